@@ -35,7 +35,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "pausing",
         "text",
     ),
-    "formats.arma": ("bone_table",),
+    "formats.arma": ("skeletons",),
     "formats.descent3": ("oof",),
     "formats.xray": (
         "cform",

@@ -28,16 +28,16 @@ from addon.formats.xray.cform import FACE, Cform, material_bits
 from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.envelopes import PACKED, StoredEnvelope, packed, stored
 from addon.formats.xray.level import geometry as geometry_file
-from addon.formats.xray.object import geometry
-from addon.formats.xray.object.bones import new_object_bone
-from addon.formats.xray.object.bones import numbered as numbered_bones
+from addon.formats.xray.object import encoding
 from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags, Surface, Surfaces
 from addon.formats.xray.object.document import BONES as BONES_CHUNK
 from addon.formats.xray.object.document import MESHES, OBJECT, Meshes, Model
+from addon.formats.xray.object.mapping import new_object_bone
+from addon.formats.xray.object.mapping import numbered as numbered_bones
 from addon.formats.xray.object.mesh_chunks import Version
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
-from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
+from addon.formats.xray.skl import BoneTrack, SkeletalMotion
 
 BONES, FRAMES = 47, 60
 ANIMATION_BONES, ANIMATION_FRAMES = 90, 600
@@ -243,7 +243,7 @@ def made_editor_model() -> bytes:
     pulls = np.stack([np.roll(np.arange(count) * HAND_BONES // count, 3 * number) for number in range(4)], axis=1)
     shares = np.random.default_rng(8).integers(1, 100, (count, 4))
     labels = [name.encode() for name in skeleton.bones]
-    shape = geometry.Geometry(
+    shape = encoding.Geometry(
         positions,
         np.arange(count),
         triangles,
@@ -267,7 +267,7 @@ def made_editor_model() -> bytes:
     numbered = {
         0x900: Version(0x10),
         0x903: ObjectFlags(DYNAMIC),
-        MESHES: Meshes([Section(Chunk(0, b""), geometry.new_mesh(b"hands", shape))]),
+        MESHES: Meshes([Section(Chunk(0, b""), encoding.new_mesh(b"hands", shape))]),
         0x907: Surfaces([surface]),
         BONES_CHUNK: numbered_bones(bones),
     }

@@ -20,7 +20,7 @@ from addon.core.errors import MotionbridgeError, ReadError
 from addon.core.files import read_file
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.channels import NAMES
+from addon.formats.xray.envelopes import NAMES
 
 SAMPLES = 2000
 UNITS = ("m", "m", "m", "°", "°", "°")

@@ -16,8 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh, VertexWeights
+from ..core.polygons import row_order
 from ..core.report import Report
-from ..core.triangles import row_order
 from . import compat
 
 MASK = "Motionbridge "

@@ -9,8 +9,7 @@ from ..core.errors import WriteError
 from ..core.files import read_file
 from ..core.report import Report
 from ..formats.arma import model_cfg
-from ..formats.arma.hierarchy import Hierarchy
-from ..formats.arma.skeletons import BUILT_IN
+from ..formats.arma.skeletons import BUILT_IN, Hierarchy
 
 
 def add_options(command: argparse.ArgumentParser) -> None:

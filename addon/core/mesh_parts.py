@@ -1,4 +1,7 @@
-"""A mesh in parts that come together again: every part knows which vertices and faces of the whole it holds."""
+"""A mesh in parts that come together again, and a mesh moved, turned, stretched or mirrored.
+
+Every part knows which vertices and faces of the whole it holds.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
-from .triangles import row_groups
+from .polygons import row_groups
 
 _LAST = np.iinfo(np.int64).max
 
@@ -131,3 +134,18 @@ def _joint_vertices(
     number = np.empty(len(first), np.int64)
     number[group[ordered]] = np.arange(len(ordered))
     return ordered, number[group]
+
+
+def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
+    """The mesh with a transform (4, 4) applied; where it mirrors, faces are turned so that outside stays outside."""
+    turn = place[:3, :3]
+    positions = mesh.positions @ turn.T + place[:3, 3]
+    normals = mesh.normals
+    if normals is not None:
+        # Normals stand on surfaces, which a stretched space tilts the other way.
+        turned = normals @ np.linalg.pinv(turn)
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
+    mirrored = np.linalg.det(turn) < 0
+    triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
+    return replace(mesh, positions=positions.astype(np.float32), normals=normals, triangles=triangles)

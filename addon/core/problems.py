@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import triangles
+from . import polygons
 from .errors import WriteError
 from .model import Domain, Mesh
 from .text import agreeing, counted_plural
@@ -108,9 +108,9 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
     numbers, corners = _faces_with_places(mesh)
     wrong = np.zeros(len(mesh.triangles), np.bool_)
     if least > 0:
-        wrong[numbers] = triangles.areas(mesh.positions, corners) < least
+        wrong[numbers] = polygons.areas(mesh.positions, corners) < least
     else:
-        wrong[numbers[triangles.without_area(mesh.positions, corners)]] = True
+        wrong[numbers[polygons.without_area(mesh.positions, corners)]] = True
     what = f"have an area below {least:g} m²" if least > 0 else "have no area"
     yield from some(wrong, "faces", what, "Delete them, or merge their vertices")
 
@@ -118,9 +118,9 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
     """Faces that lie on an earlier one: the same three places, in whatever order."""
     numbers, corners = _faces_with_places(mesh)
-    place = triangles.weld(mesh.positions).vertex
+    place = polygons.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
-    wrong[numbers[triangles.repeated(place[corners])]] = True
+    wrong[numbers[polygons.repeated(place[corners])]] = True
     yield from some(wrong, "faces", "lie exactly on another face", "Delete them if they are not wanted")
 
 

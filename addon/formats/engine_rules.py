@@ -19,7 +19,7 @@ from .xray import bones, cform, details, dm, hom, level_ai, skl, som
 from .xray.level import geometry
 from .xray.level.text import problems as level_problems
 from .xray.ltx.codec import problems as text_problems
-from .xray.object import checks as editor_model
+from .xray.object import checks
 from .xray.object.document import Object
 from .xray.ogf.chunk_types import BoneNames
 from .xray.ogf.document import Ogf, motion_set_of
@@ -75,7 +75,7 @@ def _bones(document: bones.Bones) -> Iterator[str]:
 
 
 def _object(document: Object) -> Iterator[str]:
-    yield from editor_model.problems(document)
+    yield from checks.problems(document)
     yield from _skl(skl.new_skls(document.model.motions))
 
 

@@ -9,7 +9,7 @@ from ..core.errors import WriteError
 from ..core.report import Report
 from . import GameModelChoice
 from .descent3 import ogf_image
-from .xray import bone_order, model_conversion, motion_conversion, ogf, omf, skl
+from .xray import conversion, ogf, omf, skl
 from .xray.object.document import Object
 from .xray.ogf.building import COP, SOC
 
@@ -18,15 +18,15 @@ Rendering = Callable[[Any, Report], list[bytes]]
 
 
 def _game_motions(document: skl.Skl, report: Report) -> list[bytes]:
-    return [omf.write(motion_conversion.game_motions(document.motions, report))]
+    return [omf.write(conversion.game_motions(document.motions, report))]
 
 
 def _editor_motions(document: omf.Omf, report: Report) -> list[bytes]:
-    return [skl.write(motion_conversion.editor_motions(document, report))]
+    return [skl.write(conversion.editor_motions(document, report))]
 
 
 def _game_motions_inside(document: Object, report: Report) -> list[bytes]:
-    return [omf.write(motion_conversion.game_motions(document.model.motions, report, document.model.parts))]
+    return [omf.write(conversion.game_motions(document.model.motions, report, document.model.parts))]
 
 
 def _motions_inside(document: Object, _report: Report) -> list[bytes]:
@@ -37,21 +37,21 @@ def _motions_inside(document: Object, _report: Report) -> list[bytes]:
 
 def game_model(name: str, choice: GameModelChoice) -> Rendering:
     """What writes an object called ``name`` as a model of the game. Raises `ReadError` for the order of bones."""
-    order = bone_order.of_file(choice.bones_as).bones if choice.bones_as else ()
-    making = model_conversion.Making(SOC if choice.soc else COP, choice.merge, order)
-    return lambda document, report: [ogf.write(model_conversion.game_model(document, name, making, report))]
+    order = conversion.bone_order_of(choice.bones_as).bones if choice.bones_as else ()
+    making = conversion.Making(SOC if choice.soc else COP, choice.merge, order)
+    return lambda document, report: [ogf.write(conversion.game_model(document, name, making, report))]
 
 
 def _game_motions_into(document: omf.Omf, target: Object, report: Report) -> Object:
-    return motion_conversion.into_model(motion_conversion.editor_motions(document, report).motions, target, report)
+    return conversion.into_model(conversion.editor_motions(document, report).motions, target, report)
 
 
 def _editor_motions_into(document: skl.Skl, target: Object, report: Report) -> Object:
-    return motion_conversion.into_model(document.motions, target, report)
+    return conversion.into_model(document.motions, target, report)
 
 
 def _inside_motions_into(document: Object, target: Object, report: Report) -> Object:
-    return motion_conversion.into_model(document.model.motions, target, report)
+    return conversion.into_model(document.model.motions, target, report)
 
 
 RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {

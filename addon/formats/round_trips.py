@@ -11,7 +11,7 @@ from typing import Any
 
 from ..core.report import Report
 from .arma import p3d, rtm
-from .arma.hierarchy import Hierarchy
+from .arma.skeletons import Hierarchy
 from .descent3 import ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, hom, skl, som
 from .xray import object as editor_model

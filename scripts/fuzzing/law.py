@@ -25,19 +25,19 @@ from addon.core.binary import Reader
 from addon.core.errors import MotionbridgeError, ReadError, WriteError
 from addon.core.report import Report
 from addon.formats import Format
-from addon.formats.arma import bone_table, lzo, lzss, model_cfg, p3d, rtm
+from addon.formats.arma import lzo, lzss, model_cfg, p3d, rtm, skeletons
 from addon.formats.arma.skeletons import MAN_ARMA_3
 from addon.formats.descent3 import hog2, oof
 from addon.formats.descent3.oof.document import SubObject
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.verification import engine_problems, first_difference
 from addon.formats.xray import cform, hom, ltx, lzhuf, som
-from addon.formats.xray.level import mesh as level_mesh
+from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.geometry import Geometry
 from addon.formats.xray.ltx.codec import scanned as scan_ltx
 from addon.formats.xray.ltx.edit import with_value
 from addon.formats.xray.ltx.tree import ConfigTree
-from addon.formats.xray.object import mapping as editor_mapping
+from addon.formats.xray.object import mapping
 from addon.formats.xray.object.smoothing import Rule, corner_normals
 from addon.formats.xray.ogf.mesh import decode_meshes
 from addon.formats.xray.ogf.skeleton import decode_skeleton
@@ -240,10 +240,10 @@ def _more_ltx(document: Any, report: Report) -> None:
 
 def _more_object(document: Any, report: Report) -> None:
     with suppress(MotionbridgeError):
-        editor_mapping.decode_skeleton(document.model, "damaged")
+        mapping.decode_skeleton(document.model, "damaged")
     for mesh in document.model.meshes:
         with suppress(MotionbridgeError):
-            editor_mapping.decode_mesh(mesh, document.model, report)
+            mapping.decode_mesh(mesh, document.model, report)
         for rule in Rule:
             with suppress(MotionbridgeError):
                 corner_normals(mesh, rule)
@@ -260,14 +260,14 @@ def _problems_of(module: Any) -> Callable[[Any, Report], None]:
 def _more_level(document: Any, report: Report) -> None:
     """What the visuals draw, from a geometry that holds nothing."""
     empty = Geometry(14, 0, [], [], document.visuals.windows, document.run)
-    level_mesh.drawn(document, empty, report)
-    level_mesh.tree_matrices(document, np.arange(len(document.visuals)))
-    level_mesh.sectors(document)
+    visual_mesh.drawn(document, empty, report)
+    visual_mesh.tree_matrices(document, np.arange(len(document.visuals)))
+    visual_mesh.sectors(document)
 
 
 def _more_geometry(document: Any, _report: Report) -> None:
     for buffer in document.vertices:
-        level_mesh.decode_vertices(buffer)
+        visual_mesh.decode_vertices(buffer)
 
 
 MORE: dict[str, Callable[[Any, Report], None]] = {
@@ -315,7 +315,7 @@ def judge_model_cfg(data: bytes) -> str:
 def judge_bone_table(data: bytes) -> str:
     """A table of bone names: what is renamed is found again the other way round."""
     try:
-        table = bone_table.read(data, "table.json")
+        table = skeletons.read_table(data, "table.json")
     except ReadError as refusal:
         _says_something(refusal)
         return "refused"

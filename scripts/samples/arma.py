@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from addon.core import deltas
 from addon.core.model import DeltaClip, Event
 from addon.formats.arma import lzo, p3d, rtm
-from addon.formats.arma.hierarchy import Hierarchy
 from addon.formats.arma.p3d.document import ARMA, CORNER, FACE, LAST_TAG, POINT, PROPERTY, Lod, P3d, Tag
+from addon.formats.arma.skeletons import Hierarchy
 
 Floats = NDArray[np.float64]
 

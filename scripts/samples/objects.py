@@ -19,7 +19,7 @@ from addon.formats.xray.object.chunk_types import (
     Surfaces,
 )
 from addon.formats.xray.object.document import BONES, MESHES, MOTIONS, OBJECT, Meshes
-from addon.formats.xray.object.geometry import Geometry, new_mesh
+from addon.formats.xray.object.encoding import Geometry, new_mesh
 from addon.formats.xray.object.mesh_chunks import Version
 from addon.formats.xray.ogf.chunk_types import IkBone, Joint, MotionReferences, Shape, UserData
 from samples.bones import WEAPON, rest_of

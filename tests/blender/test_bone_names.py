@@ -9,9 +9,8 @@ import pytest
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.formats.arma import bone_table, rtm
-from addon.formats.arma.bone_table import BoneTable
-from addon.formats.arma.hierarchy import Hierarchy
+from addon.formats.arma import rtm, skeletons
+from addon.formats.arma.skeletons import BoneTable, Hierarchy
 from addon.games.arma.options import Encoding
 from tests.blender.rtm_scene import load, planned, raw_matrices, shown_matrices
 
@@ -21,7 +20,7 @@ CZECH = {
     "Pelvis": "bricho", "Spine": "zebra", "head": "hlava", "LeftUpLeg": "lzadek", "LeftFoot": "lchodidlo",
     "RightUpLeg": "pzadek", "RightFoot": "pchodidlo",
 }  # fmt: skip
-TABLE = bone_table.flashpoint_to_arma()
+TABLE = skeletons.flashpoint_to_arma()
 
 
 def renamed(data: bytes, names: dict[str, str]) -> bytes:
@@ -74,14 +73,14 @@ def test_the_table_of_the_two_men_finds_the_bones(czech_walk):
 
 @pytest.mark.parametrize("own", [False, True])
 def test_what_nobody_touched_leaves_as_it_came(czech_walk, own_table, own):
-    table = bone_table.read_file(str(own_table)) if own else TABLE
+    table = skeletons.read_table_file(str(own_table)) if own else TABLE
     done = load(czech_walk, armature_of_walk(), table=table)
     assert planned(done).data == czech_walk.read_bytes()
     assert planned(done, table=table).data == czech_walk.read_bytes()
 
 
 def test_an_animation_becomes_one_for_the_other_man(czech_walk, own_table):
-    table = bone_table.read_file(str(own_table))
+    table = skeletons.read_table_file(str(own_table))
     done = load(czech_walk, armature_of_walk(), table=table)
     written = planned(done, from_file=False).data
     names, _, matrices = raw_matrices(written)
@@ -91,7 +90,7 @@ def test_an_animation_becomes_one_for_the_other_man(czech_walk, own_table):
 
 
 def test_export_by_the_same_table_goes_the_other_way(own_table):
-    table = bone_table.read_file(str(own_table))
+    table = skeletons.read_table_file(str(own_table))
     done = load(WALK)
     for from_file in (True, False):
         names, _, matrices = raw_matrices(planned(done, from_file=from_file, table=table).data)
@@ -101,7 +100,7 @@ def test_export_by_the_same_table_goes_the_other_way(own_table):
 
 def test_binarised_files_get_the_hierarchy_under_the_new_names(own_table):
     done = load(WALK, config=str(SAMPLES / "model.cfg"))
-    plan = planned(done, from_file=False, kind=Encoding.BINARISED, table=bone_table.read_file(str(own_table)))
+    plan = planned(done, from_file=False, kind=Encoding.BINARISED, table=skeletons.read_table_file(str(own_table)))
     document = rtm.read(plan.data, "x.rtm", Report())
     assert list(document.bones) == list(CZECH.values())
     above = {"Spine": "Pelvis", "head": "Spine", "LeftUpLeg": "Pelvis", "LeftFoot": "LeftUpLeg"}

@@ -6,8 +6,8 @@ import struct
 import bpy
 import pytest
 
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray import bones, ogf
 from addon.formats.xray.bones import Mass

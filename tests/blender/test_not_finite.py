@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import compat
-from addon.core.finite import NOT_FINITE
+from addon.core.binary import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.verification import open_document, verify
 from addon.formats.xray import omf

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 from addon.blender.properties import kept
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.games.arma import animation_edit, events, timing
 from addon.games.arma.options import StepMode

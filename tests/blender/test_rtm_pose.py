@@ -9,7 +9,7 @@ import pytest
 from addon.blender import compat, delta_action
 from addon.core.report import Report
 from addon.formats.arma import rtm
-from addon.formats.arma.hierarchy import Hierarchy
+from addon.formats.arma.skeletons import Hierarchy
 from addon.games.arma import timing
 from addon.games.arma.options import HierarchyFrom, PivotsFrom, StepMode
 from tests.blender.rtm_scene import (

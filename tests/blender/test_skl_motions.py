@@ -22,7 +22,7 @@ from addon.core.report import Report
 from addon.formats.xray import skl
 from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
-from addon.formats.xray.skl.document import BoneTrack, SkeletalMotion
+from addon.formats.xray.skl import BoneTrack, SkeletalMotion
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec, skl_codec

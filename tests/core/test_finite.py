@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from addon.core.finite import NOT_FINITE, not_finite, warn_not_finite
+from addon.core.binary import NOT_FINITE, not_finite, warn_not_finite
 from addon.core.report import Report
 
 NAN, INFINITE = float("nan"), float("inf")

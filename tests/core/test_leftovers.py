@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from addon.core import files, leftovers
+from addon.core import files
 
-DAY = leftovers.ABANDONED_AFTER
+DAY = files.ABANDONED_AFTER
 
 
 def names_in(folder):
@@ -30,7 +30,7 @@ needs_proc = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="/p
 
 
 def named(process, *, machine=None, token="0" * 16):
-    return f".motionbridge-{machine or leftovers._machine()}-{process}-{token}.tmp"
+    return f".motionbridge-{machine or files._machine()}-{process}-{token}.tmp"
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def running():
 
 
 def test_names_are_ours_and_each_is_new():
-    names = {leftovers.temporary_name() for _ in range(100)}
+    names = {files.temporary_name() for _ in range(100)}
     assert len(names) == 100
-    assert all(leftovers._NAME.fullmatch(name) for name in names)
+    assert all(files._NAME.fullmatch(name) for name in names)
     assert all(f"-{os.getpid()}-" in name for name in names)
 
 
@@ -69,21 +69,21 @@ def test_what_another_program_is_writing_stays(tmp_path, running):
 
 
 def test_what_this_program_is_writing_stays(tmp_path):
-    path = left(tmp_path, leftovers.temporary_name())
-    leftovers.remove_abandoned(tmp_path)
+    path = left(tmp_path, files.temporary_name())
+    files.remove_abandoned(tmp_path)
     assert path.exists()
 
 
 def test_what_an_earlier_program_of_our_number_left_goes(tmp_path):
     left(tmp_path, named(os.getpid()))
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert not names_in(tmp_path)
 
 
 @needs_proc
 def test_a_number_that_passed_on_to_a_later_program_does_not_protect(tmp_path, running):
     left(tmp_path, named(running), age=600)
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert not names_in(tmp_path)
 
 
@@ -92,7 +92,7 @@ def test_a_program_that_waits_to_be_buried_has_ended(tmp_path):
     dead = subprocess.Popen([sys.executable, "-c", ""])
     os.waitid(os.P_PID, dead.pid, os.WEXITED | os.WNOWAIT)
     left(tmp_path, named(dead.pid))
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     dead.wait()
     assert not names_in(tmp_path)
 
@@ -100,17 +100,17 @@ def test_a_program_that_waits_to_be_buried_has_ended(tmp_path):
 @pytest.mark.parametrize("name", [named(1, machine="01234567"), ".motionbridge-0123456789abcdef.tmp"])
 def test_of_other_machines_and_the_first_version_only_old_ones_go(tmp_path, name):
     path = left(tmp_path, name, age=DAY - 60)
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert path.exists()
     left(tmp_path, name, age=DAY + 60)
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert not path.exists()
 
 
 @pytest.mark.parametrize("name", ["walk.omf", ".motionbridge-notes.tmp", ".motionbridge-0123456789abcdef.tmp.omf"])
 def test_files_of_others_stay(tmp_path, name):
     path = left(tmp_path, name, age=2 * DAY)
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert path.exists()
 
 
@@ -119,7 +119,7 @@ def test_links_and_folders_of_such_names_stay(tmp_path, ended):
     (tmp_path / "precious").write_bytes(b"kept")
     (tmp_path / named(ended)).symlink_to(tmp_path / "precious")
     (tmp_path / named(ended, token="1" * 16)).mkdir()
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert len(names_in(tmp_path)) == 3
 
 
@@ -127,14 +127,14 @@ def test_a_folder_that_cannot_be_listed_stops_no_export(tmp_path, monkeypatch):
     def refuse(_):
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(leftovers.os, "scandir", refuse)
+    monkeypatch.setattr(files.os, "scandir", refuse)
     files.write_atomically(tmp_path / "walk.omf", b"new")
     assert (tmp_path / "walk.omf").read_bytes() == b"new"
 
 
 def test_a_number_no_process_can_have_is_dead(tmp_path):
     left(tmp_path, named(9_999_999_999))
-    leftovers.remove_abandoned(tmp_path)
+    files.remove_abandoned(tmp_path)
     assert not names_in(tmp_path)
 
 
@@ -155,9 +155,9 @@ def test_windows_is_asked_without_ending_the_process(monkeypatch, handle, error,
     class Kernel:
         OpenProcess, WaitForSingleObject, CloseHandle = Function(handle), Function(waited), Function(1)
 
-    monkeypatch.setattr(leftovers.ctypes, "WinDLL", lambda *_, **__: Kernel, raising=False)
-    monkeypatch.setattr(leftovers.ctypes, "get_last_error", lambda: error, raising=False)
-    assert leftovers._is_running_on_windows(1234) is running
+    monkeypatch.setattr(files.ctypes, "WinDLL", lambda *_, **__: Kernel, raising=False)
+    monkeypatch.setattr(files.ctypes, "get_last_error", lambda: error, raising=False)
+    assert files._is_running_on_windows(1234) is running
     assert Kernel.OpenProcess.calls == [(0x0010_0000, False, 1234)]
     assert Kernel.CloseHandle.calls == ([(42,)] if handle else [])
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core import deltas, pivots
+from addon.core import deltas, joints
 from addon.core.report import Report
 from addon.formats.arma import model_cfg, rtm
 from tests.real_files import corpus_files
@@ -35,7 +35,7 @@ def test_the_joints_of_a_made_up_skeleton_are_found(seed):
     random = np.random.default_rng(seed)
     points = random.uniform(-1, 1, (5, 3))
     moved = turning_about(points, random_turns(random, 12))
-    found = pivots.recover(moved.astype(np.float32).astype(float), PARENTS)
+    found = joints.recover(moved.astype(np.float32).astype(float), PARENTS)
     assert found.accepted.tolist() == [False, True, True, True, True]
     np.testing.assert_allclose(found.points[1:], points[1:], atol=1e-4)
     assert (found.residuals < 1e-5).all()
@@ -50,14 +50,14 @@ def test_the_place_along_a_hinge_is_the_nearest_to_the_parents_joint():
     random = np.random.default_rng(1)
     turns[1] = random_turns(random, 8)[1]
     turns[2] = np.stack([np.cos(angle / 2), np.sin(angle / 2), 0 * angle, 0 * angle], axis=-1)  # about x only
-    found = pivots.recover(turning_about(points, turns), PARENTS)
+    found = joints.recover(turning_about(points, turns), PARENTS)
     assert found.directions.tolist() == [0, 3, 2, 0, 0]
     np.testing.assert_allclose(found.points[1], [0, 0, 1], atol=1e-9)
     np.testing.assert_allclose(found.points[2], [0, 0, 1.5], atol=1e-9)
     assert found.accepted.tolist() == [False, True, True, False, False]
     np.testing.assert_allclose(found.points[3], found.points[2])
     near = np.array([[9.0, 9, 9]] * 5)
-    given_points = pivots.recover(turning_about(points, turns), PARENTS, near=near)
+    given_points = joints.recover(turning_about(points, turns), PARENTS, near=near)
     np.testing.assert_allclose(given_points.points[2], [9, 0, 1.5], atol=1e-9)
     np.testing.assert_allclose(given_points.points[0], [9, 9, 9])
 
@@ -67,7 +67,7 @@ def test_a_joint_that_slides_is_none():
     points = random.uniform(-1, 1, (5, 3))
     moved = turning_about(points, random_turns(random, 20))
     moved[2, :, :3, 3] += random.normal(scale=0.05, size=(20, 3))
-    found = pivots.recover(moved, PARENTS)
+    found = joints.recover(moved, PARENTS)
     assert not found.accepted[2]
     assert 0.02 < found.residuals[2] < 0.1
     np.testing.assert_array_equal(found.points[2], found.points[1])
@@ -81,8 +81,8 @@ def test_noise_larger_than_the_motion_determines_nothing():
     turns /= np.linalg.norm(turns, axis=-1, keepdims=True)
     moved = turning_about(random.uniform(-1, 1, (5, 3)), turns)
     rounded = np.round(moved / 5e-4) * 5e-4
-    assert not pivots.recover(rounded, PARENTS, noise=rtm.ROUNDING).accepted.any()
-    assert pivots.recover(moved, PARENTS).accepted[1:].all()
+    assert not joints.recover(rounded, PARENTS, noise=rtm.ROUNDING).accepted.any()
+    assert joints.recover(moved, PARENTS).accepted[1:].all()
 
 
 def test_broken_frames_are_left_out():
@@ -91,13 +91,13 @@ def test_broken_frames_are_left_out():
     moved = turning_about(points, random_turns(random, 12))
     moved[1, 3] = np.nan
     moved[2, 5, 0, 0] = np.inf
-    found = pivots.recover(moved, PARENTS)
+    found = joints.recover(moved, PARENTS)
     np.testing.assert_allclose(found.points[1:], points[1:], atol=1e-6)
     assert found.accepted[1:].all()
 
 
 def test_without_frames_nothing_is_found():
-    found = pivots.recover(np.zeros((5, 0, 4, 4)), PARENTS)
+    found = joints.recover(np.zeros((5, 0, 4, 4)), PARENTS)
     assert not found.accepted.any()
     assert (found.points == 0).all()
 
@@ -110,7 +110,7 @@ def dog(corpus, name):
     config = model_cfg.read((corpus / "rtm" / "dog_model.cfg").read_bytes(), "dog_model.cfg", Report())
     clip = rtm.decode(rtm.read((corpus / "rtm" / f"{name}.rtm").read_bytes(), name, Report()), Report())
     parents = config.skeleton("MFR_Dogs_Skeleton").parent_indices(clip.bones)
-    return pivots.recover(clip.deltas, parents), parents, clip
+    return joints.recover(clip.deltas, parents), parents, clip
 
 
 @pytest.mark.parametrize("file", corpus_files(*(f"rtm/{name}.rtm" for name in DOGS)))

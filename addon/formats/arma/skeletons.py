@@ -1,12 +1,185 @@
-"""The skeletons of the games' men: bones, parents, and joints where they are known.
+"""Skeletons: which bone hangs on which, other names of the same bones, and the skeletons of the games' men.
 
-Arma 3's and Arma 2's from public configurations; the bones of Operation Flashpoint's man from its configurations and
-the community's. Joints are recovered from animations of mods (rigs differ by a centimetre) and only for display.
+Tables of names are for animations and armatures that call the same bone differently; JSON that anybody can edit:
+``{"bones": {"name in the file": "name in the armature", …}}``, and a ``comment`` if wanted. Names are compared without
+regard to case, as everywhere in the game; bones that are not in the table keep their names. What belongs to what in
+the table of the two men is anatomy: the games themselves say nothing about it.
+
+Of the men, bones and parents, and joints where they are known: Arma 3's and Arma 2's from public configurations; the
+bones of Operation Flashpoint's man from its configurations and the community's. Joints are recovered from animations of
+mods (rigs differ by a centimetre) and only for display.
 """
 
 from __future__ import annotations
 
-from .hierarchy import Hierarchy
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import files
+from ...core.errors import ReadError
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    """``parents``: bone -> parent ("" for none) in the list's own order and spelling; a parent may stand behind its
+    child, or nowhere. ``pivots`` bone -> (x, y, z) metres in the game's axes, for some of them; ``pivots_model`` the
+    path of the P3D that has them all, as the game writes it.
+
+    ``for_display``: the game's skeleton has no hierarchy; this one only makes an armature easier to look at.
+    """
+
+    name: str
+    parents: Mapping[str, str]
+    pivots: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
+    pivots_model: str = ""
+    for_display: bool = False
+
+    def parent_indices(self, bones: Sequence[str]) -> NDArray[np.int32]:
+        """(bones,) for each bone the place of its nearest ancestor among ``bones``, -1 for none.
+
+        Names are compared without regard to case. Where parents form a cycle its first bone counts as a root.
+        """
+        above = {bone.lower(): parent.lower() for bone, parent in self.parents.items()}
+        place = {bone.lower(): number for number, bone in reversed(list(enumerate(bones)))}
+        nearest: dict[str, int] = {"": -1}
+        result = np.full(len(bones), -1, np.int32)
+        for number, bone in enumerate(bones):
+            line: dict[str, None] = {}
+            ancestor = above.get(bone.lower(), "")
+            while ancestor not in nearest and ancestor not in place and ancestor not in line:
+                line[ancestor] = None
+                ancestor = above.get(ancestor, "")
+            found = place.get(ancestor, nearest.get(ancestor, -1))
+            nearest.update((name, found) for name in line)
+            result[number] = found if found != number else -1
+        return _without_rings(result)
+
+    def unknown(self, bones: Sequence[str]) -> list[str]:
+        """Which of ``bones`` it does not list."""
+        listed = {bone.lower() for bone in self.parents}
+        return [bone for bone in bones if bone.lower() not in listed]
+
+
+def _without_rings(parents: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The same with one bone of every ring made a root."""
+    seen = np.zeros(len(parents), np.int32)  # the walk (counted from 1) that came by
+    for start in range(len(parents)):
+        bone = start
+        while bone >= 0 and not seen[bone]:
+            seen[bone] = start + 1
+            above = int(parents[bone])
+            if above >= 0 and seen[above] == start + 1:
+                parents[bone] = -1
+            bone = int(parents[bone])
+    return parents
+
+
+# Tables of names ------------------------------------------------------------------------------------------------------
+
+BONES, COMMENT = "bones", "comment"
+SHIPPED = Path(__file__).with_name("flashpoint_to_arma.json")
+_EXAMPLE = 'Write it as {"bones": {"name in the file": "name in the armature"}}'
+
+
+@dataclass(frozen=True)
+class BoneTable:
+    """``pairs``: name in the file -> name in the armature. Without pairs every bone keeps its name."""
+
+    pairs: Mapping[str, str] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.pairs)
+
+    def in_armature(self, bone: str) -> str:
+        """What the armature calls a bone of the file."""
+        return _found(self.pairs.items(), bone)
+
+    def in_file(self, bone: str) -> str:
+        """What the file calls a bone of the armature."""
+        return _found(((right, left) for left, right in self.pairs.items()), bone)
+
+    def reversed(self) -> BoneTable:
+        """For files that have the names the armature has now."""
+        return BoneTable({right: left for left, right in self.pairs.items()})
+
+
+def _found(pairs: Iterable[tuple[str, str]], bone: str) -> str:
+    lowered = bone.lower()
+    return next((other for one, other in pairs if one.lower() == lowered), bone)
+
+
+def read_table(data: bytes, file: str) -> BoneTable:
+    """A table of JSON. Raises `ReadError` for anything that is no table of one name for one name."""
+    try:
+        content = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+    except UnicodeDecodeError as wrong:
+        raise ReadError("the table of bone names is not UTF-8 text", file=file, remedy=_EXAMPLE) from wrong
+    except (json.JSONDecodeError, RecursionError) as wrong:
+        place = f" (line {wrong.lineno}: {wrong.msg})" if isinstance(wrong, json.JSONDecodeError) else ""
+        raise ReadError(f"the table of bone names is not valid JSON{place}", file=file, remedy=_EXAMPLE) from wrong
+    except _Double as double:
+        raise ReadError(
+            f"the table of bone names has {double} twice", file=file, remedy="Keep one of the two lines"
+        ) from double
+    pairs = content.get(BONES) if isinstance(content, dict) else None
+    if not isinstance(pairs, dict) or not pairs:
+        raise ReadError('the table of bone names has no "bones"', file=file, remedy=_EXAMPLE)
+    unknown = [name for name in content if name not in (BONES, COMMENT)]
+    if unknown:
+        raise ReadError(f"the table of bone names says {unknown[0]!r}, which is unknown", file=file, remedy=_EXAMPLE)
+    wrong_names = [left for left, right in pairs.items() if not left or not isinstance(right, str) or not right]
+    if wrong_names:
+        raise ReadError(
+            f"in the table of bone names {wrong_names[0]!r} has no name on one side", file=file, remedy=_EXAMPLE
+        )
+    for names in (pairs, pairs.values()):
+        twice = _first_double(names)
+        if twice:
+            raise ReadError(
+                f"the table of bone names has {twice!r} twice", file=file, remedy="Give every bone one other name"
+            )
+    return BoneTable(pairs)
+
+
+class _Double(Exception):
+    """A name that stands twice in one object of JSON."""
+
+
+def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    twice = _first_double(name for name, _ in pairs)
+    if twice:
+        raise _Double(repr(twice))
+    return dict(pairs)
+
+
+def _first_double(names: Iterable[str]) -> str:
+    seen: set[str] = set()
+    for name in names:
+        if name.lower() in seen:
+            return name
+        seen.add(name.lower())
+    return ""
+
+
+def read_table_file(path: str) -> BoneTable:
+    """The table in a file. Raises `ReadError`."""
+    return read_table(files.read_file(path), path)
+
+
+@cache
+def flashpoint_to_arma() -> BoneTable:
+    """For files with the bones of Flashpoint's man and armatures with those of Arma's."""
+    return read_table_file(str(SHIPPED))
+
+
+# Skeletons of the games -----------------------------------------------------------------------------------------------
 
 _UPPER = """
     Pelvis, Spine < Pelvis, Spine1 < Spine, Spine2 < Spine1, Spine3 < Spine2, Camera < Pelvis, weapon < Spine1,

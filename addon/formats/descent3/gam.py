@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import text
-from ...core.binary import Bytes, Reader, Writer
+from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.finite import warn_not_finite
 from ...core.report import Report
 from ...core.text import counted
 from . import strings

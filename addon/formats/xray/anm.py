@@ -23,7 +23,6 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report
 from ...core.text import counted
-from .channels import NAMES, OBJECT, decode_channels, encode_channels
 from .chunks import (
     Chunk,
     ChunkRun,
@@ -37,10 +36,14 @@ from .chunks import (
     write_chunks,
 )
 from .envelopes import (
+    NAMES,
+    OBJECT,
     StoredEnvelope,
     are_different,
     check,
+    decode_channels,
     dump_envelope,
+    encode_channels,
     envelope_differences,
     read_old,
     read_packed,

@@ -25,11 +25,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import problems, rebase, space, text, triangles
-from ...core.binary import Reader, Writer
+from ...core import polygons, problems, rebase, space, text
+from ...core.binary import Reader, Writer, warn_not_finite
 from ...core.changes import Changes
 from ...core.errors import WriteError
-from ...core.finite import warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -440,7 +439,7 @@ def describe(document: Cform) -> list[str]:
     """Counts and bounds."""
     valid = document.valid_faces()
     kind = ", a build.cform" if document.build else ""
-    flat = triangles.without_area(document.vertices, document.faces["vertices"][valid])
+    flat = polygons.without_area(document.vertices, document.faces["vertices"][valid])
     lines = [
         f"version {document.version}{kind}, {len(document.vertices)} vertices, {len(document.faces)} faces",
         f"{len(flat)} faces without area, {int((~valid).sum())} that point behind the last vertex",

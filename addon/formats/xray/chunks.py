@@ -13,9 +13,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ...core.binary import Bytes, Reader
+from ...core.binary import NOT_FINITE, Bytes, Reader, count_not_finite
 from ...core.errors import ReadError
-from ...core.finite import NOT_FINITE, count_not_finite
 from ...core.report import Report
 from ...core.text import counted
 from .lzhuf import unpack

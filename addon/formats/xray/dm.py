@@ -15,10 +15,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import names, problems, rebase, space, text, triangles
-from ...core.binary import Bytes, Reader, Writer
+from ...core import names, polygons, problems, rebase, space, text
+from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.changes import Changes
-from ...core.finite import warn_not_finite
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -198,7 +197,7 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
 
 def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
     """The mesh with texture coordinates given by corner (faces, 3, 2), vertices split just where theirs differ."""
-    split = triangles.split_corners(mesh.triangles, uvs, len(mesh.positions))
+    split = polygons.split_corners(mesh.triangles, uvs, len(mesh.positions))
     flat = uvs.reshape(-1, 2)
     by_vertex = np.zeros((len(split.source), 2), np.float32)
     used = split.corner >= 0

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import space, text
-from ...core.binary import Bytes, Reader
-from ...core.finite import warn_not_finite
+from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
 from ...core.report import Report
 from ...core.text import counted_plural

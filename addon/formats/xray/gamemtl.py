@@ -16,9 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names, text
-from ...core.binary import Reader, Writer
+from ...core.binary import Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.finite import warn_not_finite
 from ...core.report import Report
 from .chunks import (
     Chunk,

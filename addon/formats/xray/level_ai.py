@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import space, text
-from ...core.binary import Bytes, Reader, Writer
-from ...core.finite import warn_not_finite
+from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Attribute, Domain, PolygonMesh
 from ...core.report import Report
 

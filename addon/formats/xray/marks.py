@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names
-from ...core.binary import Reader, Writer
-from ...core.finite import as_in_file, warn_not_finite
+from ...core.binary import Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report
 from ...core.text import counted

@@ -14,10 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import problems, rebase, space, text, triangles
-from ...core.binary import Bytes, Reader
+from ...core import polygons, problems, rebase, space, text
+from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.changes import Changes
-from ...core.finite import warn_not_finite
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
 from ...core.report import Report
 from ...core.text import counted
@@ -96,7 +95,7 @@ def raw_size(document: Occluders) -> int:
 def describe(document: Occluders) -> list[str]:
     """Counts and bounds."""
     rows = document.rows
-    area = triangles.areas(*_soup(rows))
+    area = polygons.areas(*_soup(rows))
     return [
         f"{len(rows)} triangles, {int((area == 0).sum())} without area",
         f"{int((rows['two_sided'] != 0).sum())} two-sided, {int((rows['two_sided'] == 0).sum())} one-sided",
@@ -132,7 +131,7 @@ def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
     points, corners = _soup(document.rows)
     positions = space.xray_points(points)
     if weld is not None:
-        found = triangles.weld(points, weld)
+        found = polygons.weld(points, weld)
         positions, corners = positions[found.source], found.vertex[corners]
     mesh = Mesh(PurePath(document.file.replace("\\", "/")).name or name, positions, space.xray_triangles(corners))
     mesh.attributes[TWO_SIDED] = Attribute(Domain.FACE, document.rows["two_sided"] != 0)
@@ -166,7 +165,7 @@ def encode_rows(
         stored = base.rows["positions"].reshape(-1, 3)
         shown = stored
         if weld:
-            found = triangles.weld(stored, weld)
+            found = polygons.weld(stored, weld)
             shown = stored[found.source][found.vertex]
         of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
         points, moved = rebase.over(points, stored, of_corner, (points, shown))

@@ -13,8 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...core import names, space, text
-from ...core.binary import Reader, Writer
-from ...core.finite import warn_not_finite
+from ...core.binary import Reader, Writer, warn_not_finite
 from ...core.model import Material, Mesh
 from ...core.report import Report
 from .chunks import ChunkRun, chunk_heading, listed, open_chunk, read_chunks, stored_size, with_bodies, write_chunks

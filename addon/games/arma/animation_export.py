@@ -27,7 +27,7 @@ from ...core.report import Report
 from ...core.text import counted, listed
 from ...core.thinning import needed_keys
 from ...formats.arma import rtm
-from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.skeletons import Hierarchy
 from ..plan import FilePlan
 from . import events, export_base, skeletons, step, timing
 from .export_base import Base, WrittenBones

@@ -16,13 +16,12 @@ from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import is_local, keep
 from ...core import files
 from ...core.errors import ReadError, WriteError
+from ...core.joints import NOISE
 from ...core.model import DeltaClip
-from ...core.pivots import NOISE
 from ...core.report import Report
 from ...core.text import counted_plural, listed, said_of
 from ...formats.arma import rtm
-from ...formats.arma.bone_table import BoneTable
-from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import animation_list, events, skeletons, step, timing
 from .options import AnimationImportOptions, HierarchyFrom, StepMode
 from .properties import WITH_SCALES

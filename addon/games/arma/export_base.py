@@ -19,8 +19,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip
 from ...core.report import Report
 from ...formats.arma import rtm
-from ...formats.arma.bone_table import BoneTable
-from ...formats.arma.hierarchy import Hierarchy
+from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, step, timing
 from .properties import WITH_SCALES
 

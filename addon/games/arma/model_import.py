@@ -21,7 +21,7 @@ from ...core import files, names
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import p3d
-from ...formats.arma.bone_table import BoneTable
+from ...formats.arma.skeletons import BoneTable
 from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
 from .skeletons import build_rig, selections_of

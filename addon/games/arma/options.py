@@ -9,7 +9,7 @@ from enum import Enum
 from pathlib import Path
 from typing import Any
 
-from ...formats.arma import bone_table
+from ...formats.arma import skeletons
 from ..options import HiddenKeysOptions, Options, bone_display_option, choice, made, option, path
 from .properties import STEP_ITEMS
 
@@ -23,7 +23,7 @@ def _config() -> Any:
 
 
 def _table() -> Any:
-    return made(lambda: bone_table.BoneTable())  # noqa: PLW0108 - of a module that is loaded late
+    return made(lambda: skeletons.BoneTable())  # noqa: PLW0108 - of a module that is loaded late
 
 
 # Import of animations -------------------------------------------------------------------------------------------------
@@ -119,7 +119,7 @@ class AnimationImportOptions(Options):
     )
     readable_bones: bool = bone_display_option()
     prefix: str = _prefix()
-    table: bone_table.BoneTable = _table()
+    table: skeletons.BoneTable = _table()
     first_frame: int = option(0, "First Frame", "Frame of phase 0, or of the first key")
     seconds: float | None = None
     step: StepMode = choice(
@@ -253,7 +253,7 @@ class AnimationExportOptions(HiddenKeysOptions):
         "model.cfg", "The model.cfg of the skeleton, for names, order and the hierarchy of binarised files", ".cfg"
     )
     prefix: str = _prefix()
-    table: bone_table.BoneTable = _table()
+    table: skeletons.BoneTable = _table()
     own_markers: bool = option(
         False, "Markers as Events", "Export new pose markers of the action as events with the markers' names"
     )
@@ -324,6 +324,6 @@ class ModelImportOptions(Options):
         ".p3d",
     )
     prefix: str = _prefix()
-    table: bone_table.BoneTable = _table()
+    table: skeletons.BoneTable = _table()
     collection: str = ""
     work_folder: Path | None = None

@@ -15,15 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import armature
-from ...core import files, pivots, space
+from ...core import files, space
 from ...core.errors import ReadError
-from ...core.joints import skeleton_of_joints
+from ...core.joints import recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
 from ...core.report import Report
 from ...core.text import counted
 from ...formats.arma import model_cfg, p3d
-from ...formats.arma.hierarchy import Hierarchy
-from ...formats.arma.skeletons import BUILT_IN
+from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom
 
 Floats = NDArray[np.float64]
@@ -207,7 +206,7 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
     """Joints that the motion itself shows; where it does not, those that are ``placed``, the clip's bones first."""
     own = len(clip.bones)
     near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
-    found = pivots.recover(clip.deltas, parents, near=near, noise=noise)
+    found = recover(clip.deltas, parents, near=near, noise=noise)
     # Two frames that hardly turn put joints anywhere.
     accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= FARTHEST)
     points, known = placed.points.copy(), placed.known.copy()

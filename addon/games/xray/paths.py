@@ -21,7 +21,7 @@ from ...core.errors import WriteError
 from ...core.model import Path
 from ...core.report import Report
 from ...formats.xray import anm
-from ...formats.xray.channels import lost_slopes
+from ...formats.xray.envelopes import lost_slopes
 from ..plan import FilePlan, OtherBase, starts_from_disk
 from .options import PathExportOptions, PathImportOptions, Target
 

@@ -10,7 +10,7 @@ from ...blender import scope
 from ...blender.rotation_modes import played
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...formats.arma import bone_table
+from ...formats.arma import skeletons
 from ...games.arma import animation_export, animation_import, kinds
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, offered_paths, options_from, properties_from
@@ -63,18 +63,18 @@ class BoneNamesChoice:
         if self.bone_names == "TABLE":
             layout.prop(self, "bone_table")
 
-    def table(self) -> "bone_table.BoneTable":
+    def table(self) -> "skeletons.BoneTable":
         """What is chosen. Raises `ReadError`."""
         if self.bone_names == "AS_THEY_ARE":
-            return bone_table.BoneTable()
+            return skeletons.BoneTable()
         if self.bone_names == "TABLE":
             if not self.bone_table:
                 raise ReadError(
                     "no table of bone names is set",
                     remedy="Choose a JSON file, or another setting of Bone Names",
                 )
-            return bone_table.read_file(bpy.path.abspath(self.bone_table))
-        shipped = bone_table.flashpoint_to_arma()
+            return skeletons.read_table_file(bpy.path.abspath(self.bone_table))
+        shipped = skeletons.flashpoint_to_arma()
         return shipped if self.bone_names == "FLASHPOINT_ON_ARMA" else shipped.reversed()
 
 

@@ -140,7 +140,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         rig = active_rig(context)
         with scope.object_mode(context):
             game_making.set_up(rig)
-            number = order.take(rig, order.of_file(path), report)
+            number = order.take(rig, order.bone_order_of(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
         return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
 

@@ -7,17 +7,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError
-from addon.formats.arma import bone_table
-from addon.formats.arma.bone_table import BoneTable
-from addon.formats.arma.skeletons import BUILT_IN
+from addon.formats.arma import skeletons
+from addon.formats.arma.skeletons import BUILT_IN, BoneTable
 
 
 def table(content) -> BoneTable:
-    return bone_table.read(json.dumps(content).encode(), "table.json")
+    return skeletons.read_table(json.dumps(content).encode(), "table.json")
 
 
 def test_the_shipped_table_leads_from_one_man_to_the_other():
-    shipped = bone_table.flashpoint_to_arma()
+    shipped = skeletons.flashpoint_to_arma()
     flashpoint, arma = BUILT_IN["flashpoint"], BUILT_IN["arma3"]
     assert flashpoint.unknown(list(shipped.pairs)) == []
     assert arma.unknown(list(shipped.pairs.values())) == []
@@ -29,7 +28,7 @@ def test_the_shipped_table_leads_from_one_man_to_the_other():
 
 
 def test_the_shipped_table_keeps_sides_and_parents():
-    shipped = bone_table.flashpoint_to_arma()
+    shipped = skeletons.flashpoint_to_arma()
     arma = {bone.lower(): parent.lower() for bone, parent in BUILT_IN["arma3"].parents.items()}
 
     def line(bone):
@@ -92,10 +91,10 @@ def test_what_is_not_in_it_keeps_its_name():
 )
 def test_refusals_name_the_file_and_what_is_wrong(data, said):
     with pytest.raises(ReadError, match=said) as refusal:
-        bone_table.read(data, "mine.json")
+        skeletons.read_table(data, "mine.json")
     assert "mine.json" in str(refusal.value)
     assert refusal.value.remedy
 
 
 def test_a_byte_order_mark_is_no_fault():
-    assert bone_table.read(b'\xef\xbb\xbf{"bones": {"a": "b"}}', "mine.json").in_armature("A") == "b"
+    assert skeletons.read_table(b'\xef\xbb\xbf{"bones": {"a": "b"}}', "mine.json").in_armature("A") == "b"

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.arma import model_cfg
-from addon.formats.arma.hierarchy import Hierarchy
-from addon.formats.arma.skeletons import BUILT_IN, MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
+from addon.formats.arma.skeletons import BUILT_IN, MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT, Hierarchy
 from tests.work import lines_run, memory_peak
 
 

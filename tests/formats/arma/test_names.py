@@ -8,7 +8,7 @@ import pytest
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.arma import names, rtm
-from addon.formats.arma.hierarchy import Hierarchy
+from addon.formats.arma.skeletons import Hierarchy
 from tests.formats.arma.rtm.small_files import binarised, events, plain
 
 UTF_8, PAGE_1252 = "Кость".encode(), "Hüfte".encode("cp1252")

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from addon.core import png
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect, format_named
 from addon.formats.descent3 import ogf_image

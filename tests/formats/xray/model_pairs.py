@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from addon.core.triangles import weld
+from addon.core.polygons import weld
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Indices, Texture, Vertices
 from addon.formats.xray.ogf.mesh import weight_slots
 

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import mesh_parts
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
-from addon.core.finite import NOT_FINITE
 from addon.core.model import Domain, Mesh
 from addon.core.report import Report
 from addon.formats import detect

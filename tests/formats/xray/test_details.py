@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
-from addon.core.finite import NOT_FINITE
 from addon.core.model import Attribute, Domain
 from addon.core.report import Report
 from addon.formats import detect

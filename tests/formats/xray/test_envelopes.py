@@ -5,10 +5,9 @@ import struct
 import numpy as np
 import pytest
 
-from addon.core.binary import Reader, Writer
+from addon.core.binary import NOT_FINITE, Reader, Writer
 from addon.core.envelope import Envelope, Shape
 from addon.core.errors import ReadError, WriteError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.xray.envelopes import (
     OLD,

@@ -5,11 +5,11 @@ import pytest
 
 from addon import cli
 from addon.core.errors import WriteError
+from addon.core.polygons import repeated
 from addon.core.report import Report
-from addon.core.triangles import repeated
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import ogf
-from addon.formats.xray.model_conversion import Making, game_model
+from addon.formats.xray.conversion import Making, game_model
 from addon.formats.xray.ogf import surface
 from addon.formats.xray.ogf.building import MOST_VERTICES, SOC, Corners, make_children, oriented_box
 from addon.formats.xray.ogf.chunk_types import (

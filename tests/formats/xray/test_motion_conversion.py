@@ -7,7 +7,7 @@ from addon import cli
 from addon.core import rotation
 from addon.core.errors import WriteError
 from addon.core.report import Report
-from addon.formats.xray import bones, motion_conversion, omf, skl
+from addon.formats.xray import bones, conversion, omf, skl
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode as decode_clips
@@ -37,9 +37,9 @@ def same_motions(first, second, radians, metres):
 @pytest.mark.parametrize("name", ["humanoid.omf", "weapon.omf"])
 def test_motions_of_the_game_survive_the_way_through_the_editors(samples, name):
     before = read(omf, (samples / name).read_bytes(), name)
-    between = skl.write(motion_conversion.editor_motions(before, Report()))
+    between = skl.write(conversion.editor_motions(before, Report()))
     editor = read(skl, between, "a.skls")
-    after = motion_conversion.game_motions(editor.motions, Report())
+    after = conversion.game_motions(editor.motions, Report())
     same_motions(before, after, 2e-4, 1e-4)
     ones, others = (found.motion_set.parameters.definitions for found in (before, after))
     for one, other in zip(ones, others, strict=True):
@@ -51,7 +51,7 @@ def test_motions_of_the_game_survive_the_way_through_the_editors(samples, name):
 @pytest.mark.parametrize("file", corpus_files("omf/coc_dev_bolt_tiny.omf", "omf/gwr_knife_tiny_marks.omf"))
 def test_real_motions_survive_it(file):
     before = read(omf, file.read_bytes(), file.name)
-    after = motion_conversion.game_motions(motion_conversion.editor_motions(before, Report()).motions, Report())
+    after = conversion.game_motions(conversion.editor_motions(before, Report()).motions, Report())
     same_motions(before, after, 2e-3, 1e-3)
 
 
@@ -59,7 +59,7 @@ def test_real_motions_survive_it(file):
 def test_real_motions_of_the_editor_are_sampled_on_every_frame(file):
     document = read(skl, file.read_bytes(), file.name)
     motion = document.motions[0]
-    clip = motion_conversion.sampled(motion, Report())
+    clip = conversion.sampled(motion, Report())
     assert clip.frames == motion.last - motion.first + 1
     whole = [
         (number, track.envelopes[1].decoded().values)
@@ -74,7 +74,7 @@ def test_real_motions_of_the_editor_are_sampled_on_every_frame(file):
 def test_bone_parts_of_an_object_become_those_of_the_motions(samples):
     model = read(editor_model, (samples / "weapon.object").read_bytes(), "weapon.object").model
     parts = [bones.Part(b"body", [b"wpn_body", b"trigger"]), bones.Part(b"rest", [b"Bolt", b"magazine"])]
-    made = motion_conversion.game_motions(model.motions, Report(), parts)
+    made = conversion.game_motions(model.motions, Report(), parts)
     found = made.motion_set.parameters.partitions
     assert [(part.name, [(bone.name, bone.track) for bone in part.bones]) for part in found] == [
         (b"body", [(b"wpn_body", 0), (b"trigger", 3)]),
@@ -85,9 +85,9 @@ def test_bone_parts_of_an_object_become_those_of_the_motions(samples):
 def test_another_rate_is_sampled_at_the_games():
     motion = skl.SkeletalMotion(b"a", 0, 10, np.float32(10), 6, 0, 0xFFFF, np.ones(4, "<f4"), [])
     report = Report()
-    assert motion_conversion.sampled(motion, report).rotations.shape[0] == 0
+    assert conversion.sampled(motion, report).rotations.shape[0] == 0
     assert "sampled at 30 frames per second instead of 10" in report.notes
-    assert motion_conversion.sampled(motion, report).frames == 31
+    assert conversion.sampled(motion, report).frames == 31
 
 
 def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
@@ -99,7 +99,7 @@ def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
     motion.body = Motion.of(motion.name, motion.frames, tracks).body
     damaged = read(omf, omf.write(document), "humanoid.omf")
     report = Report()
-    made = motion_conversion.editor_motions(damaged, report)
+    made = conversion.editor_motions(damaged, report)
     assert any("NaN or infinite values" in warning for warning in report.warnings)
     values = [envelope.keys["value"] for track in made.motions[0].tracks for envelope in track.envelopes]
     assert sum(np.isinf(channel).sum() for channel in values) > 0
@@ -110,7 +110,7 @@ def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
 def test_motions_without_frames_or_with_absurdly_many_are_refused(last):
     motion = skl.SkeletalMotion(b"a", 0, last, np.float32(30), 6, 0, 0xFFFF, np.ones(4, "<f4"), [])
     with pytest.raises(WriteError, match="frames 0 to"):
-        motion_conversion.sampled(motion, Report())
+        conversion.sampled(motion, Report())
 
 
 @pytest.fixture

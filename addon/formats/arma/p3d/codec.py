@@ -5,9 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Reader, Writer
+from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import WriteError
-from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ....core.text import counted
 from .document import (

@@ -12,9 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Bytes, Reader, Writer
+from ....core.binary import Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
-from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ....core.text import counted, said_of
 from .. import lzo, lzss

@@ -28,15 +28,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import deltas, quantum, rotation, space
+from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
-from ....core.finite import as_in_file
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
 from ....core.report import Report
 from ....core.text import counted, listed
 from .. import names
-from ..hierarchy import Hierarchy
+from ..skeletons import Hierarchy
 from .document import (
     LONGEST_NAME,
     LONGEST_TEXT,

@@ -14,9 +14,8 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Reader, Writer
+from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ....core.text import counted, counted_plural
 from ..strings import read_counted, write_counted

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import rotation, space, text
+from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.finite import as_in_file
 from ....core.report import Report
 from .document import (
     FULL_TURN,

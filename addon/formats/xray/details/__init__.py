@@ -32,6 +32,7 @@ from .ground import (
     MODEL,
     SKY,
     SUN,
+    Plants,
     arrange,
     column,
     columns,
@@ -47,8 +48,8 @@ from .ground import (
     places,
     renumbered,
     report_missing,
+    scatter,
 )
-from .scatter import Plants, scatter
 
 __all__ = [
     "COLOUR",

@@ -22,8 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, text
-from ....core.binary import Bytes, Reader, Writer
-from ....core.finite import warn_not_finite
+from ....core.binary import Bytes, Reader, Writer, warn_not_finite
 from ....core.report import Report
 from ....core.text import counted
 from .. import dm

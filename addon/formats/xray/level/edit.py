@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ....core import space
 from . import mesh as visual_mesh
 from .document import ENTRY, HEADER, Kind, Level, Lists, VisualType
+from .mesh import as_byte
 from .structure import FACETS, IMPOSTOR_ORDER, Impostors
-from .vertices import as_byte
 
 Floats = NDArray[np.float64]
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import text
-from ....core.binary import Bytes, Reader
-from ....core.finite import warn_not_finite
+from ....core.binary import Bytes, Reader, warn_not_finite
 from ....core.report import Report
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size
 from .codec import HEADER, read_version

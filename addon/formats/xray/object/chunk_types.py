@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
-from ..channels import NAMES
-from ..envelopes import StoredEnvelope, read_old, write_envelope
+from ..envelopes import NAMES, StoredEnvelope, read_old, write_envelope
 
 SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
 """Chunk ids of surfaces, from the newest layout to the oldest."""

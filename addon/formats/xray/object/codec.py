@@ -28,7 +28,7 @@ from ..chunks import (
     write_chunks,
 )
 from ..ogf.chunk_types import MotionReferences, MotionReferences2, UserData
-from ..skl.codec import read_list
+from ..skl import read_list
 from .chunk_types import (
     ActorTransform,
     Authorship,

@@ -10,9 +10,8 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ....core.binary import Reader, Writer
+from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.finite import warn_not_finite
 from ....core.report import Report
 from ....core.text import counted
 from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks

@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh, PolygonMesh
+from ....core.polygons import row_groups
 from ....core.text import counted_plural
-from ....core.triangles import row_groups
 
 Floats = NDArray[np.float64]
 CREASE = 0.27

@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
+from ....core.binary import as_in_file
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
-from ....core.finite import as_in_file
 from ....core.model import Clip, Skeleton, Space
 from ....core.report import Report
 from ....core.text import counted, listed

@@ -8,10 +8,11 @@ from __future__ import annotations
 from typing import Any
 
 from ....core.report import Report
-from ....formats.xray.bone_order import BoneOrder, of_file
+from ....core.text import listed
+from ....formats.xray.conversion import BoneOrder, bone_order_of
 from .properties import game_name, known
 
-__all__ = ["BoneOrder", "of_file", "of_new_model", "take"]
+__all__ = ["BoneOrder", "bone_order_of", "of_new_model", "take"]
 
 
 def of_new_model(holder: Any) -> BoneOrder:
@@ -35,9 +36,9 @@ def take(rig: Any, order: BoneOrder, report: Report) -> int:
     missing = [bone for bone in order.bones if bone.lower() not in labels]
     more = [bone.name for bone, label in zip(own, labels, strict=True) if label not in numbers]
     if missing:
-        report.warn(f"bones of the other model that this one lacks: {', '.join(missing)}", rig.name)
+        report.warn(f"bones of the other model that this one lacks: {listed(missing)}", rig.name)
     if more:
-        report.warn(f"bones that the other model lacks, which get numbers behind its own: {', '.join(more)}", rig.name)
+        report.warn(f"bones that the other model lacks, which get numbers behind its own: {listed(more)}", rig.name)
     ranked = sorted(zip(own, labels, strict=True), key=lambda row: numbers.get(row[1], len(numbers)))
     for number, (bone, _) in enumerate(ranked):
         bone.motionbridge_xray.index = number

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ....core import names
-from ....core.finite import as_in_file
+from ....core.binary import as_in_file
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
 from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN
 

@@ -2,7 +2,7 @@
 
 The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time. Where the
 object of a detail model stands says nothing: its origin is the point that stands in the ground. What of the preview is
-exact: `formats.xray.details.scatter`.
+exact: `formats.xray.details.ground`.
 """
 
 from __future__ import annotations

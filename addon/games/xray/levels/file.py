@@ -20,7 +20,7 @@ from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
 from ....core import text
 from ....core.changes import Changes
-from ....core.mesh_transform import transformed
+from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report

@@ -22,7 +22,7 @@ from ....blender import attributes, scope
 from ....blender import mesh as meshes
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
-from ....core import files, mesh_parts, pausing, text, triangles
+from ....core import files, mesh_parts, pausing, polygons, text
 from ....core.errors import ReadError, WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
@@ -146,7 +146,7 @@ def _collision_counts(mesh: Mesh) -> str:
 
 
 def _degenerate(mesh: Mesh) -> list[str]:
-    count = len(triangles.without_area(mesh.positions, mesh.triangles))
+    count = len(polygons.without_area(mesh.positions, mesh.triangles))
     return [f"{count} without area"] if count else []
 
 

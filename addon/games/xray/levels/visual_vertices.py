@@ -24,7 +24,7 @@ from ....core.changes import Changes, Part
 from ....core.errors import ReadError
 from ....core.model import Domain
 from ....core.report import Report
-from ....formats.xray.level import edit, geometry, structure, vertices
+from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry, VertexBuffer
@@ -130,7 +130,7 @@ class _Work:
             return
         one, now = changed[0]
         first, buffer = int(ranged["vertex_base"]), int(ranged["vertex_buffer"])
-        done = vertices.encode(self.geom.vertices[buffer], first, now)
+        done = visual_mesh.encode(self.geom.vertices[buffer], first, now)
         self.outside += [one] if done.outside.any() else []
         if done.changed.any():
             count = text.counted(int(done.changed.sum()), "vertex", "vertices")
@@ -266,7 +266,7 @@ class _Work:
             if buffer >= len(fast.vertices) or first + count > len(fast.vertices[buffer].rows):
                 continue
             rows = buffers.setdefault(buffer, fast.vertices[buffer].rows.copy())
-            points, apart = vertices.follow(rows["position"][first : first + count], before, after)
+            points, apart = visual_mesh.follow(rows["position"][first : first + count], before, after)
             rows["position"][first : first + count] = points
             several += apart
         if several:

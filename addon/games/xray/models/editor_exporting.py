@@ -20,9 +20,9 @@ from ....blender import armature, material, sharp_mesh
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
 from ....core import files, names, space
+from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.finite import as_in_file
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.problems import whole
 from ....core.report import Report
@@ -31,8 +31,7 @@ from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray.bones import Bone, Bones, Part, Parts
 from ....formats.xray.chunks import Chunk, Section
-from ....formats.xray.object import bones as object_bones
-from ....formats.xray.object import findings
+from ....formats.xray.object import checks, mapping
 from ....formats.xray.object.checks import problems
 from ....formats.xray.object.chunk_types import (
     TWO_SIDED,
@@ -178,7 +177,7 @@ def find_problems(holder: Any, report: Report, found_meshes: Sequence[Any] | Non
         _rename(mesh, shown, holder)
         if found_meshes is not None:
             follow_parent(mesh, shown, holder)
-        for problem in findings.find_problems(mesh, bones):
+        for problem in checks.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
                 chosen = np.unique(faces[problem.elements]).astype(np.int64)
                 found.append(Offending(shown, problem, chosen, none))
@@ -251,12 +250,12 @@ def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Mod
         edited, fields = held, []
         if bone.name not in untouched:
             number = place[bone.name]
-            edited = object_bones.placed(edited, *placement(now, number))
+            edited = mapping.placed(edited, *placement(now, number))
             fields.append("rest position")
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         # A parent's name that no bone has makes a root.
         if parent.lower() != (held.parent.lower() if held.parent.lower() in labels else ""):
-            edited = object_bones.below(edited, parent)
+            edited = mapping.below(edited, parent)
             fields.append("parent")
         edited, more = _with_physics(bone, edited)
         if fields or more:
@@ -279,7 +278,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
         mapped: dict[int, Any] = dict(zip(map(id, model.bones), written, strict=True))
         sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
         return model.replaced(old, Bones(sections, old.tail))
-    return model.replaced(old, object_bones.numbered(object_bones.in_editor_order(written)))
+    return model.replaced(old, mapping.numbered(mapping.in_editor_order(written)))
 
 
 def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -296,14 +295,14 @@ def _with_physics(bone: Any, held: Bone) -> tuple[Bone, list[str]]:
     if not fields:
         return held, []
     kinds = [kind for kind, properties in OF_KIND.items() if set(properties) & set(fields)]
-    return object_bones.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
+    return mapping.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
 
 
 def new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
     """A bone of the armature with the chunks that the SDK writes; ``offset`` and ``angles`` from the parent."""
     nothing = bone_files.decode_bone(Bone([])).entry
     entry, _ = bone_values.gather(bone, nothing)
-    return object_bones.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
+    return mapping.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
 
 
 # ---- meshes and surfaces

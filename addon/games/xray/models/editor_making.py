@@ -25,7 +25,7 @@ from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.chunks import Chunk, Section
-from ....formats.xray.object import bones as object_bones
+from ....formats.xray.object import mapping
 from ....formats.xray.object.checks import problems
 from ....formats.xray.object.chunk_types import (
     DYNAMIC,
@@ -97,7 +97,7 @@ def plan_new(
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
     bones = _bones(rig, report) if rig is not None else [_only_bone(shown, holder)] if rigid else []
-    model = Model([Section(Chunk(BONES, b""), object_bones.numbered(bones))] if bones else [])
+    model = Model([Section(Chunk(BONES, b""), mapping.numbered(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in shown]
     surfaces = [
@@ -152,7 +152,7 @@ def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
         made.append(one)
     if plain:
         report.note("bones without game material get default_object", ", ".join(plain))
-    return object_bones.in_editor_order(made)
+    return mapping.in_editor_order(made)
 
 
 def _only_bone(found: Sequence[Any], holder: Any) -> bone_files.Bone:
@@ -163,7 +163,7 @@ def _only_bone(found: Sequence[Any], holder: Any) -> bone_files.Bone:
         entry.shape = replace(
             entry.shape, type=BOX, box=np.concatenate([*map(np.ravel, oriented_box(space.xray_points(points)))])
         )
-    return object_bones.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
+    return mapping.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
 def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> Mesh:
@@ -235,7 +235,7 @@ def _model(
         (0x907, Surfaces(surfaces)),
     ]
     if bones:
-        numbered.append((BONES, object_bones.numbered(bones)))
+        numbered.append((BONES, mapping.numbered(bones)))
     if motions:
         numbered.append((MOTIONS, skl.new_skls([])))
     if references:

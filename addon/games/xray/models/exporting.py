@@ -21,7 +21,7 @@ from ....blender.properties import kept
 from ....core import files, names, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.mesh_transform import transformed
+from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
 from ....core.report import Report
 from ....formats.xray import ogf

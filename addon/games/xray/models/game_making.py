@@ -22,11 +22,10 @@ from ....core.changes import Changes
 from ....core.model import Material
 from ....core.problems import whole
 from ....core.report import Report
-from ....formats.xray import bone_order, ogf
+from ....formats.xray import conversion, ogf
 from ....formats.xray import object as editor_model
-from ....formats.xray.model_conversion import Making, game_model, points_of_bones, with_motions
-from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box
-from ....formats.xray.ogf.corners import with_new_meshes
+from ....formats.xray.conversion import Making, game_model, points_of_bones, with_motions
+from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box, with_new_meshes
 from ....formats.xray.ogf.skeleton import new_entry
 from ...plan import FilePlan
 from ..bones import order
@@ -64,7 +63,7 @@ def plan_new(
     """
     _warn(context, holder, report)
     document = _object(context, holder, options, report)
-    taken = bone_order.of_file(options.bones_as) if options.bones_as else order.of_new_model(holder)
+    taken = conversion.bone_order_of(options.bones_as) if options.bones_as else order.of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
     made = game_model(document, name, Making(generation, options.collapse, taken.bones), report)

@@ -38,9 +38,8 @@ from ....formats.xray.omf.document import (
     Partition,
     PartitionBone,
 )
-from ....formats.xray.skl.codec import read_list
-from ....formats.xray.skl.codec import read_motion as read_skl_motion
-from ....formats.xray.skl.document import SkeletalMotion, Skl
+from ....formats.xray.skl import SkeletalMotion, Skl, read_list
+from ....formats.xray.skl import read_motion as read_skl_motion
 from .properties import SkeletalFile
 
 ALL = "all"

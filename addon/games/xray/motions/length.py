@@ -16,7 +16,7 @@ from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.report import Report
 from ....core.text import counted_plural
-from ....formats.xray.skl.document import SkeletalMotion
+from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
 
 OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"

@@ -30,11 +30,22 @@ from ....core.report import Report
 from ....core.text import counted_plural, said_of
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
-from ....formats.xray.channels import lost_slopes
+from ....formats.xray.envelopes import lost_slopes
 from ....formats.xray.marks import decode_marks
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
-from ....formats.xray.skl.document import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, TIMING, SkeletalMotion, Skl
-from ....formats.xray.skl.mapping import Playing, bone_names, edited, new_motion, with_playing
+from ....formats.xray.skl import (
+    ALL_PARTS,
+    MARKS_SINCE,
+    PACKED_SINCE,
+    TIMING,
+    Playing,
+    SkeletalMotion,
+    Skl,
+    bone_names,
+    edited,
+    new_motion,
+    with_playing,
+)
 from ..bones.properties import bones_in_order
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files

@@ -20,8 +20,8 @@ from ....core.envelope.display import Display
 from ....core.envelope.writing import unchanged
 from ....core.model import Channels
 from ....core.report import Report
-from ....formats.xray.channels import BONE, decode_tracks
-from ....formats.xray.skl.document import BoneTrack, SkeletalMotion
+from ....formats.xray.envelopes import BONE, decode_tracks
+from ....formats.xray.skl import BoneTrack, SkeletalMotion
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]

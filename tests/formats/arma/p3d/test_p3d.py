@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.finite import NOT_FINITE
 from addon.core.model import FILE_FACE
 from addon.core.report import Report
 from addon.formats.arma import p3d, rtm

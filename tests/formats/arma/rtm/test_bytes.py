@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError, WriteError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats.arma import lzo, lzss, rtm
 from addon.formats.verification import Status, verify

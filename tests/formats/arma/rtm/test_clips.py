@@ -14,9 +14,8 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import Event
 from addon.core.report import Report
 from addon.formats.arma import model_cfg, rtm
-from addon.formats.arma.hierarchy import Hierarchy
 from addon.formats.arma.rtm.mapping import halves
-from addon.formats.arma.skeletons import MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT
+from addon.formats.arma.skeletons import MAN_ARMA_2, MAN_ARMA_3, MAN_FLASHPOINT, Hierarchy
 from tests.formats.arma.rtm.small_files import IDENTITY, MOVED, TURN, binarised, events, plain, transform
 from tests.real_files import CORPUS, corpus_files
 

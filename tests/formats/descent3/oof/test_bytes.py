@@ -5,8 +5,8 @@ import struct
 import numpy as np
 import pytest
 
+from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.descent3 import oof

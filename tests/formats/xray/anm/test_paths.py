@@ -13,8 +13,7 @@ from addon.core.model import Channels, Path
 from addon.core.report import Report
 from addon.formats import format_named
 from addon.formats.xray import anm
-from addon.formats.xray.channels import OBJECT
-from addon.formats.xray.envelopes import STEP, stored
+from addon.formats.xray.envelopes import OBJECT, STEP, stored
 from tests.core.envelope.formula import Channel, matrix_slack
 from tests.real_files import corpus_files
 

@@ -11,8 +11,7 @@ from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from addon.formats.xray.object.mapping import decode_mesh, decode_skeleton
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
-from addon.formats.xray.object.sharpness import sides_of, stored_as
-from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of
+from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of, sides_of, stored_as
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.object.small_object import OLD, bone, chunk, mesh, small
 from tests.real_files import corpus_files

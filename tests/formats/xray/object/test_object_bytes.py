@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.binary import Reader, Writer
+from addon.core.binary import NOT_FINITE, Reader, Writer
 from addon.core.errors import ReadError
-from addon.core.finite import NOT_FINITE
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.verification import Status, verify

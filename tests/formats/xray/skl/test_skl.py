@@ -11,11 +11,9 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.model import Channels, CurveClip, Marker, Skeleton
 from addon.core.report import Report
 from addon.formats.xray import skl
-from addon.formats.xray.channels import BONE
-from addon.formats.xray.envelopes import stored
+from addon.formats.xray.envelopes import BONE, stored
 from addon.formats.xray.omf.document import TIMING as OMF_TIMING
-from addon.formats.xray.skl.document import TIMING
-from addon.formats.xray.skl.mapping import still_track
+from addon.formats.xray.skl import TIMING, still_track
 from tests.real_files import corpus_files
 
 

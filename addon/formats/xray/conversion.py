@@ -1,0 +1,445 @@
+"""Models and motions of the editor as those of the game, and back; the order of bones that fits the motions of another.
+
+`.skls` and motions inside an `.object` become `.omf`. The game has a key per frame at 30 frames per second, the editor
+curves; both hold the bone's whole transform relative to its parent. So the editor's curves are sampled, and the game's
+keys become stepped keys on every frame, as real files of the editor have them. Numbers and flags of how a motion plays
+are the same in both.
+
+`.object` becomes `.ogf`, as the SDK exports it: with bones a skeleton, without them one mesh or a group of meshes that
+nothing moves. Normals are those that the editor shows, by the object's own rule of smoothing. Compared with models that
+the SDK exported: triangles, normals, weights, rest pose and order of bones are equal.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import files, names, rotation, space
+from ...core.binary import warn_not_finite
+from ...core.envelope import Shape, evaluate
+from ...core.errors import ReadError, WriteError
+from ...core.model import Clip, Space
+from ...core.report import Report
+from ...core.text import said_of
+from . import ogf, omf
+from .bones import Bone, Part, Placement, Version, decode_bone
+from .envelopes import NAMES, PACKED, StoredEnvelope
+from .marks import decode_marks
+from .object.chunk_types import TWO_SIDED, Authorship, ExportScale, LodName
+from .object.document import Model, Object
+from .object.mapping import decode_mesh, decode_skeleton, in_editor_order
+from .ogf.building import (
+    COP,
+    Corners,
+    Generation,
+    NewBone,
+    bone_chunks,
+    bone_points,
+    children_chunk,
+    header_around,
+    joined,
+    make_children,
+    mesh_corners,
+    section,
+    with_backs,
+)
+from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionReferences2, Texture, UserData
+from .ogf.document import Ogf, VisualType, motion_set_of
+from .ogf.mesh import bone_labels
+from .ogf.skeleton import NEW_BONE_MATERIAL, check_rest, check_skeleton
+from .omf.codec import numbered
+from .omf.document import FRAMES_PER_SECOND, Definition, MotionSet, Omf, Parameters, Partition, PartitionBone, new_omf
+from .omf.mapping import decode as decode_clips
+from .omf.mapping import encode as encode_clips
+from .omf.mapping import new_definition
+from .skl import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, BoneTrack, SkeletalMotion, Skl, bone_names, new_skls
+
+
+@dataclass(frozen=True)
+class BoneOrder:
+    """``bones`` in the order that the game counts by; ``parts`` names with the bones of each, none where unknown."""
+
+    bones: Sequence[str] = ()
+    parts: Sequence[tuple[str, Sequence[str]]] = ()
+
+
+def bone_order_of(path: str) -> BoneOrder:
+    """Of the model or the motion file at ``path``. Raises `ReadError`."""
+    data = files.read_file(path)
+    if Path(path).suffix.lower() == ".omf":
+        partitions = omf.read(data, path, Report()).motion_set.parameters.partitions
+        bones = sorted((bone.track or 0, names.decode(bone.name or b"")) for part in partitions for bone in part.bones)
+        return BoneOrder([label for _, label in bones], _parts(partitions))
+    document = ogf.read(data, path, Report())
+    inside = motion_set_of(document)
+    return BoneOrder(bone_labels(document), _parts(inside.parameters.partitions) if inside is not None else ())
+
+
+def _parts(partitions: Sequence[Partition]) -> list[tuple[str, list[str]]]:
+    return [(part.label, [names.decode(bone.name or b"") for bone in part.bones]) for part in partitions]
+
+
+# Motions --------------------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+
+MOST_FRAMES = 0xFFFF
+"""Frames of a motion that are sampled; the longest real ones have some thousands."""
+ROUNDING = 1e-4
+"""Seconds: times of keys are 32-bit floats of seconds."""
+STANDING_STILL = 1e-6
+"""Metres or parts of a quaternion: a track that moves by less has one key."""
+
+
+def game_motions(motions: Sequence[SkeletalMotion], report: Report, parts: Sequence[Part] = ()) -> Omf:
+    """An `.omf` of the editor's motions; ``parts`` of the object they are of, else one part of all bones.
+
+    Raises `WriteError` if there are none, or a motion lacks a bone of the first.
+    """
+    if not motions:
+        raise WriteError("there are no motions", remedy="Choose a file with motions")
+    bones = bone_names(motions[0])
+    known = {bone.lower(): track for track, bone in enumerate(bones)}
+    listed = [Part(b"default", [names.encode(bone) for bone in bones])]
+    if sorted(name.lower() for part in parts for name in map(names.decode, part.bones)) == sorted(known):
+        listed = list(parts)
+    partitions = [
+        Partition(
+            part.name.lower(),
+            [PartitionBone(name.lower(), known[names.decode(name).lower()]) for name in part.bones],
+        )
+        for part in listed
+    ]
+    base = MotionSet(numbered([]), Parameters(4, partitions, []))
+    clips = [sampled(motion, report) for motion in motions]
+    return new_omf(encode_clips(clips, base, definitions=[_definition(motion) for motion in motions])[0])
+
+
+def sampled(motion: SkeletalMotion, report: Report) -> Clip:
+    """An editor's motion as keys on every frame of the game. Raises `WriteError` for more than `MOST_FRAMES`."""
+    frames = round((motion.last - motion.first) * motion.frame * FRAMES_PER_SECOND) + 1
+    if not 0 < frames <= MOST_FRAMES:
+        raise WriteError(f"the motion has frames {motion.first} to {motion.last}", file=motion.label)
+    if abs(motion.frame * FRAMES_PER_SECOND - 1) > 1e-6:
+        report.note(f"sampled at {FRAMES_PER_SECOND:g} frames per second instead of {motion.fps:g}", motion.label)
+    times = motion.first * motion.frame + np.arange(frames) / FRAMES_PER_SECOND
+    values = np.zeros((len(motion.tracks), len(NAMES), frames))
+    for number, track in enumerate(motion.tracks):
+        if track.flags & 1:
+            report.warn("a bone is rotated in world space; converted as if relative to its parent", motion.label)
+        for channel, stored in enumerate(track.envelopes):
+            envelope = stored.decoded()
+            values[number, channel] = evaluate(envelope, _on_keys(times, envelope.times))
+    if not np.isfinite(values).all():
+        raise WriteError("the motion has NaN or infinite values", file=motion.label, remedy="Delete those keys")
+    x, y, z, heading, pitch, bank = np.moveaxis(values, 1, 0)
+    translations = space.xray_bone_translations(np.stack([x, y, z], axis=-1))
+    turns = rotation.of_mode(np.stack([-pitch, -heading, bank], axis=-1), "ZXY")
+    return Clip(
+        motion.label,
+        bone_names(motion),
+        np.stack([rotation.continuous(turn) for turn in turns]) if len(turns) else turns,
+        translations,
+        _moving(turns),
+        _moving(translations),
+        FRAMES_PER_SECOND,
+        Space.PARENT_LOCAL,
+        decode_marks(motion.marks),
+    )
+
+
+def _on_keys(times: Floats, keys: Floats) -> Floats:
+    """Times, those that are a key's but for rounding as the key's own: a step must not be missed."""
+    if not len(keys):
+        return times
+    after = np.clip(np.searchsorted(keys, times), 0, len(keys) - 1)
+    before = np.maximum(after - 1, 0)
+    nearest = np.where(np.abs(keys[after] - times) < np.abs(keys[before] - times), keys[after], keys[before])
+    return np.where(np.abs(nearest - times) < ROUNDING, nearest, times)
+
+
+def _moving(values: Floats) -> NDArray[np.bool_]:
+    """(bones,) whether values (bones, frames, width) change."""
+    result: NDArray[np.bool_] = (np.ptp(values, axis=1) > STANDING_STILL).any(axis=1)
+    return result
+
+
+def _definition(motion: SkeletalMotion) -> Definition:
+    definition = new_definition(motion.label)
+    definition.flags = motion.flags & 0xFF
+    definition.bone_or_part = min(motion.bone_or_part, ALL_PARTS)
+    speed, accrue, falloff, power = motion.timing
+    definition.timing = np.array([speed, power, accrue, falloff], "<f4")
+    return definition
+
+
+def editor_motions(document: Omf, report: Report) -> Skl:
+    """A `.skls` of the game's motions, stepped keys on every frame.
+
+    Warns of values that 32 bits do not hold, as motions with an absurd scale have them: they become infinite.
+    """
+    motions = document.motion_set
+    definitions = motions.parameters.definitions
+    made = []
+    for place, clip in enumerate(decode_clips(motions, report)):
+        definition = definitions[place] if place < len(definitions) else new_definition(clip.name)
+        speed, power, accrue, falloff = definition.timing
+        tracks = _tracks(clip)
+        warn_not_finite(report, clip.name, tracks)
+        made.append(
+            SkeletalMotion(
+                definition.name,
+                0,
+                max(clip.frames - 1, 0),
+                np.float32(FRAMES_PER_SECOND),
+                MARKS_SINCE if definition.marks else PACKED_SINCE,
+                definition.flags & 0xFF,
+                definition.bone_or_part & 0xFFFF,
+                np.array([speed, accrue, falloff, power], "<f4"),
+                tracks,
+                list(definition.marks),
+            )
+        )
+    return new_skls(made)
+
+
+def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report) -> Object:
+    """The object ``target`` with these motions inside: those of the same name are replaced, others added behind.
+
+    Raises `WriteError` if there are none, if the object has no bones, or if its own motions are damaged.
+    """
+    model = target.model
+    if not motions:
+        raise WriteError("there are no motions", remedy="Choose a file with motions")
+    if not model.bones:
+        raise WriteError("the object has no bones, so no motions", remedy="Choose an object with bones")
+    bones = {bone.name.lower() for bone in model.bones}
+    for motion in motions:
+        strange = [name for name in bone_names(motion) if name.lower() not in bones]
+        if strange:
+            told = said_of(len(strange), "bones", "are not in the object")
+            report.warn(told, f"{motion.label}: {', '.join(strange)}")
+    waiting: dict[bytes, list[SkeletalMotion]] = {}
+    for motion in motions:
+        waiting.setdefault(motion.name.lower(), []).append(motion)
+    kept = []
+    for motion in model.motions:
+        of_name = waiting.get(motion.name.lower())
+        kept.append(of_name.pop(0) if of_name else motion)
+    # Of several of one name, which broken files have, none is lost.
+    return target.with_model(model.with_motions(new_skls([*kept, *chain.from_iterable(waiting.values())])))
+
+
+def _tracks(clip: Clip) -> list[BoneTrack]:
+    tracks = []
+    for number, bone in enumerate(clip.bones):
+        place = space.xray_bone_translations(clip.translations[number])
+        turn = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
+        channels = (*place.T, -turn[:, 1], -turn[:, 0], turn[:, 2])
+        keyed = [bool(clip.translation_keyed[number])] * 3 + [bool(clip.rotation_keyed[number])] * 3
+        envelopes = [_stepped(values if moves else values[:1]) for values, moves in zip(channels, keyed, strict=True)]
+        tracks.append(BoneTrack(names.encode(bone.lower()), 0, envelopes))
+    return tracks
+
+
+def _stepped(values: Floats) -> StoredEnvelope:
+    keys = np.zeros(len(values), PACKED)
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller warns of what is not finite
+        keys["value"] = values
+    keys["time"] = np.arange(len(values)) / FRAMES_PER_SECOND
+    keys["shape"] = Shape.STEPPED
+    return StoredEnvelope(1, 1, keys)
+
+
+# Models ---------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Making:
+    """How a model is made: for which engine; ``collapse`` detail below a millimetre as the SDK does.
+
+    ``bone_order`` names bones in the order of a model whose motions are to fit; bones that it lacks follow behind, all
+    in the SDK's order if it is empty.
+    """
+
+    generation: Generation = COP
+    collapse: bool = False
+    bone_order: Sequence[str] = ()
+
+
+def game_model(document: Object, name: str, making: Making, report: Report) -> Ogf:
+    """An `.ogf` of an object, which names ``name`` as its source. Raises `WriteError`."""
+    model = document.model
+    scale = model.first(ExportScale)
+    if scale is not None and scale.scale != 1:
+        report.warn(f"the Hybrid editor's export scale of {scale.scale:g} is not applied")
+    bones = ordered_bones(model, making.bone_order, report)
+    corners, textures = _corners(model, [bone.name for bone in bones], making, report)
+    children = make_children(corners, textures, making.generation, report, collapse=making.collapse)
+    if not children:
+        raise WriteError("the model has no faces", remedy="Give it a mesh")
+    if not bones:
+        return _without_bones(children, model, name)
+    listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
+    references = model.references
+    animated = bool(references or model.motions)
+    sections = [
+        section(1, header_around(VisualType.SKELETON_ANIMATED if animated else VisualType.SKELETON_RIGID, children)),
+        section(18, _description(model, name)),
+        section(9, children_chunk(children)),
+        section(13, listed),
+        section(16, physics),
+    ]
+    user_data, lod = model.first(UserData), model.first(LodName)
+    if user_data is not None and user_data.text:
+        sections.append(section(17, user_data))
+    if lod is not None and lod.name:
+        sections.append(section(23, LodPath(lod.name)))
+    if references and making.generation.references_as_list:
+        sections.append(section(24, MotionReferences2(references)))
+    elif references:
+        sections.append(section(19, MotionReferences(references)))
+    made = Ogf(sections)
+    if references and model.motions:
+        report.warn("the motions inside are left out: the game reads motion references instead", name)
+    elif model.motions:
+        return with_motions(made, game_motions(model.motions, report, model.parts).motion_set)
+    return made
+
+
+def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
+    """A new model without motion references, with motions inside. Raises `WriteError` if they are of other bones."""
+    _check_motions(motions, bone_labels(made))
+    header = made.header
+    animated = made.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
+    return Ogf([*animated.sections, section(14, motions.library), section(15, motions.parameters)])
+
+
+def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
+    """The vertices (n, 3) that follow each bone more than any other, in the bone's own space, by the bone's name.
+
+    Raises `WriteError` as `game_model` does.
+    """
+    bones = ordered_bones(document.model, (), Report())
+    corners, _ = _corners(document.model, [bone.name for bone in bones], Making(), Report())
+    listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
+    found = bone_points(listed, physics, corners)
+    return {bone.name: points for bone, points in zip(bones, found, strict=True)}
+
+
+def _without_bones(children: list[Ogf], model: Model, name: str) -> Ogf:
+    if len(children) == 1:
+        return children[0]
+    return Ogf(
+        [
+            section(1, header_around(VisualType.HIERARCHY, children)),
+            section(18, _description(model, name)),
+            section(9, children_chunk(children)),
+        ]
+    )
+
+
+def _description(model: Model, name: str) -> Description:
+    """As the SDK has it: the one who changed the object last is the one who exports it, at a time that is not said."""
+    found = model.first(Authorship) or Authorship(b"", 0, b"", 0)
+    times = (found.created & 0xFFFF_FFFF, found.modified & 0xFFFF_FFFF)
+    return Description(names.encode(name.lower()), found.modifier, 0, found.creator, times[0], found.modifier, times[1])
+
+
+# Bones --------------------------------------------------------------------------------------------------------------
+
+
+def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bone]:
+    """The bones in the order that the game counts by. Raises `WriteError` for bones that the game refuses."""
+    if not model.bones:
+        return []
+    _check_bones(model)
+    bones = in_editor_order(model.bones)
+    if not order:
+        return bones
+    wanted = {label.lower(): number for number, label in enumerate(order)}
+    known = {bone.name.lower() for bone in bones}
+    missing = [label for label in order if label.lower() not in known]
+    more = [bone.name for bone in bones if bone.name.lower() not in wanted]
+    if missing:
+        report.warn(f"bones of the other model that this one lacks: {', '.join(missing)}")
+    if more:
+        report.warn(f"bones that the other model lacks, which get numbers behind its own: {', '.join(more)}")
+    return sorted(bones, key=lambda bone: wanted.get(bone.name.lower(), len(wanted)))
+
+
+def _check_bones(model: Model) -> None:
+    try:
+        skeleton = decode_skeleton(model, "")
+    except ReadError as cycle:
+        raise WriteError(cycle.problem, remedy=cycle.remedy) from None
+    if skeleton is not None:
+        check_skeleton(skeleton)
+        check_rest(skeleton)
+
+
+def _game_bone(bone: Bone, bones: Sequence[Bone]) -> NewBone:
+    known = {one.name.lower() for one in bones}
+    parent = bone.parent.lower() if bone.parent.lower() in known else ""
+    entry, placement, version = decode_bone(bone).entry, bone.first(Placement), bone.first(Version)
+    if placement is not None:
+        swapped = version is not None and version.number == 1
+        angles = placement.rotation[[1, 0, 2]] if swapped else placement.rotation
+        entry = replace(entry, rotation=angles, offset=placement.offset)
+    entry = replace(entry, material=entry.material or NEW_BONE_MATERIAL, version=1)
+    return NewBone(names.encode(bone.name.lower()), names.encode(parent), entry)
+
+
+def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
+    """The engine demands a track for each bone."""
+    labels = {bone.lower() for bone in bones}
+    partitions = motions.parameters.partitions
+    moved = {names.decode(bone.name or b"").lower() for part in partitions for bone in part.bones}
+    if labels != moved:
+        differing = ", ".join(sorted(labels ^ moved))
+        raise WriteError(
+            f"the motions inside and the model have other bones: {differing}",
+            remedy="Give the motions all bones of the model, or export them to an .omf",
+        )
+
+
+# Meshes -------------------------------------------------------------------------------------------------------------
+
+
+def _corners(model: Model, bones: list[str], making: Making, report: Report) -> tuple[Corners, list[Texture]]:
+    """All meshes together, and the textures with shaders that they use, in the order of the object's surfaces."""
+    textures: list[Texture] = []
+    of_surface: dict[str, int] = {}
+    for one in model.surfaces:
+        key = Texture(one.texture, one.shader)
+        if key not in textures:
+            textures.append(key)
+        of_surface.setdefault(one.label.lower(), textures.index(key))
+    two_sided = {one.label.lower() for one in model.surfaces if one.flags & TWO_SIDED}
+    parts: list[Corners] = []
+    for mesh in model.meshes:
+        shown = decode_mesh(mesh, model, report)
+        if not len(shown.counts):
+            continue
+        part = mesh_corners(shown, bones, making.generation, report)
+        labels = [material.name.lower() for material in shown.materials] or [""]
+        index = shown.material_index if shown.material_index is not None else np.zeros(len(shown.counts), np.int32)
+        part.texture = np.array([of_surface.get(label, -1) for label in labels])[index]
+        bare = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
+        if bare:
+            words = f"{said_of(bare, 'faces', 'have')} no material"
+            raise WriteError(f"{words} in {shown.name!r}", remedy="Assign a material to every face")
+        if (part.texture < 0).any():
+            raise WriteError(
+                f"faces of {shown.name!r} have no surface that the object lists",
+                remedy="Give every face a material",
+            )
+        both = np.array([label in two_sided for label in labels])[index]
+        parts.append(with_backs(part, both))
+    return joined(parts), textures

@@ -1,0 +1,667 @@
+"""`.skl`, `.skls`: skeletal motions as the game's editor keeps them, a motion or a whole list, curves for each bone.
+
+How each is played, and six channels of keys for each bone. Known from the editor's ``Motion.cpp``. Real files are of
+version 6; versions 4, 5 and 7 are known from the code alone. The four timing numbers stand in another order than in
+`.omf`. A `.skl` is chunk 0x1200 with one motion; a `.skls` is no chunked file but a count and so many motions.
+
+A track is the bone's whole parent-local transform, ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Mirrored
+along z on both sides (`core.space`) that is Ry(-H)·Rx(-P)·Rz(B), Blender's Euler order ZXY with x = -P, y = -H, z = B.
+
+Bones that a motion lacks are given their rest pose as one key. The editor puts the rest rotation about x into H and
+that about y into P there, which turns such bones round; here each goes where it belongs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...core import names, space
+from ...core.binary import Bytes, Reader, Writer, as_in_file, warn_not_finite
+from ...core.changes import Changes, Item, Part
+from ...core.envelope import Envelope, Shape
+from ...core.errors import ReadError, WriteError
+from ...core.model import Channels, CurveClip, Skeleton
+from ...core.report import Report
+from ...core.text import counted
+from .chunks import (
+    Chunk,
+    ChunkRun,
+    Section,
+    listed,
+    open_chunk,
+    read_chunks,
+    section_lines,
+    starts_like_chunks,
+    with_body,
+    write_chunks,
+)
+from .envelopes import (
+    BONE,
+    NAMES,
+    StoredEnvelope,
+    are_different,
+    are_sound,
+    check,
+    decode_channels,
+    dump_envelope,
+    encode_channels,
+    envelope_differences,
+    read_old,
+    read_packed,
+    shape_counts,
+    stored,
+    write_envelope,
+)
+from .marks import Mark, decode_marks, encode_marks, read_marks, write_marks
+
+MOTION = 0x1200
+VERSIONS = (4, 5, 6, 7)
+NAMED_SINCE = 5
+PACKED_SINCE = 6
+MARKS_SINCE = 7
+TIMING = ("speed", "accrue", "falloff", "power")
+"""The names of the columns of `SkeletalMotion.timing`; in `.omf` power is the second."""
+FX, STOP_AT_END = 1, 2
+"""Bits of `SkeletalMotion.flags`, which version 4 has as two bytes."""
+ALL_PARTS = 0xFFFF
+
+
+@dataclass(slots=True)
+class BoneTrack:
+    """A bone's channels X Y Z H P B: its whole parent-local transform. ``name`` None where the version has none.
+
+    ``flags``: 1 the rotation is the world's.
+    """
+
+    name: bytes | None
+    flags: int
+    envelopes: list[StoredEnvelope]
+
+
+@dataclass(slots=True)
+class SkeletalMotion:
+    """One motion. Frames ``first`` to ``last`` at ``fps``; ``timing`` (4,) float32 as `TIMING` names them.
+
+    ``switches``: version 4's bytes for FX and stop, instead of ``flags``.
+    """
+
+    name: bytes
+    first: int
+    last: int
+    fps: np.float32
+    version: int
+    flags: int
+    bone_or_part: int
+    timing: NDArray[np.float32]
+    tracks: list[BoneTrack]
+    marks: list[Mark] = field(default_factory=list)
+    switches: tuple[int, int] | None = None
+    tail: Bytes = b""
+
+    @property
+    def label(self) -> str:
+        """The name as text."""
+        return names.decode(self.name)
+
+    @property
+    def frame(self) -> float:
+        """The length of a frame in seconds; 1/30 where the file's number is none."""
+        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
+        return 1.0 / (float(self.fps) if usable else 30.0)
+
+
+@dataclass(slots=True)
+class Skl:
+    """A file: ``sections`` of a `.skl`, of which the first `MOTION` is typed; None for a `.skls`, a bare list.
+
+    ``bodies``: the bytes of each motion as they were read, without its tail; none of a file that was not read.
+    """
+
+    motions: list[SkeletalMotion]
+    sections: list[Section[SkeletalMotion]] | None = None
+    tail: Bytes = b""
+    bodies: list[Bytes] = field(default_factory=list, compare=False)
+
+    def with_motions(self, changed: list[SkeletalMotion]) -> Skl:
+        """The same file with other motions. A `.skl` holds one: the first."""
+        if self.sections is None:
+            return Skl(changed, None, self.tail)
+        sections = [Section(part.chunk, changed[0] if part.value is not None else None) for part in self.sections]
+        return Skl(changed[:1], sections, self.tail)
+
+
+def new_skl(motion: SkeletalMotion) -> Skl:
+    """A `.skl` of its own."""
+    return Skl([motion], [Section(Chunk(MOTION, b""), motion)])
+
+
+def new_skls(motions: Iterable[SkeletalMotion]) -> Skl:
+    """A `.skls` of its own."""
+    return Skl(list(motions))
+
+
+# Bytes ----------------------------------------------------------------------------------------------------------------
+
+SMALLEST_MOTION = 1 + 4 + 4 + 4 + 2 + 3 + 16 + 2
+SMALLEST_OLD_TRACK = 4 + 6 * 12
+SMALLEST_TRACK = 2 + 6 * 4
+
+starts_like = starts_like_chunks(MOTION)
+
+
+def read(data: bytes, file: str, report: Report) -> Skl:
+    """The document of a `.skl` or, by its name, of a `.skls`. Raises `ReadError`."""
+    reader = Reader(data, file)
+    if not len(data):
+        raise reader.error("the file is empty", "Copy it again")
+    if PurePath(file).suffix.lower() == ".skls":
+        return read_list(reader, report)
+    run = read_chunks(reader, report)
+    sections: list[Section[SkeletalMotion]] = []
+    motions: list[SkeletalMotion] = []
+    bodies: list[Bytes] = []
+    for chunk in run.chunks:
+        value = None
+        if chunk.plain_id == MOTION and len(chunk.body) and not motions:
+            body = open_chunk(chunk, reader)
+            value = read_motion(body, report)
+            bodies.append(body.data[: body.position])
+            value.tail = body.rest()
+            if len(value.tail):
+                report.warn(f"{counted(len(value.tail), 'extra byte')} after the motion; kept", value.label)
+            motions.append(value)
+        sections.append(Section(chunk, value))
+    if not motions:
+        raise ReadError(
+            f"no chunk {MOTION:#x} (a skeletal motion); found: {listed(run.chunks)}",
+            file=file,
+            remedy="The file is damaged, or it is a list of motions that needs the suffix .skls",
+        )
+    return Skl(motions, sections, run.tail, bodies)
+
+
+def read_list(reader: Reader, report: Report) -> Skl:
+    """A count and so many motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
+    count = reader.u32("the number of motions")
+    remedy = "The file is damaged, or a single motion that needs the suffix .skl"
+    reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)
+    motions: list[SkeletalMotion] = []
+    bodies: list[Bytes] = []
+    for _ in range(count):
+        start = reader.position
+        motions.append(read_motion(reader, report))
+        bodies.append(reader.data[start : reader.position])
+    tail = reader.rest()
+    if len(tail):
+        report.warn(f"{counted(len(tail), 'extra byte')} after the motions; kept")
+    return Skl(motions, None, tail, bodies)
+
+
+def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
+    """One motion, wherever it lies. Raises `ReadError`."""
+    name = reader.string("the motion's name")
+    first, last = reader.i32("the first frame"), reader.i32("the last frame")
+    fps = reader.f32("the frames per second")
+    version = reader.u16("the version")
+    if version not in VERSIONS:
+        raise reader.error(
+            f"skeletal motions of version {version} are unknown (known: 4 to 7)", "The file is damaged: copy it again"
+        )
+    flags, switches = 0, None
+    if version == 4:
+        bone_or_part = reader.u32("a bone or part")
+        switches = (reader.u8("the FX switch"), reader.u8("the stop switch"))
+        flags = (FX if switches[0] else 0) | (STOP_AT_END if switches[1] else 0)
+    elif version == 5:
+        flags, bone_or_part = reader.u32("a motion's flags"), reader.u32("a bone or part")
+    else:
+        flags, bone_or_part = reader.u8("a motion's flags"), reader.u16("a bone or part")
+    timing = reader.array("<f4", 4, what="a motion's timing")
+    motion = SkeletalMotion(name, first, last, fps, version, flags, bone_or_part, timing, [], switches=switches)
+    warn_not_finite(report, f"{motion.label}, timing", timing)
+    motion.tracks = _read_tracks(reader, motion, report)
+    if version >= MARKS_SINCE:
+        motion.marks = read_marks(reader, report, motion.label)
+    if not (np.isfinite(fps) and fps >= 1e-3):
+        report.warn(f"{fps} is not a valid frame rate; 30 frames per second are used, the value is kept", motion.label)
+    return motion
+
+
+def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list[BoneTrack]:
+    packed = motion.version >= PACKED_SINCE
+    count = reader.u16("the number of bones") if packed else reader.u32("the number of bones")
+    smallest = SMALLEST_TRACK if packed else SMALLEST_OLD_TRACK
+    reader.expect_room(count, "bones", smallest)
+    tracks = []
+    for number in range(count):
+        name = reader.string("a bone's name") if motion.version >= NAMED_SINCE else None
+        flags = reader.u8("a bone's flags") if packed else reader.u32("a bone's flags")
+        track = BoneTrack(name, flags, [])
+        for channel in NAMES:
+            what = f"channel {channel} of bone {number}"
+            track.envelopes.append(read_packed(reader, what) if packed else read_old(reader, what))
+        tracks.append(track)
+    if not are_sound([envelope for track in tracks for envelope in track.envelopes]):
+        for number, track in enumerate(tracks):
+            for channel, envelope in zip(NAMES, track.envelopes, strict=True):
+                check(envelope, f"{motion.label} {number} {channel}", report)
+    return tracks
+
+
+def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
+    """One motion. Raises `WriteError`."""
+    writer.string(motion.name)
+    writer.i32(motion.first)
+    writer.i32(motion.last)
+    writer.f32(motion.fps)
+    writer.u16(motion.version)
+    packed = motion.version >= PACKED_SINCE
+    if motion.version == 4:
+        switches = motion.switches or (int(bool(motion.flags & FX)), int(bool(motion.flags & STOP_AT_END)))
+        writer.u32(motion.bone_or_part)
+        writer.u8(switches[0])
+        writer.u8(switches[1])
+    elif packed:
+        writer.u8(motion.flags)
+        writer.u16(motion.bone_or_part)
+    else:
+        writer.u32(motion.flags)
+        writer.u32(motion.bone_or_part)
+    writer.array(motion.timing, "<f4")
+    if packed:
+        writer.u16(len(motion.tracks))
+    else:
+        writer.u32(len(motion.tracks))
+    for track in motion.tracks:
+        _write_track(writer, track, motion)
+    if motion.version >= MARKS_SINCE:
+        write_marks(writer, motion.marks)
+    writer.raw(motion.tail)
+
+
+def _write_track(writer: Writer, track: BoneTrack, motion: SkeletalMotion) -> None:
+    packed = motion.version >= PACKED_SINCE
+    if motion.version >= NAMED_SINCE:
+        writer.string(track.name or b"")
+    if packed:
+        writer.u8(track.flags)
+    else:
+        writer.u32(track.flags)
+    for envelope in track.envelopes:
+        if envelope.packed != packed:
+            raise WriteError(f"a channel is not in the layout of version {motion.version}", file=motion.label)
+        write_envelope(writer, envelope)
+
+
+def write(document: Skl) -> bytes:
+    """The file's bytes."""
+    if document.sections is None:
+        writer = Writer()
+        writer.u32(len(document.motions))
+        for motion in document.motions:
+            write_motion(writer, motion)
+        writer.raw(document.tail)
+        return writer.getvalue()
+    chunks = []
+    for section in document.sections:
+        if section.value is None:
+            chunks.append(section.chunk)
+            continue
+        writer = Writer()
+        write_motion(writer, section.value)
+        chunks.append(with_body(section.chunk, writer.getvalue()))
+    return write_chunks(ChunkRun(chunks, document.tail))
+
+
+recompose = write
+"""The same: nothing of a file that has a type is kept as bytes."""
+
+
+def raw_size(document: Skl) -> int:
+    """Bytes kept without knowing what they mean."""
+    unknown = sum(len(section.chunk.body) for section in document.sections or [] if section.value is None)
+    return len(document.tail) + unknown + sum(len(motion.tail) for motion in document.motions)
+
+
+# Curves of bones ------------------------------------------------------------------------------------------------------
+
+
+def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
+    """The bone of each track; version 4 has no names, there a skeleton's are taken in order."""
+    return [
+        names.decode(track.name)
+        if track.name is not None
+        else bones[number]
+        if number < len(bones)
+        else f"bone_{number}"
+        for number, track in enumerate(motion.tracks)
+    ]
+
+
+def decode(document: Skl, report: Report, bones: Sequence[str] = ()) -> list[CurveClip]:
+    """Every motion as curves in Blender's axes; ``bones`` of the skeleton, for versions without names."""
+    return [decode_motion(motion, report, bones) for motion in document.motions]
+
+
+def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] = ()) -> CurveClip:
+    """One motion as curves in Blender's axes."""
+    labels = bone_names(motion, bones)
+    if motion.version < NAMED_SINCE and len(labels) != len(bones):
+        report.warn(
+            f"{counted(len(labels), 'track')} without names of bones; the skeleton has {counted(len(bones), 'bone')}",
+            motion.label,
+        )
+    tracks = []
+    for label, track in zip(labels, motion.tracks, strict=True):
+        if track.flags & 1:
+            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
+        curves = decode_channels(track.envelopes, BONE, motion.frame, f"{label} ", report)
+        tracks.append(Channels(curves[:3], curves[3:]))
+    return CurveClip(
+        motion.label,
+        labels,
+        tracks,
+        1.0 / motion.frame,
+        motion.first,
+        motion.last,
+        markers=decode_marks(motion.marks),
+    )
+
+
+def encode(
+    clips: Sequence[CurveClip],
+    base: Skl | None = None,
+    *,
+    skeleton: Skeleton | None = None,
+    version: int | None = None,
+) -> tuple[Skl, Changes]:
+    """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
+
+    Without ``base`` a new `.skls`. ``version`` of new motions: 6, or 7 where they have marks. Bones of ``skeleton``
+    that a new motion lacks stand in its rest pose. Raises `WriteError`.
+    """
+    motions = list(base.motions) if base is not None else []
+    places: dict[str, list[int]] = {}
+    for place, motion in enumerate(motions):
+        places.setdefault(motion.label.lower(), []).append(place)
+    changes = Changes(noun="motion", items="channel")
+    for clip in clips:
+        free = places.get(clip.name.lower())
+        if free:
+            place = free.pop(0)
+            motions[place], change = edited(clip, motions[place], skeleton)
+            if change is not None:
+                changes.parts.append(change)
+            continue
+        made, change = new_motion(clip, skeleton, version)
+        motions.append(made)
+        changes.parts.append(change)
+    if base is not None and base.sections is not None and len(motions) != 1:
+        raise WriteError(f"a .skl file stores one motion, not {len(motions)}", remedy="Write a .skls")
+    changes.unchanged = len(motions) - len(changes.parts)
+    if base is None:
+        return new_skls(motions), changes
+    return (base.with_motions(motions) if changes.parts else base), changes
+
+
+def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
+    """A motion of the file with a clip in it; the very same object where nothing changed. Raises `WriteError`."""
+    labels = bone_names(base, skeleton.bones if skeleton is not None else ())
+    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    tracks = []
+    changed: list[Item] = []
+    for label, old in zip(labels, base.tracks, strict=True):
+        curves = given.pop(label.lower(), None)
+        if curves is None:
+            tracks.append(old)
+            continue
+        envelopes, differing = encode_channels(
+            list(curves), old.envelopes, BONE, base.frame, f"{label} ", to_packed=base.version >= PACKED_SINCE
+        )
+        changed += differing
+        tracks.append(BoneTrack(old.name, old.flags, envelopes) if differing else old)
+    fields = []
+    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
+        if bone.lower() in given:
+            if base.version < NAMED_SINCE:
+                raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
+            tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
+            fields.append(f"bone {bone}")
+    marks = encode_marks(clip.markers, base.marks)
+    if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
+        if base.version < MARKS_SINCE:
+            raise WriteError(
+                f"the motion is of version {base.version}, which has no marks",
+                file=base.label,
+                remedy="Delete its marks, or write it as a new motion",
+            )
+        fields.append("marks")
+    fps = base.fps
+    if (clip.first, clip.last) != (base.first, base.last):
+        fields.append("frames")
+    if np.float32(clip.fps) not in (base.fps, np.float32(1.0 / base.frame)):
+        fps = _rate(clip)
+        fields.append("fps")
+    if not changed and not fields:
+        return base, None
+    result = replace(base, first=clip.first, last=clip.last, fps=fps, tracks=tracks, marks=marks)
+    return result, Part(clip.name, "motion", items=tuple(changed), fields=tuple(fields))
+
+
+@dataclass(frozen=True)
+class Playing:
+    """How the game plays a motion. ``bone_or_part`` as far as 16 bits hold it; ``timing`` as `TIMING` names it."""
+
+    name: str
+    flags: int
+    bone_or_part: int
+    timing: NDArray[np.float32]
+
+
+def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMotion, tuple[str, ...]]:
+    """The motion played as told, itself where that is what it says; and what differs. Raises `WriteError`."""
+    changed: dict[str, Any] = {}
+    if playing.name != motion.label:
+        changed["name"] = names.encode(playing.name)
+    if playing.flags != motion.flags:
+        most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
+        if playing.flags & ~most:
+            raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
+        changed["flags"] = playing.flags
+        if motion.switches is not None:
+            changed["switches"] = (int(bool(playing.flags & FX)), int(bool(playing.flags & STOP_AT_END)))
+    if playing.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
+        whole = 0xFFFF_FFFF if motion.version < PACKED_SINCE else ALL_PARTS
+        changed["bone_or_part"] = whole if playing.bone_or_part == ALL_PARTS else playing.bone_or_part
+    timing = as_in_file(playing.timing, motion.timing)
+    if timing.tobytes() != motion.timing.tobytes():
+        changed["timing"] = timing
+    shown = tuple(name.replace("_", " ") for name in changed if name != "switches")
+    return (replace(motion, **changed), shown) if changed else (motion, ())
+
+
+def _rate(clip: CurveClip) -> np.float32:
+    if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
+        raise WriteError(f"a frame rate of {clip.fps} cannot be written", file=clip.name)
+    return np.float32(clip.fps)
+
+
+def new_motion(
+    clip: CurveClip, skeleton: Skeleton | None = None, version: int | None = None
+) -> tuple[SkeletalMotion, Part]:
+    """A motion that is in no file yet, and what storing it costs; ``version`` 6, or 7 with marks, where None is asked.
+
+    Raises `WriteError`.
+    """
+    version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
+    if version not in VERSIONS or version < NAMED_SINCE:
+        raise WriteError(f"new motions of version {version} are not written", remedy="Known: 5, 6, 7")
+    if clip.markers and version < MARKS_SINCE:
+        raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
+    fps = _rate(clip)
+    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    tracks: list[BoneTrack] = []
+    channels: list[Item] = []
+
+    def add(bone: str, curves: Channels) -> None:
+        track, changed = _new_track(bone, curves, 1.0 / float(fps), version)
+        tracks.append(track)
+        channels.extend(changed)
+
+    for number, bone in enumerate(skeleton.bones if skeleton is not None else ()):
+        curves = given.pop(bone.lower(), None)
+        if curves is not None:
+            add(bone, curves)
+        elif skeleton is not None:
+            tracks.append(still_track(skeleton, number, version))
+    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
+        if bone.lower() in given:
+            add(bone, curves)
+    made = SkeletalMotion(
+        names.encode(clip.name),
+        clip.first,
+        clip.last,
+        fps,
+        version,
+        0,
+        ALL_PARTS,
+        np.array([1.0, 2.0, 2.0, 1.0], "<f4"),
+        tracks,
+        encode_marks(clip.markers, []),
+    )
+    return made, Part(clip.name, "motion", new=True, items=tuple(channels))
+
+
+def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple[BoneTrack, list[Item]]:
+    packed = version >= PACKED_SINCE
+    envelopes, changed = encode_channels(list(curves), None, BONE, frame, f"{bone} ", to_packed=packed)
+    return BoneTrack(names.encode(bone.lower()), 0, envelopes), changed
+
+
+def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
+    """A bone that stands in its rest pose, one key a channel: x to P, y to H, z to B."""
+    x, y, z = space.xray_bone_angles_back(skeleton.rest_rotation[bone])
+    offset = space.xray_bone_translations(skeleton.rest_translation[bone])
+    values = dict(zip(NAMES, (*offset, y, x, z), strict=True))
+    return BoneTrack(names.encode(skeleton.bones[bone].lower()), 0, [_one_key(values[name], version) for name in NAMES])
+
+
+def _one_key(value: float, version: int) -> StoredEnvelope:
+    key = Envelope.of(np.zeros(1), np.array([value]), np.array([Shape.STEPPED], np.uint8))
+    return stored(key, to_packed=version >= PACKED_SINCE)
+
+
+# Words ----------------------------------------------------------------------------------------------------------------
+
+MOST_LISTED = 20
+
+
+def describe(document: Skl) -> list[str]:
+    """A few lines for people."""
+    lines = [f"{len(document.motions)} {'motion' if len(document.motions) == 1 else 'motions'}"]
+    for motion in document.motions[:MOST_LISTED]:
+        seconds = (motion.last - motion.first) * motion.frame
+        keys = [envelope for track in motion.tracks for envelope in track.envelopes]
+        lines.append(
+            f"{motion.label}: version {motion.version}, frames {motion.first} to {motion.last} at {motion.fps:g} a "
+            f"second ({seconds:.2f} s), {len(motion.tracks)} bones, {len(motion.marks)} marks, "
+            f"keys: {shape_counts(keys)}"
+        )
+    if len(document.motions) > MOST_LISTED:
+        lines.append(f"and {len(document.motions) - MOST_LISTED} more")
+    return lines
+
+
+def dump(document: Skl) -> Iterator[str]:
+    """Everything, a key a line."""
+    if document.sections is None:
+        for motion in document.motions:
+            yield from _dump_motion(motion)
+    yield from section_lines(document.sections or (), document.tail, lambda _, motion: _dump_motion(motion))
+
+
+def _dump_motion(motion: SkeletalMotion) -> Iterator[str]:
+    yield f"motion {motion.label!r} version {motion.version}"
+    yield f"frames {motion.first} to {motion.last} fps {motion.fps}"
+    yield f"flags {motion.flags}" + (f" switches {motion.switches}" if motion.switches else "")
+    yield f"bone or part {motion.bone_or_part}"
+    yield " ".join(f"{name} {value}" for name, value in zip(TIMING, motion.timing, strict=True))
+    for label, track in zip(bone_names(motion), motion.tracks, strict=True):
+        yield f"  bone {label!r} flags {track.flags}"
+        for name, envelope in zip(NAMES, track.envelopes, strict=True):
+            heading, *keys = dump_envelope(envelope)
+            yield f"    channel {name} {heading}"
+            yield from (f"    {key}" for key in keys)
+    for mark in motion.marks:
+        yield f"  mark {mark.label!r} line end {mark.line_end!r}"
+        for start, end in mark.intervals:
+            yield f"    interval {start} {end}"
+    if len(motion.tail):
+        yield f"  bytes {bytes(motion.tail).hex()}"
+
+
+def differences(first: Skl, second: Skl) -> Iterator[str]:
+    """What differs, motion by motion, bone by bone, by name."""
+    ones, others = _by_name(first), _by_name(second)
+    if list(ones) != list(others) and set(ones) == set(others):
+        yield "the motions are in another order"
+    for name, one in ones.items():
+        if name not in others:
+            yield f"motion {name!r} is only in the first"
+        else:
+            yield from (f"motion {name!r}: {line}" for line in _motion_differences(one, others[name]))
+    yield from (f"motion {name!r} is only in the second" for name in others if name not in ones)
+    if (first.sections is None) != (second.sections is None):
+        yield "one is a single motion, the other a list"
+    if first.tail != second.tail:
+        yield "bytes at the end differ"
+
+
+def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
+    result: dict[str, SkeletalMotion] = {}
+    for motion in document.motions:
+        unique, number = motion.label, 1
+        while unique in result:
+            number += 1
+            unique = f"{motion.label} ({number})"
+        result[unique] = motion
+    return result
+
+
+def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[str]:
+    for name in ("version", "first", "last", "fps", "flags", "switches", "bone_or_part"):
+        a, b = getattr(one, name), getattr(other, name)
+        if are_different(a, b):
+            yield f"{name.replace('_', ' ')}: {a} / {b}"
+    for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
+        if a.tobytes() != b.tobytes():
+            yield f"{name}: {a:g} / {b:g}"
+    labels = bone_names(one), bone_names(other)
+    if labels[0] != labels[1]:
+        yield f"bones: {', '.join(labels[0])} / {', '.join(labels[1])}"
+    tracks = dict(zip(labels[1], other.tracks, strict=True))
+    for label, track in zip(labels[0], one.tracks, strict=True):
+        if label not in tracks:
+            continue
+        if track.flags != tracks[label].flags:
+            yield f"bone {label!r}: flags: {track.flags} / {tracks[label].flags}"
+        for name, a, b in zip(NAMES, track.envelopes, tracks[label].envelopes, strict=True):
+            yield from (f"bone {label!r}: channel {name}: {line}" for line in envelope_differences(a, b))
+    yield from _mark_differences(one.marks, other.marks)
+    if one.tail != other.tail:
+        yield "bytes behind the motion differ"
+
+
+def _mark_differences(one: list[Mark], other: list[Mark]) -> Iterator[str]:
+    values, names = [], []
+    for marks in (one, other):
+        values.append([(mark.name, mark.line_end, mark.intervals.tobytes()) for mark in marks])
+        names.append(", ".join(f"{mark.label} ({len(mark.intervals)} intervals)" for mark in marks) or "none")
+    if values[0] != values[1]:
+        yield f"marks: {names[0]} / {names[1]}"
