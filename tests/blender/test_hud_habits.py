@@ -11,7 +11,15 @@ from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import attachments, pairs, placing
 from addon.games.xray.hud.properties import holder_of
 from addon.ui.xray import hud_tools
-from tests.blender.test_hud_scene import CONFIG, build, bytes_of, gamedata, sample_options  # noqa: F401
+from tests.blender.test_hud_scene import (
+    CONFIG,
+    build,
+    bytes_of,
+    changed_motions,
+    gamedata,  # noqa: F401
+    move,
+    sample_options,
+)
 from tests.blender.test_hud_tools import FRAMES, bone_of, detector, free_bone  # noqa: F401
 from tests.blender.test_ui import refusal
 
@@ -36,17 +44,7 @@ def play(hands, alias):
 
 def edit(hands, label):
     """Ten frames of the motion that plays."""
-    bone = hands.pose.bones[bone_of(hands, label)]
-    for frame in range(10):
-        bpy.context.scene.frame_set(frame)
-        bone.location.x += 0.01
-        bone.keyframe_insert("location", index=0, frame=frame)
-
-
-def changed_motions(before, after):
-    name = "meshes/samples/humanoid.omf"
-    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
-    return [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    move(hands.pose.bones[bone_of(hands, label)])
 
 
 def test_a_reloaded_scene_works_as_before(detector, tmp_path):  # noqa: F811

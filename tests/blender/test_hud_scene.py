@@ -574,6 +574,20 @@ CONFIG = "configs/w_sample.ltx"
 SAVED = (CONFIG, "configs/system.ltx", "meshes/samples/humanoid.omf", "meshes/samples/weapon.omf")
 
 
+def move(bone, frames=range(10), index=0):
+    """Keys on each frame of the action that plays, with what moves step by step along x; of all axes with -1."""
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        bone.location.x += 0.01
+        bone.keyframe_insert("location", index=index, frame=frame)
+
+
+def changed_motions(before, after, name="meshes/samples/humanoid.omf"):
+    """The names of the motions of a file that are other bytes than before."""
+    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
+    return [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+
+
 def bytes_of(folder):
     """Of every file but backups."""
     files = (path for path in folder.rglob("*.*") if path.suffix != ".bak")
@@ -680,15 +694,11 @@ def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(mad
     row = next(row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10)
     motions.play(bpy.context, found.hands, row.hands)
     bone = next(bone for bone in found.hands.pose.bones if game_name(found.hands.data.bones[bone.name]) == "l_hand")
-    for frame in range(10):
-        bpy.context.scene.frame_set(frame)
-        bone.location.x += 0.01
-        bone.keyframe_insert("location", frame=frame)
+    move(bone, index=-1)
     assert save_back(found) == {"FINISHED"}
     after = bytes_of(folder)
     (name,) = (name for name in after if after[name] != before[name])
-    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
-    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    changed = changed_motions(before, after, name)
     assert [motion.lower().decode() for motion in changed] == [row.hands.motionbridge_motion.motion_name.lower()]
 
 
@@ -720,15 +730,11 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
     controls = control_links.controls_of(found.hands)
     name = next(bone.name for bone in found.hands.data.bones if game_name(bone) == "l_hand")
     goal = next(goal for goal in control_rig.goals_of(controls) if goal.name.endswith(name))
-    for frame in range(2, 6):
-        bpy.context.scene.frame_set(frame)
-        goal.location.x += 0.01
-        goal.keyframe_insert("location", frame=frame)
+    move(goal, range(2, 6), index=-1)
     assert save_back(found) == {"FINISHED"}
     after = bytes_of(folder)
     (name,) = (name for name in after if after[name] != before[name])
-    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
-    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
+    changed = changed_motions(before, after, name)
     assert [motion.lower().decode() for motion in changed] == [other.hands.motionbridge_motion.motion_name.lower()]
 
 
@@ -737,15 +743,11 @@ def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):
     made, _ = build(sample_options(gamedata))
     bone = next(bone for bone in made.hands.pose.bones if "hand_l" in bone.name)
     motions.play(bpy.context, made.hands, made.hands_actions["wave"])
-    for frame in range(10):
-        bpy.context.scene.frame_set(frame)
-        bone.location.x += 0.01
-        bone.keyframe_insert("location", index=0, frame=frame)
+    move(bone)
     assert save_back(made) == {"FINISHED"}
     after = bytes_of(gamedata)
     assert [name for name in after if after[name] != before[name]] == ["meshes/samples/humanoid.omf"]
-    old, new = (omf.read(files[SAVED[2]], "", Report()).motion_set.library.motions for files in (before, after))
-    assert [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)] == [b"wave"]
+    assert changed_motions(before, after, SAVED[2]) == [b"wave"]
 
 
 # Places ---------------------------------------------------------------------------------------------------------------

@@ -7,14 +7,21 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.core.report import Report
-from addon.formats.xray import omf
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import attachments, placing
 from addon.games.xray.options import Game, HudSceneOptions
 from addon.ui import command
 from addon.ui.xray import hud as ui
-from tests.blender.test_hud_scene import build, bytes_of, gamedata, rows_of, sample_options, save_back  # noqa: F401
+from tests.blender.test_hud_scene import (
+    build,
+    bytes_of,
+    changed_motions,
+    gamedata,  # noqa: F401
+    move,
+    rows_of,
+    sample_options,
+    save_back,
+)
 from tests.blender.test_ui import refusal
 
 MAGAZINE = "magazine"
@@ -92,10 +99,7 @@ def test_only_the_motion_of_the_attached_bone_is_saved(reload, gamedata):  # noq
     assert save_back(made) == {"FINISHED"}
     after = bytes_of(gamedata)
     assert [name for name in after if after[name] != before[name]] == ["meshes/samples/weapon.omf"]
-    name = "meshes/samples/weapon.omf"
-    old, new = (omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, after))
-    changed = [one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)]
-    assert changed == [b"reload"]
+    assert changed_motions(before, after, "meshes/samples/weapon.omf") == [b"reload"]
 
 
 def test_what_cannot_follow_is_refused(reload):
@@ -292,20 +296,11 @@ def test_an_edit_of_one_hand_is_saved_alone_and_the_other_later(detector):
     made, _ = build(sample_options(detector, beside="dev_sample"))
     before = bytes_of(detector)
     for one, name in ((made, "hand_r"), (made.beside, "hand_l")):
-        bone = one.hands.pose.bones[bone_of(one.hands, name)]
-        for frame in range(10):
-            bpy.context.scene.frame_set(frame)
-            bone.location.x += 0.01
-            bone.keyframe_insert("location", index=0, frame=frame)
+        move(one.hands.pose.bones[bone_of(one.hands, name)])
     assert save_back(made) == {"FINISHED"}
     # The same file was imported for each hand: what the other wrote into it meanwhile stays.
     assert save_back(made.beside, if_changed="DISK") == {"FINISHED"}
-    name = "meshes/samples/humanoid.omf"
-    old, new = (
-        omf.read(files[name], "", Report()).motion_set.library.motions for files in (before, bytes_of(detector))
-    )
-    changed = {one.name for one, other in zip(old, new, strict=True) if bytes(one.body) != bytes(other.body)}
-    assert changed == {b"walk", b"wave"}
+    assert set(changed_motions(before, bytes_of(detector))) == {b"walk", b"wave"}
 
 
 def test_what_cannot_be_held_beside_is_refused(detector):
