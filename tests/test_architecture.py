@@ -269,7 +269,7 @@ LOADED_AT_START = {
     "core", "core.errors", "core.report",
     "formats", "formats.arma", "formats.descent3", "formats.xray",
     "blender", "blender.action_lists", "blender.compat", "blender.control_links", "blender.properties",
-    "blender.rotation_modes",
+    "blender.rotation_modes", "blender.typed",
     "games", "games.kinds", "games.options",
     "games.arma", "games.arma.kinds", "games.arma.options", "games.arma.properties",
     "games.descent3", "games.descent3.kinds", "games.descent3.model_properties", "games.descent3.options",

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,6 +37,12 @@ from .bone_curves import (
 )
 from .pin import is_moved
 from .rotation_modes import KINDS, modes_set
+
+if TYPE_CHECKING:
+    import bpy
+
+    from .typed import Action, Bone, Context, Object, PoseBone
+
 
 Floats = NDArray[np.float64]
 
@@ -109,12 +115,12 @@ class ClipWriter:
         self.fill(action, clip, tracks, first_frame, step)
         return action
 
-    def rebuild(self, action: Any, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> None:
+    def rebuild(self, action: Action, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> None:
         """Throw the action's curves away and `fill` it; whoever plays it goes on playing it."""
         self._template.restore(action)
         self.fill(action, clip, tracks, first_frame, step)
 
-    def fill(self, action: Any, clip: Clip, tracks: list[int], first_frame: int, step: float) -> None:
+    def fill(self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float) -> None:
         """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip."""
         turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
@@ -181,14 +187,14 @@ def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
     return min((one[0] for one in ends), default=first), max((one[1] for one in ends), default=last)
 
 
-def set_length(action: Any, count: int, step: float = 1.0) -> None:
+def set_length(action: Action, count: int, step: float = 1.0) -> None:
     """Let the range set on an action hold ``count`` keys ``step`` apart; one without such a range keeps none."""
     end = round(action.frame_start) + step * (count - 1)
     if action.use_frame_range and abs(action.frame_end - end) > NEAR:
         action.frame_end = end
 
 
-def cut_keys(action: Any, last: float) -> None:
+def cut_keys(action: Action, last: float) -> None:
     """Remove the keys behind the frame ``last``; curves that have none before it keep their keys."""
     bag = compat.curve_bag(action)
     for curve in bag.fcurves if bag is not None else ():
@@ -244,7 +250,7 @@ class ClipReader:
 
     def gather(
         self,
-        action: Any,
+        action: Action,
         modes: dict[str, str],
         step: float = 1.0,
         frames: tuple[int, int] | None = None,
@@ -304,7 +310,7 @@ class ClipReader:
         )
 
 
-def posed_rotation(bone: Any) -> Floats:
+def posed_rotation(bone: PoseBone) -> Floats:
     """(4,) how a pose bone is rotated by what its mode reads."""
     values = np.zeros((1, 4))
     channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")
@@ -332,22 +338,22 @@ def why_sampled(rig: Any) -> list[str]:
     return reasons
 
 
-def is_plain(bone: Any) -> bool:
+def is_plain(bone: Bone) -> bool:
     """Whether the pose of a bone (of the armature) relative to its parent is its keys on its rest pose."""
     inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
     return bool(inherits and not bone.use_connect)
 
 
-def heard_tracks(rig: Any) -> list[Any]:
+def heard_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
     """The tracks of the NLA that Blender plays, besides or instead of the action."""
     data = rig.animation_data
     return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
 
 
 def sample(
-    context: Any,
-    rig: Any,
-    action: Any,
+    context: Context,
+    rig: Object,
+    action: Action,
     rest: Rest,
     fps: float,
     *,
@@ -380,7 +386,7 @@ def sample(
     return Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
 
 
-def _refuse_flat(action: Any, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:
+def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:
     """Raise `WriteError` for the bone that takes a dimension away from those below it, among them ``row`` of ``rest``.
 
     ``pose``: (bones, 4, 4) at that ``frame``.
@@ -414,7 +420,7 @@ def play(context: Any, rig: Any, action: Any, order: str = "") -> None:
     control_rig.show(context, rig, action)
 
 
-def stash(rig: Any, stored: list[Any]) -> None:
+def stash(rig: Object, stored: list[Action]) -> None:
     """Each action on a muted NLA track of its own, where other tools look for it."""
     data = rig.animation_data or rig.animation_data_create()
     for action in stored:

@@ -34,6 +34,7 @@ from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
 from ..core import names
 from .properties import AddedProperties, changed, is_local
+from .typed import Action, Object
 
 _ACTION, _PLACE = attrgetter("action"), attrgetter("place")
 
@@ -92,7 +93,7 @@ def members(file: Any, kind: Kind) -> dict[Any, int]:
     return found
 
 
-def _copies_in_use(file: Any, kind: Kind) -> list[Any]:
+def _copies_in_use(file: Any, kind: Kind) -> list[Action]:
     """The actions that the armature of a file uses, that say they are of this file and that no file lists."""
     used = used_by(file.id_data)
     return [action for action in used if kind.properties(action).file == file.name and not is_listed(action, kind)]
@@ -105,7 +106,7 @@ def listed(file: Any, kind: Kind) -> dict[Any, int]:
     return _claims(kind, file.name).get(file.id_data, {})
 
 
-def pointers(file: Any) -> list[Any]:
+def pointers(file: Any) -> list[Action]:
     """The actions that a file lists in their order, None where one was deleted."""
     found = list(map(_ACTION, _rows(file)))
     for used in file.actions if file.action_list is not None else ():
@@ -128,7 +129,7 @@ def _entries(file: Any) -> list[tuple[Any, int]]:
     return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
 
 
-def files_of_actions(rig: bpy.types.Object, kind: Kind) -> dict[Any, Any]:
+def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
     """Each action of the files of ``rig``, and the file: the one it names where several list it."""
     found: dict[Any, Any] = {}
     for file in kind.files_of(rig):
@@ -138,14 +139,14 @@ def files_of_actions(rig: bpy.types.Object, kind: Kind) -> dict[Any, Any]:
     return found
 
 
-def file_of(rig: bpy.types.Object, action: bpy.types.Action, kind: Kind) -> Any:
+def file_of(rig: Object, action: Action, kind: Kind) -> Any:
     """The file of ``rig`` that an action belongs to, or None. Ask `files_of_actions` for many."""
     files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
     found = next((file for file in files if _lists(file, action, kind)), None)
     return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
-def is_listed(action: bpy.types.Action, kind: Kind) -> bool:
+def is_listed(action: Action, kind: Kind) -> bool:
     """Whether any armature's file lists an action."""
     key = kind.properties(action).file
     files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
@@ -153,7 +154,7 @@ def is_listed(action: bpy.types.Action, kind: Kind) -> bool:
     return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
 
-def _lists(file: Any, action: bpy.types.Action, kind: Kind) -> bool:
+def _lists(file: Any, action: Action, kind: Kind) -> bool:
     """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
     if not file.lists_actions:
         return action in listed(file, kind)
@@ -167,7 +168,7 @@ def _lists(file: Any, action: bpy.types.Action, kind: Kind) -> bool:
     return action in pointers(file)
 
 
-def copies(actions: Sequence[Any], kind: Kind) -> dict[Any, Any]:
+def copies(actions: Sequence[Action], kind: Kind) -> dict[Any, Any]:
     """Those of ``actions`` that say they are what a file has, but are copies of that made in Blender.
 
     Each with the original, or None where that is in no list any more.
@@ -196,7 +197,7 @@ def unlisted(rig: bpy.types.Object, kind: Kind) -> list[tuple[Any, Any]]:
     return [(file, action) for file in kind.files_of(rig) for action in _copies_in_use(file, kind)]
 
 
-def used_by(owner: Any) -> list[Any]:
+def used_by(owner: Any) -> list[Action]:
     """The actions that a data-block plays or has in the NLA."""
     data = owner.animation_data
     if data is None:
@@ -210,7 +211,7 @@ def start_list(file: Any) -> None:
     replace(file, ())
 
 
-def add(file: Any, action: bpy.types.Action, place: int, kind: Kind) -> None:
+def add(file: Any, action: Action, place: int, kind: Kind) -> None:
     """List an action at the end, with its index in the file (-1: it is not in it yet).
 
     If the armature uses it already, `hold_used` is to follow.
@@ -221,7 +222,7 @@ def add(file: Any, action: bpy.types.Action, place: int, kind: Kind) -> None:
     _put(file.action_list.motionbridge_actions.entries, action, place)
 
 
-def remove(file: Any, action: bpy.types.Action, kind: Kind) -> None:
+def remove(file: Any, action: Action, kind: Kind) -> None:
     """Take an action out of a file's list; its motion in the file is somebody else's business."""
     store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
@@ -241,9 +242,9 @@ def replace(file: Any, chosen: Iterable[tuple[Any, int]]) -> None:
     _hold(file, _used_rows(file))
 
 
-def _new_text(name: str) -> Any:
+def _new_text(name: str) -> bpy.types.Text:
     """A text whose name begins with a dot, which Blender's lists do not show."""
-    text: Any = bpy.data.texts.new(f".{names.shortened(name)}")
+    text: bpy.types.Text = bpy.data.texts.new(f".{names.shortened(name)}")
     # A new text counts as used once by itself; now it is saved as long as an armature has it.
     text.user_clear()
     # 5.0 forgets texts without properties of this kind when an action is removed or replaced by another.
@@ -251,7 +252,7 @@ def _new_text(name: str) -> Any:
     return text
 
 
-def _put(rows: Any, action: bpy.types.Action, place: int, row: int = -1) -> None:
+def _put(rows: Any, action: Action, place: int, row: int = -1) -> None:
     entry = rows.add()
     entry.action, entry.place, entry.row = action, place, row
 

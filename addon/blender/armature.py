@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -16,6 +16,10 @@ from ..core.model import Skeleton
 from . import scope
 from .properties import is_local
 
+if TYPE_CHECKING:
+    from .typed import Context, Object
+
+
 Floats = NDArray[np.float64]
 
 SHORTEST = 0.01
@@ -25,7 +29,7 @@ SHORTEST_SHARE = 1e-3
 """Of a bone's distance from the origin: the tail of a shorter one far out would be rounded onto its head."""
 
 
-def build(context: bpy.types.Context, skeleton: Skeleton) -> tuple[Any, list[str]]:
+def build(context: Context, skeleton: Skeleton) -> tuple[Any, list[str]]:
     """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
 
     Bones stand exactly where the game has them, axes included; only their lengths are guessed, for display.
@@ -144,7 +148,7 @@ def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Float
     return result
 
 
-def hang_at_rest(shown: Any, rig: Any, bone: str) -> None:
+def hang_at_rest(shown: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that it stays where it is in the armature's space while the bone is at rest."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
     found = rig.data.bones[bone]

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bmesh
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -19,6 +18,11 @@ from ..core.model import Attribute, Domain, Mesh, PolygonMesh, VertexWeights
 from ..core.polygons import row_order
 from ..core.report import Report
 from . import compat
+
+if TYPE_CHECKING:
+    from . import typed
+    from .typed import Material, Object
+
 
 MASK = "Motionbridge "
 """What the names of vertex groups begin with that hide vertices and belong to no file."""
@@ -38,7 +42,7 @@ _COLOURS = ("FLOAT_COLOR", "BYTE_COLOR")
 _READABLE: dict[str, Any] = {"BOOLEAN": np.bool_, "INT": np.int32, "FLOAT": np.float32}
 
 
-def build(data: Any, attributes: Mapping[str, Attribute], shown: NDArray[np.bool_] | None = None) -> None:
+def build(data: typed.Mesh, attributes: Mapping[str, Attribute], shown: NDArray[np.bool_] | None = None) -> None:
     """Give a mesh these attributes. ``shown`` (faces,) which faces it really has, None for all of them."""
     for name, attribute in attributes.items():
         values = attribute.values
@@ -50,7 +54,7 @@ def build(data: Any, attributes: Mapping[str, Attribute], shown: NDArray[np.bool
         made.data.foreach_set(field, np.ascontiguousarray(values).ravel())
 
 
-def gather(data: Any, name: str, domain: Domain, kind: Any) -> NDArray[Any] | None:
+def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[Any] | None:
     """The values of an attribute as ``kind``; None where there is none of that name on vertices or faces as asked."""
     stored = _stored(data, name, domain, _READABLE)
     if stored is None:
@@ -61,7 +65,7 @@ def gather(data: Any, name: str, domain: Domain, kind: Any) -> NDArray[Any] | No
     return values.astype(kind, copy=False)
 
 
-def gather_colours(data: Any, name: str, domain: Domain) -> NDArray[np.float32] | None:
+def gather_colours(data: typed.Mesh, name: str, domain: Domain) -> NDArray[np.float32] | None:
     """The values (n, 4) of an attribute of four numbers; None where there is none of that name as asked."""
     stored = _stored(data, name, domain, _COLOURS)
     if stored is None:
@@ -72,12 +76,12 @@ def gather_colours(data: Any, name: str, domain: Domain) -> NDArray[np.float32] 
     return values
 
 
-def _stored(data: Any, name: str, domain: Domain, kinds: Container[str]) -> Any:
+def _stored(data: typed.Mesh, name: str, domain: Domain, kinds: Container[str]) -> Any:
     stored = data.attributes.get(name)
     return stored if stored is not None and stored.domain == DOMAINS[domain] and stored.data_type in kinds else None
 
 
-def warn_of_misfits(shown: Any, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
+def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
     """Say which attributes of a mesh have a name that is ``wanted`` and are not gathered: of another type or domain.
 
     ``colours`` are wanted on faces with four numbers.
@@ -93,7 +97,7 @@ def warn_of_misfits(shown: Any, wanted: Wanted, report: Report, colours: Iterabl
             report.warn(told, shown.name)
 
 
-def write(data: Any, name: str, domain: Domain, values: NDArray[Any]) -> None:
+def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> None:
     """Set an attribute's values, making it where it is not there or of another kind."""
     kind, field = _KINDS[values.dtype, 1 if values.ndim == 1 else values.shape[1]]
     stored = data.attributes.get(name)
@@ -105,7 +109,7 @@ def write(data: Any, name: str, domain: Domain, values: NDArray[Any]) -> None:
     stored.data.foreach_set(field, np.ascontiguousarray(values).ravel())
 
 
-def build_vertex_groups(shown: bpy.types.Object, mesh: Mesh | PolygonMesh) -> None:
+def build_vertex_groups(shown: Object, mesh: Mesh | PolygonMesh) -> None:
     """A vertex group for each of ``mesh.groups``, in their order, and who pulls on whom.
 
     Blender takes many vertices at once, but one weight: a call for each different weight of a group.
@@ -126,7 +130,7 @@ def build_vertex_groups(shown: bpy.types.Object, mesh: Mesh | PolygonMesh) -> No
         groups[number].add(vertices[start:end], value, "REPLACE")
 
 
-def weights_of(data: Any) -> VertexWeights:
+def weights_of(data: typed.Mesh) -> VertexWeights:
     """By vertex, then in Blender's order.
 
     Blender has no array of weights to hand out; this walk of its members is the fastest door there is (2 µs each).
@@ -136,9 +140,7 @@ def weights_of(data: Any) -> VertexWeights:
     return VertexWeights(rows[:, 0].astype(np.int32), rows[:, 1].astype(np.int32), rows[:, 2].astype(np.float32))
 
 
-def gather_groups(
-    shown: bpy.types.Object, data: Any, extra: NDArray[np.int32]
-) -> tuple[list[str], VertexWeights | None]:
+def gather_groups(shown: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> tuple[list[str], VertexWeights | None]:
     """The names of an object's vertex groups but masks, and the weights of its mesh; None without any group."""
     names = [group.name for group in shown.vertex_groups]
     if not names:
@@ -151,7 +153,7 @@ def gather_groups(
     return [name for name in names if not name.startswith(MASK)], pulls
 
 
-def gather_vertex_groups(data: Any, extra: NDArray[np.int32]) -> VertexWeights:
+def gather_vertex_groups(data: typed.Mesh, extra: NDArray[np.int32]) -> VertexWeights:
     """The weights of a mesh; ``extra`` the old vertices of those behind the last, which follow the same bones."""
     pulls, count = weights_of(data), len(data.vertices)
     if not len(extra):
@@ -206,5 +208,5 @@ def active_face(data: Any, names: Sequence[str]) -> ActiveFace | None:
     return ActiveFace(face.index, _material_of_slot(data, face.material_index), values)
 
 
-def _material_of_slot(data: Any, slot: int) -> Any:
+def _material_of_slot(data: typed.Mesh, slot: int) -> Material | None:
     return data.materials[slot] if 0 <= slot < len(data.materials) else None

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -15,6 +15,10 @@ from numpy.typing import NDArray
 from ..core import names
 from . import compat, control_links, scope
 from .armature import matrices_of
+
+if TYPE_CHECKING:
+    from .typed import Action, Context, Object
+
 
 Floats = NDArray[np.float64]
 
@@ -79,7 +83,7 @@ class ActionTemplate:
         """Drop the template."""
         bpy.data.actions.remove(self._template)
 
-    def copy(self, name: str) -> Any:
+    def copy(self, name: str) -> Action:
         """A new action with the curves."""
         action = self._template.copy()
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
@@ -92,7 +96,9 @@ class ActionTemplate:
         self._add_curves(action, bag)
 
 
-def write_keys(curves: Sequence[Any], keys: NDArray[np.float32], keyed: NDArray[np.bool_] | None = None) -> None:
+def write_keys(
+    curves: Sequence[bpy.types.FCurve], keys: NDArray[np.float32], keyed: NDArray[np.bool_] | None = None
+) -> None:
     """Linear keys (curves, keys, 2) of frame and value; only the first of them where a curve is not ``keyed``.
 
     Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
@@ -126,7 +132,7 @@ class CurveTable:
     """Whether a curve stays at its last value behind its keys."""
 
 
-def table_of(action: bpy.types.Action | None, owner: Any) -> CurveTable:
+def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
     """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     curves = list(bag.fcurves) if bag is not None else []
@@ -139,7 +145,9 @@ def table_of(action: bpy.types.Action | None, owner: Any) -> CurveTable:
     return CurveTable(curves, [curve.data_path for curve in curves], indices, muted, ~(muted | empty), held == 0)
 
 
-def sampled(curves: Sequence[Any], wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def sampled(
+    curves: Sequence[bpy.types.FCurve], wanted: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """As `sampled_table`, of curves from anywhere."""
     played = [compat.is_played(curve) for curve in curves]
     held = [curve.extrapolation == "CONSTANT" for curve in curves]
@@ -156,7 +164,7 @@ def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArr
 
 
 def _sampled(
-    curves: Sequence[Any], played: NDArray[np.bool_], held: NDArray[np.bool_], wanted: NDArray[np.float32]
+    curves: Sequence[bpy.types.FCurve], played: NDArray[np.bool_], held: NDArray[np.bool_], wanted: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     number, frames = len(curves), len(wanted)
     points = list(map(attrgetter("keyframe_points"), curves))
@@ -183,13 +191,13 @@ def _sampled(
     return rows, ~lone
 
 
-def rest_value(curve: Any) -> float:
+def rest_value(curve: bpy.types.FCurve) -> float:
     """What a pose bone's channel holds in the rest pose."""
     first_of_rotation = curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion")
     return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
 
 
-def identity_of(bag: Any, curves: Sequence[Any]) -> bytes | None:
+def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
     """What F-curves move, and how they are played apart from their keys.
 
     None where keys alone do not tell what they show: modifiers, rotations that depend on the rotation mode of a bone.
@@ -214,7 +222,7 @@ def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.
     return found.digest()
 
 
-def digest_of(action: bpy.types.Action, owner: Any) -> bytes:
+def digest_of(action: Action, owner: Object) -> bytes:
     """The digest of all keys that ``action`` has for ``owner``, read without evaluating; empty as `identity_of`."""
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
     curves = list(bag.fcurves) if bag is not None else []
@@ -233,7 +241,7 @@ def digest_of(action: bpy.types.Action, owner: Any) -> bytes:
     return digest_of_keys(identity, counts, keys)
 
 
-def key_times(curves: Sequence[Any]) -> NDArray[np.float32]:
+def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
     """(keys,) every time at which one of the curves has a key, rising, each once."""
     known: list[NDArray[np.float32]] = []
     for curve in curves:
@@ -247,8 +255,8 @@ def key_times(curves: Sequence[Any]) -> NDArray[np.float32]:
 
 
 def evaluated_poses(
-    context: Any,
-    rig: Any,
+    context: Context,
+    rig: Object,
     action: Any,
     wanted: NDArray[np.float32],
     progress: Callable[[int], None] = lambda _: None,

@@ -8,7 +8,7 @@ has them too. Shapes are objects that are linked to no scene.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -18,6 +18,10 @@ from numpy.typing import NDArray
 from ..core.body import APART, SIDED, Body, Part, Side, body_of, drawing_of
 from ..core.control_rig import HIDDEN, ControlPlan, Role
 from .armature import matrices_of
+
+if TYPE_CHECKING:
+    from .typed import Object, PoseBone
+
 
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
 CIRCLE, BOX = "Motionbridge Circle", "Motionbridge Box"
@@ -56,7 +60,7 @@ PALETTES: dict[tuple[Part, Side], str] = {
 Floats = NDArray[np.float64]
 
 
-def make_readable(rig: Any) -> int:
+def make_readable(rig: Object) -> int:
     """Draw the bones of a local armature object from head to head; gives how many.
 
     Bones that have a custom shape of the user's keep it. The rest pose is not touched, so exports stay the same.
@@ -89,12 +93,12 @@ def make_readable(rig: Any) -> int:
     return drawn
 
 
-def is_readable(rig: Any) -> bool:
+def is_readable(rig: Object) -> bool:
     """Whether `make_readable` drew a bone of an armature object."""
     return any(is_shape(bone.custom_shape) for bone in rig.pose.bones)
 
 
-def make_plain(rig: Any) -> None:
+def make_plain(rig: Object) -> None:
     """Take away everything that `make_readable` added to a local armature object."""
     for bone in rig.pose.bones:
         if is_shape(bone.custom_shape):
@@ -110,7 +114,7 @@ def make_plain(rig: Any) -> None:
     drop_unused()
 
 
-def _place(shown: Any, scale: Any, turn: Euler | Quaternion) -> None:
+def _place(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
     """Turn and scale the shape of a pose bone, in the bone's own axes and metres."""
     shown.use_custom_shape_bone_size = False
     shown.custom_shape_translation = (0, 0, 0)
@@ -118,7 +122,7 @@ def _place(shown: Any, scale: Any, turn: Euler | Quaternion) -> None:
     shown.custom_shape_rotation_euler = turn if isinstance(turn, Euler) else turn.to_euler()
 
 
-def show_controls(controls: Any, planned: ControlPlan, given: Sequence[str]) -> None:
+def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) -> None:
     """Shapes, colours and collections of a control rig's bones, named ``given``, but for those that work by
     themselves.
 
@@ -184,7 +188,7 @@ def is_shape(shown: Any) -> bool:
     return shown is not None and shown.data is not None and MARK in shown.data
 
 
-def _shapes() -> list[Any]:
+def _shapes() -> list[Object]:
     """The shapes of this file."""
     objects: Any = bpy.data.objects
     return [found for found in objects if found.library is None and found.type == "MESH" and is_shape(found)]

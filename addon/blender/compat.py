@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from .typed import Action, Mesh, Object
+
 SLOTTED = hasattr(bpy.types, "ActionSlot")
 _GROUP_BY_NAME = bpy.app.version >= (5, 0, 0)
 NORMALS_BY_ATTRIBUTE = bpy.app.version >= (4, 5, 0)
@@ -81,25 +83,25 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     return action.layers[0].strips[0].channelbag(chosen)
 
 
-def curves_of(action: bpy.types.Action | None, owner: Any) -> list[Any]:
+def curves_of(action: bpy.types.Action | None, owner: Any) -> list[bpy.types.FCurve]:
     """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
     bag = curve_bag(action, suitable_slot(action, owner)) if action is not None else None
     return list(bag.fcurves) if bag is not None else []
 
 
-def is_muted(curve: Any) -> bool:
+def is_muted(curve: bpy.types.FCurve) -> bool:
     """Whether Blender leaves an F-curve out because it is muted; with slots, muted groups play all the same."""
     return bool(curve.mute or (not SLOTTED and curve.group is not None and curve.group.mute))
 
 
-def muted_by_groups(bag: Any, curves: list[Any]) -> list[bool]:
+def muted_by_groups(bag: Any, curves: list[bpy.types.FCurve]) -> list[bool]:
     """(curves,) which F-curves of a bag lie in a muted group that mutes them, as `is_muted` has it."""
     if SLOTTED or not any(group.mute for group in bag.groups):
         return [False] * len(curves)
     return [curve.group is not None and curve.group.mute for curve in curves]
 
 
-def is_played(curve: Any) -> bool:
+def is_played(curve: bpy.types.FCurve) -> bool:
     """Whether Blender plays an F-curve: it is not muted, and has keys, samples or a generator."""
     return not curve.is_empty and not is_muted(curve)
 
@@ -119,7 +121,7 @@ def clear_curves(bag: Any) -> None:
         bag.groups.remove(group)
 
 
-def suitable_slot(action: Any, owner: Any) -> Any:
+def suitable_slot(action: Any, owner: Object) -> Any:
     """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind.
 
     Slots with F-curves come first: an empty one that is used by mistake does not hide the keys.
@@ -135,18 +137,18 @@ def suitable_slot(action: Any, owner: Any) -> Any:
     return next((slot for slot in ordered if _has_curves(action, slot)), ordered[0])
 
 
-def used_slot(action: bpy.types.Action, owner: Any) -> Any:
+def used_slot(action: Action, owner: Object) -> Any:
     """The slot by which ``owner`` plays ``action``, or None."""
     data = owner.animation_data
     return data.action_slot if SLOTTED and data is not None and data.action == action else None
 
 
-def _has_curves(action: bpy.types.Action, slot: Any) -> bool:
+def _has_curves(action: Action, slot: Any) -> bool:
     bag = curve_bag(action, slot)
     return bag is not None and len(bag.fcurves) > 0
 
 
-def assign(owner: Any, action: Any, slot: Any = None) -> None:
+def assign(owner: Any, action: Action | None, slot: Any = None) -> None:
     """Make ``owner`` play ``action`` through ``slot`` (or the suitable one); None takes the action away."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
@@ -162,7 +164,7 @@ def slot_name(owner: Any) -> str:
     return str(owner.name)
 
 
-def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
+def set_corner_normals(mesh: Mesh, normals: NDArray[np.float32]) -> None:
     """Custom normals (corners, 3) of a mesh whose topology is final and which is shaded smooth.
 
     Exact since 4.5; before, Blender stores angles of 16 bits (0.003 degrees off at most).
@@ -177,13 +179,13 @@ def set_corner_normals(mesh: Any, normals: NDArray[np.float32]) -> None:
         mesh.normals_split_custom_set(normals)
 
 
-def is_selected(rig: Any, bone: Any) -> bool:
+def is_selected(rig: Object, bone: Any) -> bool:
     """Whether a bone of ``rig`` is selected in pose mode; since 5.0 the pose has a selection of its own."""
     pose = rig.pose.bones[bone.name]
     return bool(pose.select if _POSES_SELECTED else bone.select)
 
 
-def set_group_input(modifier: Any, identifier: str, value: Any) -> None:
+def set_group_input(modifier: Any, identifier: str, value: Object | bpy.types.Collection) -> None:
     """Give a geometry nodes modifier the value of an input of its group: a property of its own since 5.2."""
     if _GROUP_INPUTS_TYPED:
         getattr(modifier.properties.inputs, identifier).value = value

@@ -11,7 +11,7 @@ import hashlib
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,6 +31,12 @@ from .bone_curves import (
     write_keys,
 )
 from .rotation_modes import KINDS, modes_set, set_mode
+
+if TYPE_CHECKING:
+    import bpy
+
+    from .typed import Action, Context, Object
+
 
 Floats = NDArray[np.float64]
 
@@ -116,7 +122,7 @@ def as_angles(found: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> No
             found.rotations[place] = rotation.of_mode(angles_of(found.rotations[place], modes[bone]), modes[bone])
 
 
-def points_about(rig: Any, places: Sequence[int]) -> Floats:
+def points_about(rig: Object, places: Sequence[int]) -> Floats:
     """(bones, 4, 4) homogeneous points of bones in rest: the head, and a bone's length from it along each own axis."""
     rests = matrices_of(rig.data.bones, "matrix_local")[list(places)]
     lengths = np.array([rig.data.bones[place].length for place in places]).reshape(-1, 1, 1)
@@ -151,12 +157,12 @@ class DeltaWriter:
         self.fill(action, found, frames)
         return action
 
-    def rebuild(self, action: Any, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
+    def rebuild(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
         """Throw the action's curves away and write new keys; objects that play it still do."""
         self._template.restore(action)
         self.fill(action, found, frames)
 
-    def fill(self, action: Any, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
+    def fill(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
         """Keys of an action that has the template's curves."""
         keys = np.empty((len(self.places), CHANNELS, len(frames), 2), np.float32)
         keys[..., 0] = frames
@@ -213,11 +219,11 @@ class DeltaReader:
             for kind in KINDS:
                 self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
-    def curves(self, action: Any) -> list[Any]:
+    def curves(self, action: Action) -> list[bpy.types.FCurve]:
         """The curves that move bones of the rig."""
         return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._paths]
 
-    def key_times(self, action: Any) -> NDArray[np.float32]:
+    def key_times(self, action: Action) -> NDArray[np.float32]:
         """(keys,) every frame on which a bone has a key, rising."""
         return key_times(self.curves(action))
 
@@ -228,7 +234,7 @@ class DeltaReader:
         return result
 
     def gather(
-        self, action: Any, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
+        self, action: Action, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
     ) -> GatheredDeltas:
         """What the keys say on ``frames``; channels without a curve are in rest.
 
@@ -298,9 +304,9 @@ def _take(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted:
 
 
 def sample(
-    context: Any,
-    rig: Any,
-    action: Any,
+    context: Context,
+    rig: Object,
+    action: Action | None,
     frames: NDArray[np.float32],
     *,
     modes: dict[str, str],
@@ -317,7 +323,7 @@ def sample(
     return result
 
 
-def free_bones(context: Any, rig: Any, bones: Sequence[str], angles: Collection[str] = ()) -> list[str]:
+def free_bones(context: Context, rig: Object, bones: Sequence[str], angles: Collection[str] = ()) -> list[str]:
     """Let these pose bones take location, rotation and scale keys relative to their parents; those that changed.
 
     They rotate by quaternions, but for those that are to keep their ``angles``. Connected bones ignore locations: they
@@ -346,7 +352,7 @@ _INHERITANCE = ("use_inherit_rotation", "inherit_scale", "use_local_location")
 
 
 @contextmanager
-def bones_restored_on_failure(context: Any, rig: Any) -> Iterator[None]:
+def bones_restored_on_failure(context: Context, rig: Object) -> Iterator[None]:
     """If the work inside raises anything, bones are connected and inherit as before `free_bones`."""
     bones = rig.data.bones
     connected = [bone.name for bone in bones if bone.use_connect]
@@ -357,7 +363,7 @@ def bones_restored_on_failure(context: Any, rig: Any) -> Iterator[None]:
         failure.pop_all()
 
 
-def _restore_bones(context: Any, rig: Any, connected: list[str], inherited: dict[str, list[Any]]) -> None:
+def _restore_bones(context: Context, rig: Object, connected: list[str], inherited: dict[str, list[Any]]) -> None:
     bones = rig.data.bones
     for bone, values in inherited.items():
         for name, value in zip(_INHERITANCE, values, strict=True):
@@ -371,7 +377,7 @@ def _restore_bones(context: Any, rig: Any, connected: list[str], inherited: dict
 
 
 @contextmanager
-def _visible(rig: Any) -> Iterator[None]:
+def _visible(rig: Object) -> Iterator[None]:
     """A hidden object cannot be edited: shown inside, hidden again afterwards."""
     hidden, switched_off = rig.hide_get(), rig.hide_viewport
     rig.hide_viewport = False

@@ -7,14 +7,17 @@ without it. One mask of many bones costs a twentieth of a mask for each.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from . import attributes
 
+if TYPE_CHECKING:
+    from .typed import Object
 
-def hide(rig: Any, names: Collection[str], label: str) -> None:
+
+def hide(rig: Object, names: Collection[str], label: str) -> None:
     """Hide what follows these bones of an armature object and those below them, and nothing else.
 
     ``label``, which begins with `attributes.MASK`, names modifier and vertex group; masks of other labels stay.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -16,6 +16,10 @@ from numpy.typing import NDArray
 from ..core.model import Attribute, Domain
 from . import attributes, compat
 
+if TYPE_CHECKING:
+    from .typed import Mesh, Object
+
+
 GROUP = "Motionbridge Instances"
 PLACE, TURN, SCALE, REACH = "instance", "turn", "scale", "reach"
 """Attributes of the points: which object, radians about z, size, metres above in which the ground is looked for."""
@@ -23,10 +27,10 @@ PLACE, TURN, SCALE, REACH = "instance", "turn", "scale", "reach"
 
 def build(
     name: str,
-    originals: Sequence[Any],
+    originals: Sequence[Object],
     points: NDArray[np.float32],
     columns: dict[str, NDArray[Any]],
-    onto: Any = None,
+    onto: Object | None = None,
 ) -> Any:
     """An object, linked nowhere yet, that shows ``originals`` on ``points`` (n, 3).
 
@@ -44,7 +48,7 @@ def build(
     return shown
 
 
-def _fill(data: Any, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
+def _fill(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
     if len(points):
         data.vertices.add(len(points))
         data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(points, np.float32).ravel())
@@ -149,7 +153,7 @@ class _Nodes:
         made.location = (200 * len(self.tree.nodes), 0)
         return made
 
-    def link(self, source: Any, target: Any) -> None:
+    def link(self, source: bpy.types.NodeSocket, target: bpy.types.NodeSocket) -> None:
         self.tree.links.new(source, target)
 
     def attribute(self, name: str, kind: str) -> Any:

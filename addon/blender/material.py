@@ -10,7 +10,7 @@ import hashlib
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -19,6 +19,10 @@ from numpy.typing import NDArray
 from ..core import files, png
 from ..core import model as core_model
 from ..core.errors import WriteError
+
+if TYPE_CHECKING:
+    from .typed import Material
+
 
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
@@ -123,7 +127,7 @@ def _surface(tree: Any) -> Any:
     return next(node for node in tree.nodes if node.type == "BSDF_PRINCIPLED")
 
 
-def load_image(path: Path) -> Any:
+def load_image(path: Path) -> bpy.types.Image | None:
     """The picture of a file, loaded once; None where Blender cannot show it."""
     known = len(bpy.data.images)
     try:
@@ -137,7 +141,7 @@ def load_image(path: Path) -> Any:
     return None
 
 
-def gather(made: Any) -> core_model.Material:
+def gather(made: Material | None) -> core_model.Material:
     """The game's names of a material; an empty slot or one without them has only its name."""
     if made is None:
         return core_model.Material("")
@@ -149,7 +153,7 @@ CONTENT = "motionbridge_content"
 """Property of an image: the hash of what it was made from."""
 
 
-def build_image(name: str, pixels: NDArray[np.uint8]) -> Any:
+def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     """An image of (height, width, 4) red, green, blue, alpha, top row first; the existing one if it is the same.
 
     Raises `ValueError` for an empty one.
@@ -169,7 +173,7 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> Any:
     return made
 
 
-def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> Any:
+def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> bpy.types.Image | None:
     """An image that plays ``pictures`` (each as for `build`), one a frame; they are files ``NAME_0001.png`` … there.
 
     Blender packs no sequences, so it needs the files as long as the image is shown. The folder is made where it is

@@ -24,7 +24,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -37,6 +37,11 @@ from ..core.report import Report
 from ..core.text import counted_plural, said_of
 from . import attributes, compat, material
 
+if TYPE_CHECKING:
+    from . import typed
+    from .typed import Context, Material, Object
+
+
 UV_LAYER = "UVMap"
 LOOSE_NORMAL = "loose_normal"
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
@@ -47,7 +52,7 @@ SAME_NORMAL = 2e-4
 """Normals of one vertex that differ by less (0.01 degrees) are one normal: Blender may hold them in 16 bits."""
 
 
-def build(mesh: Mesh, materials: Sequence[Any], report: Report, *, flat: bool = False) -> Any:
+def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bool = False) -> Any:
     """A mesh object, linked nowhere yet, with a vertex group for each of ``mesh.groups``, in their order.
 
     ``materials`` are Blender's, one for each of ``mesh.materials``; ``flat`` shows the faces without smoothing. Faces
@@ -103,7 +108,7 @@ def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     return replace(mesh, triangles=triangles[valid], material_index=index, attributes=kept)
 
 
-def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
+def _build_topology(data: typed.Mesh, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
     count = len(triangles)
     if len(mesh.positions):
         data.vertices.add(len(mesh.positions))
@@ -118,7 +123,7 @@ def _build_topology(data: Any, mesh: Mesh, triangles: NDArray[np.int32]) -> None
         data.edges.foreach_set("vertices", np.ascontiguousarray(mesh.edges, np.int32).ravel())
 
 
-def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
+def _keep_loose(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> None:
     if mesh.uvs is None and mesh.normals is None:
         return
     if np.bincount(corners, minlength=len(mesh.positions)).all():
@@ -129,7 +134,7 @@ def _keep_loose(data: Any, mesh: Mesh, corners: NDArray[np.int32]) -> None:
             kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
 
 
-def keep_normals(data: Any, given: NDArray[np.float32], name: str, report: Report) -> None:
+def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report: Report) -> None:
     """Remember normals (corners, 3) that a mesh was given, and what Blender made of them, if it cannot hold them."""
     shown, exact = corner_normals(data)
     if exact:
@@ -146,7 +151,7 @@ def keep_normals(data: Any, given: NDArray[np.float32], name: str, report: Repor
         report.note(f"this Blender cannot show {normals} exactly (4.5 and later can); kept unchanged", name)
 
 
-def select_loose_edges(data: Any) -> None:
+def select_loose_edges(data: typed.Mesh) -> None:
     """Select the edges of a new mesh that has no faces, as its vertices and faces are from the start."""
     # Since 5.0 they are selected, by one value for all, which cannot be written at once: it crashes.
     if len(data.edges) and not data.edges[0].select:
@@ -161,7 +166,7 @@ class Gathered:
     exact_normals: bool
 
 
-def gather(shown: bpy.types.Object) -> Gathered:
+def gather(shown: Object) -> Gathered:
     """What an object's mesh says, in the object's own space, without modifiers; polygons cut into triangles.
 
     Normals are those that Blender shows, custom ones as they were given.
@@ -193,7 +198,7 @@ def gather(shown: bpy.types.Object) -> Gathered:
     return Gathered(mesh, exact)
 
 
-def corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
+def corner_normals(data: typed.Mesh) -> tuple[NDArray[np.float32], bool]:
     """(corners, 3), and whether what was once given is among them exactly."""
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
@@ -206,7 +211,7 @@ def corner_normals(data: Any) -> tuple[NDArray[np.float32], bool]:
     return np.where(same, given, shown), True
 
 
-def has_normals(data: Any, given: NDArray[np.float32], *, moved: bool) -> bool:
+def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) -> bool:
     """Whether a mesh has the custom normals (corners, 3) that it was ``given``.
 
     Where Blender keeps them as angles against the surface nothing is known of a mesh whose vertices were ``moved``: it
@@ -231,7 +236,7 @@ def has_normals(data: Any, given: NDArray[np.float32], *, moved: bool) -> bool:
         bpy.data.meshes.remove(again)
 
 
-def _vectors_of_corners(data: Any, name: str) -> NDArray[np.float32] | None:
+def _vectors_of_corners(data: typed.Mesh, name: str) -> NDArray[np.float32] | None:
     stored = data.attributes.get(name)
     if stored is None or stored.data_type != "FLOAT_VECTOR" or stored.domain != "CORNER":
         return None
@@ -279,7 +284,7 @@ def _split(
     )
 
 
-def _of_vertices(data: Any, values: NDArray[np.float32], split: _Split, loose_name: str) -> NDArray[np.float32]:
+def _of_vertices(data: typed.Mesh, values: NDArray[np.float32], split: _Split, loose_name: str) -> NDArray[np.float32]:
     """(new vertices, …) of corner values; those of vertices without corners as they were given, else 0."""
     loose = split.corner < 0
     if not loose.any():
@@ -354,7 +359,7 @@ def gather_shape(
         return Shape(mesh, put_back(faces, places, -1), by_corner)
 
 
-def _uvs_of_vertices(data: Any, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
+def _uvs_of_vertices(data: typed.Mesh, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
     """(vertices, 2) those of the first corner; of vertices without corners as they were given, else 0."""
     loose = data.attributes.get(LOOSE_UV)
     if loose is None or loose.domain != "POINT":
@@ -406,7 +411,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     return data
 
 
-def _set_normals(data: Any, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:
+def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:
     """Custom normals (corners, 3); ``corners`` (corners,) the vertex of each.
 
     Before 4.5 those that all corners of a vertex share take Blender a third of the time: it need not look for edges
@@ -428,7 +433,7 @@ def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
     return normals if finite.all() else np.where(finite.all(axis=1, keepdims=True), normals, np.float32(0))
 
 
-def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
+def _sharpen(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
     """Mark the edges between these vertices; pairs without an edge mark nothing."""
     sharp = edges_between(data, pairs)
     if sharp.any():
@@ -436,7 +441,7 @@ def _sharpen(data: Any, pairs: NDArray[np.int32]) -> None:
         made.data.foreach_set("value", sharp)
 
 
-def edges_between(data: Any, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
+def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(edges,) which run between one of these ``pairs`` (n, 2) of vertices."""
     if not len(data.edges):
         return np.zeros(0, np.bool_)
@@ -450,7 +455,7 @@ def edges_between(data: Any, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 
 def gather_polygons(
-    shown: bpy.types.Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
+    shown: Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
 ) -> PolygonMesh:
     """What an object's mesh says, in its own space; Blender's material slots, existing ``wanted`` attributes.
 
@@ -520,7 +525,7 @@ def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
     return result
 
 
-def keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
+def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
     """Remember the folded faces on the mesh that is built without them."""
     found = text.counted(int(folded.sum()), "triangle")
     report.warn(f"{found} without area; not shown, but kept", mesh.name)
@@ -535,7 +540,7 @@ def keep_folded(data: Any, mesh: Mesh, folded: NDArray[np.bool_], report: Report
     }
 
 
-def folded_rows(data: Any, faces: int) -> NDArray[np.int32]:
+def folded_rows(data: typed.Mesh, faces: int) -> NDArray[np.int32]:
     """(faces kept back, 5), while the mesh still has as many vertices and faces (``faces``) as it had with them."""
     kept = np.array(data.get(FOLDED, (0, 0)), np.int32)
     rows = kept[2:].reshape(-1, 5)
@@ -580,13 +585,13 @@ def column(values: Any, name: str, count: int, width: int) -> NDArray[np.float32
     return flat.reshape(count, width)
 
 
-def positions_of(data: Any) -> NDArray[np.float32]:
+def positions_of(data: typed.Mesh) -> NDArray[np.float32]:
     """(vertices, 3). A mesh without vertices may lack the attribute."""
     count = len(data.vertices)
     return column(data.attributes["position"].data, "vector", count, 3) if count else np.zeros((0, 3), np.float32)
 
 
-def triangles_of(data: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     """(triangles, 3) corner numbers and (triangles,) the polygon each is of."""
     count = len(data.polygons)
     sizes = np.empty(count, np.int32)
@@ -601,7 +606,7 @@ def triangles_of(data: Any) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
     return corners.reshape(-1, 3), faces
 
 
-def corner_uvs(data: Any) -> NDArray[np.float32] | None:
+def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
     """(corners, 2) of the layer that is rendered; None where there is none."""
     layer = next((layer for layer in data.uv_layers if layer.active_render), None)
     return None if layer is None else column(layer.uv, "vector", len(data.loops), 2)
@@ -609,8 +614,8 @@ def corner_uvs(data: Any) -> NDArray[np.float32] | None:
 
 @contextmanager
 def evaluated_mesh(
-    context: bpy.types.Context,
-    shown: bpy.types.Object,
+    context: Context,
+    shown: Object,
     report: Report,
     *,
     modifiers: bool,
@@ -634,13 +639,13 @@ def evaluated_mesh(
         result.to_mesh_clear()
 
 
-def warn_of_modifiers(shown: bpy.types.Object, report: Report, without: Container[str] = ()) -> None:
+def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:
     """Say which modifiers do not count."""
     if active := _active_modifiers(shown, without):
         report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
 
 
-def _active_modifiers(shown: bpy.types.Object, without: Container[str]) -> list[str]:
+def _active_modifiers(shown: Object, without: Container[str]) -> list[str]:
     return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
 
 
@@ -654,7 +659,7 @@ class Offending:
     vertices: NDArray[np.int64]
 
 
-def select_elements(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
+def select_elements(shown: Object, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
     """Select these faces or vertices of a mesh alone, outside edit mode."""
     data = shown.data
     of_vertices = np.zeros(len(data.vertices), np.bool_)
@@ -674,7 +679,7 @@ def select_elements(shown: Any, faces: NDArray[np.int64], vertices: NDArray[np.i
     data.update()
 
 
-def _select_edges(data: Any, of_vertices: NDArray[np.bool_]) -> None:
+def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
     """Select the edges between selected vertices: in edit mode one more would bring its faces along."""
     if not len(data.edges):
         return

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -22,6 +22,10 @@ from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from ..core.text import counted_plural
 from . import compat, scope
+
+if TYPE_CHECKING:
+    from .typed import Action, Context, Object
+
 
 Floats = NDArray[np.float64]
 
@@ -49,7 +53,7 @@ def build(path: Path, name: str, slot_name: str) -> Any:
     return action
 
 
-def fill_curve(made: Any, curve: Curve, fps: float) -> None:
+def fill_curve(made: bpy.types.FCurve, curve: Curve, fps: float) -> None:
     """Give a new F-curve the keys of ``curve``, ``fps`` frames per second."""
     count = curve.count
     if not count:
@@ -109,7 +113,7 @@ def not_shown(path: Path) -> list[str]:
     return sorted(set(found))
 
 
-def why_sampled(owner: Any, action: bpy.types.Action) -> list[str]:
+def why_sampled(owner: Any, action: Action) -> list[str]:
     """Why the keys are not the whole truth about how ``owner`` moves; empty where they are."""
     reasons = []
     if owner.parent is not None:
@@ -132,23 +136,23 @@ def why_sampled(owner: Any, action: bpy.types.Action) -> list[str]:
     return reasons
 
 
-def is_keyed(owner: Any, action: bpy.types.Action) -> bool:
+def is_keyed(owner: Object, action: Action) -> bool:
     """Whether ``action`` has keys of where ``owner`` is or how it is turned; others, of its scale say, are no path."""
     return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
 
 
-def last_key(owner: Any, action: bpy.types.Action) -> float:
+def last_key(owner: Object, action: Action) -> float:
     """The frame of the last key that moves ``owner``, muted curves left out; minus infinity without keys."""
     moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not curve.mute]
     return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
 
 
-def _curves(owner: Any, action: bpy.types.Action | None) -> list[Any]:
+def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     return list(bag.fcurves) if bag is not None else []
 
 
-def is_odd(curve: Any) -> bool:
+def is_odd(curve: bpy.types.FCurve) -> bool:
     """Whether an F-curve has modifiers or easing that no game has."""
     if any(modifier.type != "CYCLES" for modifier in curve.modifiers):
         return True
@@ -177,7 +181,7 @@ def _still(value: float) -> Curve:
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
-def read_curve(curve: Any, fps: float) -> Curve:
+def read_curve(curve: bpy.types.FCurve, fps: float) -> Curve:
     """The keys of an F-curve, with ``fps`` frames per second."""
     points = curve.keyframe_points
     count = len(points)
@@ -242,8 +246,8 @@ def keep_frames(path: Path, first: int, last: int) -> None:
 
 
 def sample(
-    context: Any,
-    owner: Any,
+    context: Context,
+    owner: Object,
     action: Any,
     name: str,
     fps: float,
@@ -316,7 +320,7 @@ def _places(path: Path, times: Floats) -> Floats:
 
 
 def along_curve(
-    context: Any, shown: Any, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
+    context: Context, shown: Object, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
 ) -> Path:
     """The path along a curve object, in as many frames as its path animation has.
 
@@ -342,7 +346,7 @@ def along_curve(
     return Path(name, fps, first, last, _fitted(times, places, turns, tolerance))
 
 
-def _shares(shown: Any) -> tuple[int, Floats]:
+def _shares(shown: Object) -> tuple[int, Floats]:
     """The first frame, and for each frame how much of the curve's length has been passed, 0 to 1."""
     duration = max(int(shown.data.path_duration), 1)
     data = shown.data.animation_data
@@ -360,7 +364,7 @@ def _curves_of(data: Any) -> Any:
     return bag.fcurves if bag is not None else ()
 
 
-def _polyline(context: Any, shown: Any) -> tuple[Floats, Floats]:
+def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
     """World points (n, 3) along the only spline, as finely as the curve is drawn, and the tilt at each."""
     data = shown.data
     if data.bevel_depth or data.extrude or data.bevel_object:

@@ -8,16 +8,20 @@ broken by renaming, moving or deleting other objects.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING
 
 from .control_links import is_link
+
+if TYPE_CHECKING:
+    from .typed import PoseBone
+
 
 NAME = "Motionbridge Pin"
 """What the names of its constraints begin with."""
 LIMITS = (("Location", "LIMIT_LOCATION"), ("Rotation", "LIMIT_ROTATION"))
 
 
-def pin(bone: Any, angles: Sequence[float]) -> None:
+def pin(bone: PoseBone, angles: Sequence[float]) -> None:
     """Show a pose bone at the armature's origin, rotated by ``angles`` (3,): Euler XYZ in radians."""
     for (label, kind), values in zip(LIMITS, ((0.0, 0.0, 0.0), angles), strict=True):
         limit = bone.constraints.new(kind)
@@ -33,7 +37,7 @@ def pin(bone: Any, angles: Sequence[float]) -> None:
             setattr(limit, f"max_{axis}", value)
 
 
-def is_moved(bone: Any) -> bool:
+def is_moved(bone: PoseBone) -> bool:
     """Whether constraints move a pose bone; those that are muted, pins and links to a control rig do not count.
 
     Of those see `control_law`.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import bpy
 import numpy as np
@@ -18,6 +18,10 @@ from ..core.pose_curves import still
 from . import compat
 from .bone_curves import channel_path
 from .path import behaviours, is_odd, tell_ends
+
+if TYPE_CHECKING:
+    from .typed import Action
+
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
@@ -113,7 +117,7 @@ class PoseWriter:
         action.frame_start, action.frame_end = frames
         return action, digests
 
-    def _copy(self, named: tuple[tuple[str, str, int], ...]) -> Any:
+    def _copy(self, named: tuple[tuple[str, str, int], ...]) -> Action:
         template = self._templates.get(named)
         if template is None:
             template, _, bag = compat.new_action("motionbridge", "OBJECT", self._slot_name)
@@ -264,7 +268,7 @@ class PoseKeys:
                 made.append(self._curve(curve, place, fps))
         return made
 
-    def _curve(self, curve: Any, place: int, fps: float) -> Curve:
+    def _curve(self, curve: bpy.types.FCurve, place: int, fps: float) -> Curve:
         part = slice(self._keys.bounds[place], self._keys.bounds[place + 1])
         keys, left, right = (column[part].astype(np.float64) / [fps, 1.0] for column in self._keys.columns)
         made = Curve(keys, left, right, self._keys.interpolation[part].copy())
@@ -272,7 +276,7 @@ class PoseKeys:
         return made
 
 
-def _read(curves: Sequence[Any]) -> _Keys:
+def _read(curves: Sequence[bpy.types.FCurve]) -> _Keys:
     """The keys of F-curves, each read straight into its place."""
     counts = [len(curve.keyframe_points) for curve in curves]
     bounds = np.cumsum([0, *counts]).tolist()
@@ -298,7 +302,7 @@ class PoseReader:
             channel_path(bone.name, channel): (bone.name, channel) for bone in rig.pose.bones for channel in WIDTHS
         }
 
-    def read(self, action: Any, modes: dict[str, str]) -> PoseKeys:
+    def read(self, action: Action, modes: dict[str, str]) -> PoseKeys:
         """The keys of ``action``; ``modes``: the rotation mode of each bone (`RotationModes.of_export`).
 
         A bone with rotation keys of other kinds alone stays as it is posed.
@@ -340,13 +344,13 @@ def _through(curve: Any, fps: float, tolerance: float) -> Curve:
     return fitted(frames / fps, values, tolerance)
 
 
-def actions_turning(rig: Any, channel: str) -> list[Any]:
+def actions_turning(rig: Any, channel: str) -> list[Action]:
     """Actions that turn bones of ``rig`` by ``channel``, as far as their first such curve tells."""
     known = {channel_path(bone.name, channel) for bone in rig.pose.bones}
     return [action for action in _actions() if _first_path(action, channel) in known]
 
 
-def _first_path(action: bpy.types.Action, ending: str) -> str:
+def _first_path(action: Action, ending: str) -> str:
     bag = compat.curve_bag(action)
     curves = bag.fcurves if bag is not None else ()
     return next((str(curve.data_path) for curve in curves if curve.data_path.endswith(ending)), "")

@@ -25,6 +25,7 @@ from bpy.app.handlers import persistent
 from bpy.props import BoolProperty, EnumProperty, IntProperty, PointerProperty, StringProperty
 
 from ..core.errors import ReadError, WriteError
+from .typed import Scene
 
 
 class AddedProperties(NamedTuple):
@@ -101,7 +102,7 @@ def _replaced(*_: Any) -> None:
     changed()
 
 
-def _evaluated(_scene: Any, depsgraph: bpy.types.Depsgraph) -> None:
+def _evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
     global _evaluations  # noqa: PLW0603 (as above)
     if depsgraph.id_type_updated("OBJECT"):
         _evaluations += 1

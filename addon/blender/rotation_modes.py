@@ -19,7 +19,7 @@ import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from enum import Enum
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import StringProperty
@@ -28,6 +28,10 @@ from ..core import text
 from ..core.errors import WriteError
 from . import bone_curves, scope
 from .properties import AddedProperties
+
+if TYPE_CHECKING:
+    from .typed import Action, Object
+
 
 KINDS = ("quaternion", "euler", "axis_angle")
 MODES = {"quaternion": "QUATERNION", "axis_angle": "AXIS_ANGLE"}
@@ -99,7 +103,7 @@ class RotationModes:
         return list(self.needed(action, order)) if action == played(self._rig) else []
 
     def of_export(
-        self, action: bpy.types.Action, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
+        self, action: Action, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
     ) -> dict[str, str]:
         """The rotation mode of each bone that an export of ``action`` reads keys by; see the module's rule.
 
@@ -114,7 +118,7 @@ class RotationModes:
             return modes
         return modes | needed
 
-    def guessed(self, action: Any, modes: dict[str, str]) -> list[str]:
+    def guessed(self, action: Action, modes: dict[str, str]) -> list[str]:
         """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""
         bones = self._rig.pose.bones
         unknown = {
@@ -138,7 +142,7 @@ def played(rig: bpy.types.Object) -> Any:
     return rig.animation_data.action if rig.animation_data is not None else None
 
 
-def refusal(action: bpy.types.Action, bones: Sequence[str]) -> WriteError:
+def refusal(action: Action, bones: Sequence[str]) -> WriteError:
     """The refusal to write an action with hidden keys before somebody decided about them."""
     return WriteError(
         f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
@@ -164,7 +168,7 @@ def restore(rig: Any, action: Any, order: str = "") -> list[str]:
     return list(needed)
 
 
-def angles_in_use(rig: Any, bones: Sequence[str]) -> dict[str, str]:
+def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
     """The orders of those of ``bones`` that rotate by Euler angles and have such keys in any action."""
     orders = {bone: rig.pose.bones[bone].rotation_mode for bone in bones}
     turned = {bone: order for bone, order in orders.items() if bone_curves.rotation_kind(order) == "euler"}
@@ -172,7 +176,7 @@ def angles_in_use(rig: Any, bones: Sequence[str]) -> dict[str, str]:
     return {bone: order for bone, order in turned.items() if bone in used}
 
 
-def actions_stopped(rig: Any, bones: Sequence[str], kind: str) -> list[Any]:
+def actions_stopped(rig: Object, bones: Sequence[str], kind: str) -> list[Any]:
     """The actions with keys of the kinds by which ``bones`` rotate now, other than the ``kind`` they are to have."""
     kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
     found: dict[Any, None] = {}
@@ -182,7 +186,7 @@ def actions_stopped(rig: Any, bones: Sequence[str], kind: str) -> list[Any]:
     return list(found)
 
 
-def _keyed(rig: bpy.types.Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
+def _keyed(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
     """Bones of ``bones`` that actions have keys of this kind for, with those actions."""
     found: dict[str, list[Any]] = {}
     modes = RotationModes(rig)
@@ -194,7 +198,7 @@ def _keyed(rig: bpy.types.Object, kind: str, bones: Collection[str]) -> dict[str
 
 
 @contextmanager
-def modes_set(rig: Any, modes: dict[str, str]) -> Iterator[None]:
+def modes_set(rig: Object, modes: dict[str, str]) -> Iterator[None]:
     """Bones rotate by ``modes`` inside; afterwards modes and channels are as before."""
     changed = [(bone, bone.rotation_mode) for bone in rig.pose.bones if modes.get(bone.name) != bone.rotation_mode]
     changed = [(bone, before) for bone, before in changed if bone.name in modes]

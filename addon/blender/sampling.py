@@ -13,7 +13,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import bpy
 import numpy as np
@@ -30,6 +30,10 @@ from .bone_curves import CurveTable, channel_path, rotation_kind
 from .control_law import CONTROLS, Law
 from .pin import is_moved
 from .rotation_modes import HiddenKeys, RotationModes, played
+
+if TYPE_CHECKING:
+    from .typed import Action, Object, PoseBone
+
 
 _BONE = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
 _QUATERNION = ".rotation_quaternion"
@@ -145,7 +149,7 @@ class Sampler:
 
     def clip(
         self,
-        action: Any,
+        action: Action,
         rest: Rest,
         fps: float,
         bones: Collection[str],
@@ -193,7 +197,7 @@ class ShownActions:
                 option="hidden_keys",
             )
 
-    def modes(self, action: Any, order: str = "", table: CurveTable | None = None) -> dict[str, str]:
+    def modes(self, action: Action, order: str = "", table: CurveTable | None = None) -> dict[str, str]:
         """The rotation mode of each bone to read ``action`` by; ``order`` of its angles where its file tells it.
 
         ``table``: the action's curves, where they are known.
@@ -212,7 +216,7 @@ class ShownActions:
             self._warn_of_slot(action)
         return modes
 
-    def warn_of_pose(self, action: Any, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
+    def warn_of_pose(self, action: Action, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
         """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so.
 
         ``of_file``: the bones that its file has tracks of; other bones keep the pose of whatever played before, and
@@ -228,7 +232,7 @@ class ShownActions:
                 f"{action.name}: {listed(bones)}",
             )
 
-    def _warn_of_slot(self, action: Any) -> None:
+    def _warn_of_slot(self, action: Action) -> None:
         used, exported = compat.used_slot(action, self._rig), compat.suitable_slot(action, self._rig)
         if exported is not None and used != exported:
             what = f"the slot {used.name_display!r}, which has no keys" if used is not None else "no slot"
@@ -237,13 +241,13 @@ class ShownActions:
             )
 
 
-def solo_tracks(rig: Any) -> list[str]:
+def solo_tracks(rig: Object) -> list[str]:
     """The tracks of the NLA that Blender plays instead of any action."""
     data = rig.animation_data
     return [track.name for track in data.nla_tracks if track.is_solo] if data is not None and data.use_nla else []
 
 
-def posed_without_keys(rig: Any, action: Any, modes: dict[str, str]) -> list[str]:
+def posed_without_keys(rig: Object, action: Any, modes: dict[str, str]) -> list[str]:
     """Bones with a channel that no curve of ``action`` sets and that is not at rest; muted curves count as curves."""
     keyed: dict[str, set[int]] = {}
     for curve in compat.curves_of(action, rig):
@@ -263,11 +267,11 @@ def posed_without_keys(rig: Any, action: Any, modes: dict[str, str]) -> list[str
     return found
 
 
-def _path(bone: Any, channel: str) -> str:
+def _path(bone: PoseBone, channel: str) -> str:
     return channel_path(bone.name, channel)
 
 
-def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> None:
+def warn_of_other_kinds(bones: Sequence[str], action: Action, report: Report) -> None:
     """Say so where bones have rotation keys that their mode does not read."""
     if bones:
         report.warn(
@@ -276,7 +280,7 @@ def warn_of_other_kinds(bones: Sequence[str], action: Any, report: Report) -> No
         )
 
 
-def warn_of_muted(bones: Sequence[str], action: Any, report: Report, *, in_file: bool) -> None:
+def warn_of_muted(bones: Sequence[str], action: Action, report: Report, *, in_file: bool) -> None:
     """Say what becomes of the channels of bones with muted curves."""
     if bones:
         what = "keep the values of the file" if in_file else "are exported in their rest pose"

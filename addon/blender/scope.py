@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -19,6 +19,10 @@ from ..core import pausing
 from ..core.errors import WriteError
 from ..core.report import Report
 from . import compat
+
+if TYPE_CHECKING:
+    from .typed import Action, Armature, Context, Object, Scene
+
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 """Channels of pose bones and their widths."""
@@ -35,7 +39,7 @@ def set_mode(mode: str) -> None:
 
 
 @contextmanager
-def editing_armature(context: Any, rig: Any) -> Iterator[Any]:
+def editing_armature(context: Context, rig: Object) -> Iterator[Any]:
     """The edit bones of ``rig``, which must be new: linked to a collection of its own meanwhile, so that hidden or
     excluded collections of the user do not matter. Mode, active object and selection are as before afterwards.
     """
@@ -73,7 +77,7 @@ def object_mode(context: Any) -> Iterator[None]:
 
 
 @contextmanager
-def leaving_edit_mode(context: Any) -> Iterator[None]:
+def leaving_edit_mode(context: Context) -> Iterator[None]:
     """Object mode inside and afterwards; the mode the active object was in where the work inside raises anything."""
     active = context.view_layer.objects.active
     mode: Any = active.mode if active is not None else "OBJECT"
@@ -96,7 +100,7 @@ def objects_of(layer: Any) -> list[Any]:
 
 
 @contextmanager
-def kept_selection(context: Any) -> Iterator[None]:
+def kept_selection(context: Context) -> Iterator[None]:
     """The active object and the selected ones are as before afterwards."""
     layer = context.view_layer
     active = layer.objects.active
@@ -110,7 +114,7 @@ def kept_selection(context: Any) -> Iterator[None]:
 
 
 @contextmanager
-def kept_frame(context: Any) -> Iterator[Any]:
+def kept_frame(context: Context) -> Iterator[Scene]:
     """The scene, whose current frame is as before afterwards; inside another such context after that one."""
     scene = context.scene
     if scene in _kept_frames:
@@ -126,7 +130,7 @@ def kept_frame(context: Any) -> Iterator[Any]:
 
 
 @contextmanager
-def playing(rig: Any, action: Any) -> Iterator[None]:
+def playing(rig: Object, action: Action) -> Iterator[None]:
     """``rig`` plays ``action`` inside, and what it played before afterwards.
 
     Raises `WriteError` while a strip of the NLA is being tweaked: Blender then plays that one's action alone, in the
@@ -152,7 +156,7 @@ def playing(rig: Any, action: Any) -> Iterator[None]:
 
 
 @contextmanager
-def kept_pose(rig: Any) -> Iterator[None]:
+def kept_pose(rig: Object) -> Iterator[None]:
     """The channels of pose bones are as before afterwards, also those that the action which plays does not set."""
     before = _channels(rig)
     try:
@@ -164,7 +168,7 @@ def kept_pose(rig: Any) -> Iterator[None]:
                 rig.update_tag(refresh={"DATA"})
 
 
-def _channels(rig: Any) -> dict[str, NDArray[np.float32]]:
+def _channels(rig: Object) -> dict[str, NDArray[np.float32]]:
     bones = rig.pose.bones
     found = {name: np.empty(len(bones) * width, np.float32) for name, width in _POSE_CHANNELS.items()}
     for name, values in found.items():
@@ -173,7 +177,7 @@ def _channels(rig: Any) -> dict[str, NDArray[np.float32]]:
 
 
 @contextmanager
-def posed(rig: Any) -> Iterator[None]:
+def posed(rig: Object) -> Iterator[None]:
     """The armature shows its pose inside, also where it, a driver or keys of its data set the rest position."""
     armature, before = rig.data, rig.data.pose_position
     switches = [curve for curve in _curves_of_data(armature) if curve.data_path == "pose_position" and not curve.mute]
@@ -192,13 +196,13 @@ def posed(rig: Any) -> Iterator[None]:
             armature.update_tag()
 
 
-def _curves_of_data(armature: Any) -> list[Any]:
+def _curves_of_data(armature: Armature) -> list[Any]:
     data = armature.animation_data
     return [*data.drivers, *compat.curves_of(data.action, armature)] if data is not None else []
 
 
 @contextmanager
-def only_evaluated(context: Any, owners: Sequence[Any]) -> Iterator[None]:
+def only_evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
     """Blender evaluates ``owners`` and what they depend on alone inside: the scene's other objects are hidden.
 
     Flags, selection and active object are as before afterwards, whatever happens inside.
@@ -219,14 +223,14 @@ def only_evaluated(context: Any, owners: Sequence[Any]) -> Iterator[None]:
                 context.view_layer.update()  # only then can they be selected again
 
 
-def _may_be_hidden(shown: bpy.types.Object) -> bool:
+def _may_be_hidden(shown: Object) -> bool:
     """Whether others depend on an object by pointers alone, and hiding it is no edit."""
     simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
     collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
     return shown.mode == "OBJECT" and not simulates and not collides
 
 
-def _used_by(owners: Iterable[Any]) -> set[Any]:
+def _used_by(owners: Iterable[Object]) -> set[Any]:
     """These data-blocks and all that they point at: targets of constraints and drivers, parents, data, modifiers."""
     data: Any = bpy.data
     uses: dict[Any, list[Any]] = {}
@@ -292,7 +296,7 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
 
 
 @contextmanager
-def rows_removed_on_failure(owner: Any, name: str) -> Iterator[None]:
+def rows_removed_on_failure(owner: Object, name: str) -> Iterator[None]:
     """If the work inside raises anything, rows that it added at the end of a collection property are removed."""
     with ExitStack() as failure:
         failure.callback(_shorten, owner, name, len(getattr(owner, name)))
@@ -300,7 +304,7 @@ def rows_removed_on_failure(owner: Any, name: str) -> Iterator[None]:
         failure.pop_all()
 
 
-def _shorten(owner: Any, name: str, count: int) -> None:
+def _shorten(owner: Object, name: str, count: int) -> None:
     rows = getattr(owner, name)
     while len(rows) > count:
         rows.remove(len(rows) - 1)
@@ -348,7 +352,7 @@ def _identities(blocks: Any) -> NDArray[np.uint32]:
     return found
 
 
-def _new(blocks: Any, known: NDArray[np.uint32]) -> list[Any]:
+def _new(blocks: Any, known: NDArray[np.uint32]) -> list[Action | Object]:
     new = np.flatnonzero(~np.isin(_identities(blocks), known))
     everything = list(blocks) if len(new) else []
     return [everything[place] for place in new]
@@ -399,7 +403,7 @@ def _plain(value: Any) -> Any:
     return value if isinstance(value, str) else tuple(value)
 
 
-def _pose(owner: Any) -> dict[str, NDArray[Any]]:
+def _pose(owner: Object) -> dict[str, NDArray[Any]]:
     """The channels of an object's bones, flat."""
     bones: Any = owner.pose.bones if owner.pose is not None else ()
     found: dict[str, NDArray[Any]] = {}
@@ -410,7 +414,7 @@ def _pose(owner: Any) -> dict[str, NDArray[Any]]:
     return found
 
 
-def target_collection(context: Any, report: Report, name: str = "") -> Any:
+def target_collection(context: Any, report: Report, name: str = "") -> bpy.types.Collection:
     """The collection to link new objects to: the active one, or a new one called ``name`` inside it.
 
     Blender itself keeps hidden and excluded collections from being active; one of another file cannot take objects:
@@ -431,7 +435,7 @@ def target_collection(context: Any, report: Report, name: str = "") -> Any:
     return made
 
 
-def exclude(context: Any, collections: Sequence[Any]) -> None:
+def exclude(context: Any, collections: Sequence[bpy.types.Collection]) -> None:
     """Exclude collections from the active view layer, as their check boxes in the outliner do."""
     wanted = {made.session_uid for made in collections}
     waiting = list(context.view_layer.layer_collection.children) if wanted else []
@@ -443,7 +447,7 @@ def exclude(context: Any, collections: Sequence[Any]) -> None:
             waiting += layer.children
 
 
-def _layers_to(root: Any, wanted: Any) -> Iterator[Any]:
+def _layers_to(root: bpy.types.LayerCollection, wanted: Any) -> Iterator[Any]:
     """The layer collections that lead from ``root``, which is not among them, to ``wanted``."""
     for child in root.children:
         if child == wanted:
@@ -456,7 +460,7 @@ def _layers_to(root: Any, wanted: Any) -> Iterator[Any]:
             return
 
 
-def make_current(context: Any, objects: Sequence[Any], active: Any) -> None:
+def make_current(context: Any, objects: Sequence[Object], active: Any) -> None:
     """Select these objects alone and make one active, in object mode, as importers do."""
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":

@@ -6,7 +6,7 @@ given, beside what Blender made of them, and count as long as Blender still has 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,10 +16,14 @@ from ..core.report import Report
 from . import attributes, compat, material
 from .mesh import corner_normals, corner_uvs, edges_between, keep_normals, outside_edit_mode, positions_of, triangles_of
 
+if TYPE_CHECKING:
+    from .typed import Mesh, Object
+
+
 GIVEN_SHARP, SHOWN_SHARP = "given_sharp", "shown_sharp"
 
 
-def remember(data: Any, mesh: PolygonMesh, report: Report, *, normals: bool) -> None:
+def remember(data: Mesh, mesh: PolygonMesh, report: Report, *, normals: bool) -> None:
     """Keep the sharp edges of ``mesh``, and its normals if wanted, on the mesh built from it if Blender made others."""
     if compat.NORMALS_BY_ATTRIBUTE or mesh.corner_normals is None or mesh.sharp_edges is None:
         return
@@ -31,7 +35,7 @@ def remember(data: Any, mesh: PolygonMesh, report: Report, *, normals: bool) -> 
         keep_normals(data, mesh.corner_normals, mesh.name, report)
 
 
-def show_normals(data: Any, mesh: PolygonMesh, normals: NDArray[np.float32]) -> None:
+def show_normals(data: Mesh, mesh: PolygonMesh, normals: NDArray[np.float32]) -> None:
     """Show ``normals`` (corners of ``mesh``, 3) on ``data``, which ``mesh`` was gathered from; sharp edges stay."""
     cut, _ = triangles_of(data)
     given = np.zeros((len(data.loops), 3), np.float32)
@@ -46,7 +50,7 @@ def show_normals(data: Any, mesh: PolygonMesh, normals: NDArray[np.float32]) -> 
         stored.data.foreach_set("value", values)
 
 
-def sharp_of(data: Any, name: str = "sharp_edge") -> NDArray[np.bool_]:
+def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
     """(edges,) which are sharp."""
     result = np.zeros(len(data.edges), np.bool_)
     stored = data.attributes.get(name)
@@ -55,7 +59,7 @@ def sharp_of(data: Any, name: str = "sharp_edge") -> NDArray[np.bool_]:
     return result
 
 
-def gather(shown: Any, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[np.int32]]:
+def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[np.int32]]:
     """An object's own mesh as triangles, in its own space: uv and normals of corners, sharp edges, weights.
 
     Materials are Blender's names; sides of flat faces are sharp. Existing ``wanted`` attributes. Also (triangles,) the
@@ -89,7 +93,7 @@ def gather(shown: Any, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[
     return mesh, faces
 
 
-def _sharp_pairs(data: Any, corners: NDArray[np.int32], faces: NDArray[np.int32]) -> NDArray[np.int32]:
+def _sharp_pairs(data: Mesh, corners: NDArray[np.int32], faces: NDArray[np.int32]) -> NDArray[np.int32]:
     """(edges, 2) the vertices of sharp edges, and of all sides of flat faces."""
     if not len(data.edges):
         return np.zeros((0, 2), np.int32)
@@ -104,7 +108,7 @@ def _sharp_pairs(data: Any, corners: NDArray[np.int32], faces: NDArray[np.int32]
     return np.concatenate([pairs, sides])
 
 
-def _given_sharp(data: Any) -> NDArray[np.bool_]:
+def _given_sharp(data: Mesh) -> NDArray[np.bool_]:
     """(edges,) which are sharp, but for those that Blender made so itself."""
     sharp = sharp_of(data)
     if data.attributes.get(SHOWN_SHARP) is None:

@@ -6,7 +6,7 @@ Edges are handed over with the faces: Blender need not look for them, which is m
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -16,6 +16,10 @@ from ..core.model import Attribute, Domain
 from ..core.scratch import scratch
 from . import attributes
 from .mesh import outside_edit_mode, positions_of
+
+if TYPE_CHECKING:
+    from .typed import Mesh, Object
+
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
 """Of a square of 2 x 2 around the origin, counter-clockwise seen from above."""
@@ -49,7 +53,7 @@ def build(
     return bpy.data.objects.new(name, data)
 
 
-def _build_squares(data: Any, points: NDArray[np.float32], side: float) -> None:
+def _build_squares(data: Mesh, points: NDArray[np.float32], side: float) -> None:
     count = 4 * len(points)
     # One piece of memory for one thing after the other: together they are as large as the mesh.
     positions = scratch((len(points), 4, 3), np.float32)
@@ -71,7 +75,7 @@ def _build_squares(data: Any, points: NDArray[np.float32], side: float) -> None:
 
 
 def gather(
-    shown: bpy.types.Object, wanted: attributes.Wanted, colours: Sequence[str]
+    shown: Object, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
     """The faces of a mesh, in world space: middles (faces, 2), heights (faces, 2) of the lowest and the highest corner,
     and those of the ``wanted`` attributes, and of the ones of four numbers named ``colours``, if they exist.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,12 @@ from ..core import rotation
 from ..core.deltas import compose
 from . import compat, scope
 from .bone_curves import channel_path, rotation_kind, sampled, write_keys
+
+if TYPE_CHECKING:
+    import bpy
+
+    from .typed import Context, Object, PoseBone
+
 
 Floats = NDArray[np.float64]
 Curves = Mapping[tuple[str, int], Any]
@@ -25,7 +31,7 @@ _DELTAS = (
 _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 
 
-def playing_curves(owner: Any, *, muted: bool = False) -> list[Any]:
+def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCurve]:
     """The F-curves of the action that a data-block plays: those that are not muted, or with ``muted`` the others."""
     data = owner.animation_data
     if data is None or data.action is None:
@@ -37,13 +43,13 @@ def playing_curves(owner: Any, *, muted: bool = False) -> list[Any]:
     return [curve for curve in bag.fcurves if curve.mute == muted] if bag is not None else []
 
 
-def channels_of(curves: Sequence[Any], bone: str = "") -> dict[tuple[str, int], Any]:
+def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tuple[str, int], Any]:
     """(channel, index) -> curve, of an object itself or of one of its pose bones."""
     paths = {channel_path(bone, channel) if bone else channel: channel for channel in WIDTHS}
     return {(paths[curve.data_path], curve.array_index): curve for curve in curves if curve.data_path in paths}
 
 
-def basis(owner: Any, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
+def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
     """(frames, 4, 4) what an object's or pose bone's own channels say; those without curves stand as they stand now.
 
     ``turning`` False leaves its rotation out.
@@ -58,7 +64,7 @@ def basis(owner: Any, curves: Curves, frames: NDArray[np.float32], *, turning: b
     return compose(_channel(owner, curves, "location", frames), turns, _channel(owner, curves, "scale", frames))
 
 
-def _channel(owner: Any, curves: Curves, name: str, frames: NDArray[np.float32]) -> Floats:
+def _channel(owner: Object | PoseBone, curves: Curves, name: str, frames: NDArray[np.float32]) -> Floats:
     values = np.tile(np.array(getattr(owner, name), np.float64), (len(frames), 1))
     there = [index for index in range(WIDTHS[name]) if (name, index) in curves]
     rows, _ = sampled([curves[name, index] for index in there], frames)
@@ -66,7 +72,7 @@ def _channel(owner: Any, curves: Curves, name: str, frames: NDArray[np.float32])
     return values
 
 
-def key_range(curves: Sequence[Any]) -> tuple[int, int] | None:
+def key_range(curves: Sequence[bpy.types.FCurve]) -> tuple[int, int] | None:
     """The whole frames around all keys, None where there is no key."""
     ends = [(points[0].co.x, points[-1].co.x) for points in (c.keyframe_points for c in curves) if len(points)]
     if not ends:
@@ -96,7 +102,7 @@ def why_sampled(owner: Any, *, turning: bool = True) -> list[str]:
     return reasons
 
 
-def sample(context: Any, objects: Sequence[Any], frames: NDArray[np.int64]) -> dict[Any, Floats]:
+def sample(context: Context, objects: Sequence[Object], frames: NDArray[np.int64]) -> dict[Any, Floats]:
     """(frames, 4, 4) where objects really are in the scene. The scene is as before afterwards."""
     found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}
     with scope.only_evaluated(context, objects), scope.kept_frame(context) as scene:

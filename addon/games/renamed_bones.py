@@ -11,7 +11,7 @@ A bone that was duplicated carries the same memory: the one that still has the n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -21,6 +21,9 @@ from ..blender.bone_curves import bone_of, bone_path
 from ..blender.properties import is_local
 from ..core.report import Report
 from .xray.motions import files as motion_files
+
+if TYPE_CHECKING:
+    from ..blender.typed import Action, Armature
 
 
 def follow_renames(report: Report) -> None:
@@ -39,7 +42,7 @@ def follow_renames(report: Report) -> None:
             report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
 
 
-def _know(armature: Any) -> None:
+def _know(armature: Armature) -> None:
     """Version 0.1.0 remembered the names of X-Ray's bones alone, and elsewhere."""
     for bone in armature.bones:
         if not bone.motionbridge_known_as and bone.motionbridge_xray.is_bone:
@@ -60,7 +63,7 @@ def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
             yield action
 
 
-def _names(armature: Any, rigs: list[Any]) -> list[tuple[Any, str]]:
+def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
     """Each stored name of a bone: what holds it, and the property."""
     files = [file for rig in rigs for file in (*rig.motionbridge_motion_files, *rig.motionbridge_skeletal_files)]
     found = [(entry, "name") for file in files for entry in file.rest]
@@ -76,7 +79,7 @@ def _names(armature: Any, rigs: list[Any]) -> list[tuple[Any, str]]:
     return found
 
 
-def renames(armature: Any) -> dict[str, str]:
+def renames(armature: Armature) -> dict[str, str]:
     """Old name -> new one of the bones that were renamed since `remember`."""
     bones = armature.bones
     found: dict[str, str] = {}
@@ -90,7 +93,7 @@ def renames(armature: Any) -> dict[str, str]:
 
 
 def follow(
-    armature: Any, actions: Iterable[Any], played: Collection[Any], names: Iterable[tuple[Any, str]]
+    armature: Armature, actions: Iterable[Action], played: Collection[Action], names: Iterable[tuple[Any, str]]
 ) -> dict[str, str]:
     """Take ``actions`` and stored ``names`` (owner, property) along with bones that were renamed; which were.
 

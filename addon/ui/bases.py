@@ -13,13 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
 from itertools import islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras import io_utils
 
 from ..games.options import Option, Options
+
+if TYPE_CHECKING:
+    from ..blender.typed import Context
+
 
 BlenderOperator: Any = bpy.types.Operator
 BlenderPanel: Any = bpy.types.Panel
@@ -87,7 +91,7 @@ def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
     What is typed is completed in its folder; while nothing is typed, the folder of the dialog's file counts.
     """
 
-    def search(operator: Any, context: bpy.types.Context, typed: str) -> list[str]:
+    def search(operator: Any, context: Context, typed: str) -> list[str]:
         folder, _, begun = typed.replace("\\", "/").rpartition("/")
         base = Path(bpy.path.abspath(f"{folder}/")) if "/" in typed.replace("\\", "/") else _beside(operator, context)
         return list(islice(_entries(base, begun.lower(), suffixes), MOST_LISTED))
@@ -109,7 +113,7 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
             yield f"{path}{os.sep}"
 
 
-def _beside(operator: Any, context: bpy.types.Context) -> Path:
+def _beside(operator: Any, context: Context) -> Path:
     """The folder that a file browser shows, or that of the files of a dialog."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
     if shown := getattr(browser, "directory", b""):

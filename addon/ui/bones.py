@@ -12,6 +12,7 @@ import bpy
 from .. import games
 from ..blender import bone_display, rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
+from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
 from .bases import BlenderOperator, properties_from
@@ -24,7 +25,7 @@ class BoneDisplayOperation(Operation):
     """Work on the active armature that leaves its rest pose alone."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """An armature is active."""
         return not lacks_rig(cls, context)
 
@@ -41,7 +42,7 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
     bl_label = "Readable Bones"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add the shapes; those that a user chose stay."""
         rig = active_rig(context)
         drawn = bone_display.make_readable(rig)
@@ -59,21 +60,21 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something to remove."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The bones are drawn as Blender does")
         return bone_display.is_readable(active_rig(context))
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Remove them."""
         rig = active_rig(context)
         bone_display.make_plain(rig)
         return Outcome(said("{}: bones as Blender draws them").format(rig.name))
 
 
-def draw_bone_display(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw_bone_display(layout: bpy.types.UILayout, context: Context) -> None:
     """The buttons, where an armature is active."""
     if active_rig(context) is not None:
         row = layout.row(align=True)
@@ -92,7 +93,7 @@ def hidden_bones(rig: bpy.types.Object | None) -> list[str]:
     return RotationModes(rig).hidden(action, games.order_of_angles(action)) if action is not None else []
 
 
-def hides_keys(rig: bpy.types.Object | None) -> bool:
+def hides_keys(rig: Object | None) -> bool:
     """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
     return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
 
@@ -100,7 +101,7 @@ def hides_keys(rig: bpy.types.Object | None) -> bool:
 class HiddenKeysChoice(HiddenKeysProperties):
     """Mixed into operators that write motions of armatures."""
 
-    def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+    def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: Object) -> None:
         """The choice, where it matters."""
         chosen: Any = self
         if hides_keys(rig):
@@ -113,7 +114,7 @@ class HiddenKeysChoice(HiddenKeysProperties):
         chosen: Any = self
         return HiddenKeys[chosen.hidden_keys]
 
-    def restore_hidden_keys(self, rig: bpy.types.Object, exported: list[Any]) -> None:
+    def restore_hidden_keys(self, rig: Object, exported: list[Action]) -> None:
         """After the file was written: set rotation modes back where that was chosen."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
@@ -128,19 +129,19 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature plays an action."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Object]:
         """The armature, where it is linked: overrides keep rotation modes."""
         rig = active_rig(context)
         return (rig,) if rig is not None and rig.library is not None else ()
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Restore."""
         rig = active_rig(context)
         action = played(rig)
@@ -150,7 +151,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         return Outcome(said("Rotation modes restored: {}").format(len(bones)))
 
 
-def draw_restore(layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+def draw_restore(layout: bpy.types.UILayout, rig: Object) -> None:
     """The button, where keys of the action that plays are hidden."""
     if hidden_bones(rig):
         column = layout.column()

@@ -7,6 +7,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..blender import action_lists, compat, control_links, control_match, control_rig, scope
+from ..blender.typed import Context
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
@@ -21,7 +22,7 @@ class ControlRigOperation(Operation):
     """Work on the active armature, or on that which the active control rig moves."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """An armature is active."""
         return not lacks_rig(cls, context)
 
@@ -34,7 +35,7 @@ class OnControlRig(ControlRigOperation):
     """Work on an armature that has a control rig."""
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """It has one."""
         if not super().poll(context):
             return False
@@ -51,14 +52,14 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The armature has no control rig of its own."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The armature has a control rig")
         return not control_links.owns_controls(active_rig(context))
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add it, move the motion that plays onto it, and make it active."""
         rig, action = active_rig(context), active_action(context)
         if control_links.controls_of(rig) is None:
@@ -84,7 +85,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
     bl_label = "Remove Control Rig"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Remove it; the armature is active then."""
         rig = active_rig(context)
         was_active = context.active_object == control_links.controls_of(rig)
@@ -121,7 +122,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
     bl_label = "Move All Motions to Controls"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Move those that were not yet."""
         rig = active_rig(context)
         control_rig.own_controls(context, rig)
@@ -147,14 +148,14 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The armature plays something."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The armature plays no action")
         return active_action(context) is not None
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Play its controls; the motion is moved onto them where it was not yet."""
         rig, action = active_rig(context), active_action(context)
         with scope.only_evaluated(context, [rig]):
@@ -192,7 +193,7 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Of the selected controls' limbs, or of all."""
         rig = active_rig(context)
         goals = _selected_goals(context, rig) or [
@@ -213,14 +214,14 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """A list of the bones of the game, and the frames."""
         layout = fields(self.layout)
         layout.prop_search(self, "bone", active_rig(context).data, "bones")
         layout.prop(self, "first")
         layout.prop(self, "last")
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Of the selected boxes."""
         rig = active_rig(context)
         goals = _selected_goals(context, rig)
@@ -232,13 +233,13 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
         return Outcome(said("Boxes that follow no bone: {}").format(held), done=held > 0)
 
 
-def _selected_goals(context: bpy.types.Context, rig: Any) -> list[str]:
+def _selected_goals(context: Context, rig: Any) -> list[str]:
     controls = control_links.controls_of(rig)
     goals = control_rig.goals_of(controls) if context.mode == "POSE" else []
     return [goal.name for goal in goals if compat.is_selected(controls, goal.bone)]
 
 
-def draw_control_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
     """The buttons and switches, where an armature is active."""
     rig = active_rig(context)
     if rig is None:

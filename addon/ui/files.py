@@ -13,6 +13,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
 from ..blender.properties import refuse_linked
+from ..blender.typed import Context
 from ..core import files
 from ..core.errors import MotionbridgeError, ReadError, WriteError
 from ..core.report import Report
@@ -27,6 +28,7 @@ from .target import rigs_of
 from .translations import OPERATOR, said, shown
 
 if TYPE_CHECKING:
+    from ..core.changes import Part
     from ..games.plan import FilePlan
 
 Made = TypeVar("Made")
@@ -37,13 +39,13 @@ class FileImport(Operation, FileChoice):
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
         operator: Any = self
         self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
         return self.invoke_popup(context)
 
-    def invoke_popup(self, context: Any) -> Any:
+    def invoke_popup(self, context: Context) -> Any:
         """Instead of Blender's own, whose dialog has the whole path as its title."""
         operator: Any = self
         if not operator.properties.is_property_set("filepath"):
@@ -116,10 +118,10 @@ class FileExport(Operation, BackupChoice):
 
     bl_options = {"PRESET"}
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """Set ``filepath``, and options that follow from what is active, before the browser opens."""
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """The file browser, at the file it came from."""
         operator: Any = self
         self.called_by_person(from_browser=True)
@@ -149,7 +151,7 @@ class ArmatureExport(FileExport):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is an armature."""
         operator: Any = cls
         operator.poll_message_set("No armature in the scene")
@@ -217,27 +219,27 @@ class SaveBack(Operation, BackupChoice):
         _previews = _shown = _samples = None
         _asked = ()
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """The file as it is stored, relative paths too. Overridden by every operator."""
         raise NotImplementedError
 
-    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
-    def put(self, context: bpy.types.Context, plan: "FilePlan", *, backup: bool) -> None:
+    def put(self, context: Context, plan: "FilePlan", *, backup: bool) -> None:
         """Write a plan, which another operator may have made, and remember it."""
         plan.write(backup=backup)
         self.settle(context, plan)
 
-    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
+    def settle(self, context: Context, plan: "FilePlan") -> None:
         """Remember that a plan was written."""
 
-    def questions(self, _context: bpy.types.Context) -> dict[str, bool]:
+    def questions(self, _context: Context) -> dict[str, bool]:
         """The options that a refusal may ask for, and whether they matter as things are."""
         return {"if_changed": False}
 
-    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
         """Options of one operator."""
 
     def title(self) -> str:
@@ -257,7 +259,7 @@ class SaveBack(Operation, BackupChoice):
         """What is worth knowing about a plan, below its changes."""
         return []
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Say what would change."""
         operator: Any = self
         operator.backup = preferences(context).backup
@@ -268,12 +270,12 @@ class SaveBack(Operation, BackupChoice):
             return self.go_on(context, lambda: self.check(context), self._planned)
         return self._ask(context)
 
-    def _ask(self, context: Any) -> Any:
+    def _ask(self, context: Context) -> Any:
         return context.window_manager.invoke_props_dialog(
             self, width=480, title=self.title(), confirm_text=shown("Save")
         )
 
-    def _planned(self, context: bpy.types.Context, result: Callable[[], Any]) -> Any:
+    def _planned(self, context: Context, result: Callable[[], Any]) -> Any:
         """Open the dialog once there is a plan, or say that planning was stopped."""
 
         def planned() -> None:
@@ -293,7 +295,7 @@ class SaveBack(Operation, BackupChoice):
             _ready.clear()
         return {"CANCELLED"}
 
-    def _take_over(self, context: bpy.types.Context) -> bool:
+    def _take_over(self, context: Context) -> bool:
         """Continue with what another one has planned in steps; whether there is such a plan."""
         operator: Any = self
         name = type(operator).bl_idname.partition(".")[2]
@@ -302,7 +304,7 @@ class SaveBack(Operation, BackupChoice):
         self._previews, self._samples, self._asked = _ready.pop(name)
         return self.check(context)
 
-    def check(self, context: bpy.types.Context) -> bool:
+    def check(self, context: Context) -> bool:
         """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""
         self._previews = {} if self._previews is None else self._previews
         key = self._key(context)
@@ -313,7 +315,7 @@ class SaveBack(Operation, BackupChoice):
         self._shown = self._previews[key]
         return True
 
-    def _preview(self, context: bpy.types.Context) -> Preview:
+    def _preview(self, context: Context) -> Preview:
         found = Preview()
         try:
             refuse_linked(self.edited(context))
@@ -328,14 +330,14 @@ class SaveBack(Operation, BackupChoice):
             self._asked = (*self._asked, refusal.option)
         return found
 
-    def _key(self, context: bpy.types.Context) -> Any:
+    def _key(self, context: Context) -> Any:
         """What a plan depends on: the file on disk, and options."""
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
         return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The file, what will change, what will be lost, what has to be decided, the options."""
         operator: Any = self
         layout, path, preview = operator.layout, self.path(context), self._shown or Preview()
@@ -372,7 +374,7 @@ class SaveBack(Operation, BackupChoice):
         for note in self.notes(plan):
             column.label(text=note, icon="INFO", translate=False)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Write what was said, or plan now where nothing was said."""
         found = (self._previews or {}).get(self._key(context))
         if found is not None and found.refusal is not None:
@@ -395,7 +397,7 @@ class SaveBackOntoEither(SaveBack):
     if_changed: base_file(*BASES)
 
 
-def change_text(change: Any) -> str:
+def change_text(change: "Part") -> str:
     """``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
         return shown("{}: new").format(change.name)
@@ -424,7 +426,7 @@ class SaveBackOntoImported(SaveBack):
         """The properties with ``path`` and ``saved``. Overridden by every operator."""
         raise NotImplementedError
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """The file it came from."""
         return str(self.source(context).path)
 
@@ -432,6 +434,6 @@ class SaveBackOntoImported(SaveBack):
         """What knows of the file."""
         return (self.source(context).id_data,)
 
-    def settle(self, context: bpy.types.Context, plan: "FilePlan") -> None:
+    def settle(self, context: Context, plan: "FilePlan") -> None:
         """The file on disk is known."""
         self.source(context).saved = plan.digest

@@ -8,10 +8,16 @@ import re
 import textwrap
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
+
+from ..blender.typed import Context
+
+if TYPE_CHECKING:
+    from ..games.xray.motions.skl_pose import Shown
+
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
 """Whether what is listed is as in its file."""
@@ -26,7 +32,7 @@ def fields(layout: bpy.types.UILayout) -> Any:
     return layout
 
 
-def draw_tolerances(layout: bpy.types.UILayout, operator: Any) -> None:
+def draw_tolerances(layout: bpy.types.UILayout, operator: "Shown") -> None:
     """How closely curves are fitted, in place and rotation, as a pair."""
     column = layout.column(align=True)
     column.prop(operator, "millimetres")
@@ -95,7 +101,7 @@ class TickedChoice:
     )
     tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
 
-    def check(self, _context: bpy.types.Context) -> bool:
+    def check(self, _context: Context) -> bool:
         """Every change is shown at once."""
         return True
 
@@ -109,7 +115,7 @@ class TickedRows:
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         data: Any,
         item: Any,
@@ -128,10 +134,10 @@ class TickedRows:
             right.label(text=Path(item.file).name, translate=False)
         right.label(text=self.size(item), translate=False)
 
-    def draw_filter(self, _context: bpy.types.Context, _layout: Any) -> None:
+    def draw_filter(self, _context: Context, _layout: Any) -> None:
         """The filter stands above the list, where its buttons are."""
 
-    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Hide what the filter does not fit."""
         fits, own = name_filter(data.name_filter, data.regular), cast("Any", self)
         return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 import numpy as np
@@ -22,6 +22,11 @@ import numpy as np
 from ..blender import action_lists, properties
 from ..blender.action_lists import Kind
 from .layouts import Listing
+
+if TYPE_CHECKING:
+    from ..blender.typed import Object
+    from ..games.xray.motions.properties import MotionFile, SkeletalFile
+
 
 REMEMBERED = 8
 """Lists that are remembered: each kind of each armature that is shown somewhere, under each filter."""
@@ -65,7 +70,9 @@ def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], 
     return before[1]
 
 
-def rows_of(rig: bpy.types.Object, files: Sequence[Any], kind: Kind, in_order: Callable[[Any], Iterable[Any]]) -> Rows:
+def rows_of(
+    rig: Object, files: Sequence[MotionFile | SkeletalFile], kind: Kind, in_order: Callable[[Any], Iterable[Any]]
+) -> Rows:
     """The actions of ``files`` of an armature, file by file, each in the order that ``in_order`` gives."""
     actions, key = bpy.data.actions, (rig.session_uid, kind.files)
     names_of_files = [file.name for file in files]
@@ -133,13 +140,13 @@ def number_playing(rig: bpy.types.Object) -> int:
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
-def row_playing(listing: Listing, rig: bpy.types.Object) -> int:
+def row_playing(listing: Listing, rig: Object) -> int:
     """The index of the row whose action an armature plays, or -1."""
     number = number_playing(rig)
     return rows_now(listing, rig).index_of(number) if number >= 0 else -1
 
 
-def draw(layout: bpy.types.UILayout, listing: Listing, rig: bpy.types.Object, **options: Any) -> None:
+def draw(layout: bpy.types.UILayout, listing: Listing, rig: Object, **options: Any) -> None:
     """A list. Blender asks 34 times which row plays, also when this is done: that is looked up once."""
     key = rig.session_uid, listing.drawn_by
     if len(_playing) > REMEMBERED:
@@ -152,6 +159,6 @@ def draw(layout: bpy.types.UILayout, listing: Listing, rig: bpy.types.Object, **
         del _drawing[key]
 
 
-def row_drawn(listing: Listing, rig: bpy.types.Object) -> int:
+def row_drawn(listing: Listing, rig: Object) -> int:
     """`row_playing` as `draw` found it; nothing changes while Blender draws."""
     return _playing.get((rig.session_uid, listing.drawn_by), -1)

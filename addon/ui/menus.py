@@ -11,6 +11,10 @@ from ..games import KINDS
 from ..games.kinds import Drop, FileKind, exporters, importers
 from .bases import BlenderMenu, FileHandler
 
+if TYPE_CHECKING:
+    from ..blender.typed import Context
+
+
 IMPORTS = tuple(map(importers, KINDS))
 """For each game: operator of ``import_scene`` -> its text."""
 EXPORTS = tuple(map(exporters, KINDS))
@@ -22,13 +26,13 @@ def _draw_operators(layout: bpy.types.UILayout, room: str, entries: dict[str, st
         layout.operator(f"{room}.{operator}", text=text)
 
 
-def _draw_import(menu: Any, _context: bpy.types.Context) -> None:
+def _draw_import(menu: Any, _context: Context) -> None:
     for entries in IMPORTS:
         menu.layout.separator()
         _draw_operators(menu.layout, "import_scene", entries)
 
 
-def _draw_export(menu: Any, _context: bpy.types.Context) -> None:
+def _draw_export(menu: Any, _context: Context) -> None:
     for entries in EXPORTS:
         menu.layout.separator()
         _draw_operators(menu.layout, "export_scene", entries)
@@ -41,7 +45,7 @@ class GameImports:
         entries: dict[str, str]
         layout: Any
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The game's files."""
         _draw_operators(self.layout, "import_scene", self.entries)
 
@@ -67,11 +71,11 @@ class MOTIONBRIDGE_MT_import_descent3(GameImports, BlenderMenu):
     entries = DESCENT3
 
 
-def _in_scene(context: bpy.types.Context) -> bool:
+def _in_scene(context: Context) -> bool:
     return bool(poll_file_object_drop(context))
 
 
-def _in_editor(context: bpy.types.Context, editor: str) -> bool:
+def _in_editor(context: Context, editor: str) -> bool:
     return context.area is not None and context.area.type == editor
 
 

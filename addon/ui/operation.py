@@ -16,12 +16,17 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 from ..blender import compat, scope
 from ..blender import mesh as meshes
 from ..blender.properties import refuse_linked
+from ..blender.typed import Context, Mesh, Object
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
 from .bases import BlenderOperator
 from .translations import said, shown
+
+if TYPE_CHECKING:
+    from ..blender.mesh import Offending
+
 
 AT_ONCE = 0.5
 """Seconds that work may take before it pauses for the first time."""
@@ -75,7 +80,7 @@ class LongWork:
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
-    def modal(self, context: bpy.types.Context, event: bpy.types.Event) -> set[str]:
+    def modal(self, context: Context, event: bpy.types.Event) -> set[str]:
         """Called by Blender for each event; other operators do not get it."""
         work, answer = self._work, self._answer
         if work is None or answer is None:
@@ -90,18 +95,18 @@ class LongWork:
         self._leave(context)
         return answer(context, work.result)
 
-    def cancel(self, context: bpy.types.Context) -> None:
+    def cancel(self, context: Context) -> None:
         """Called by Blender when its window closes or another file is opened meanwhile."""
         if self._work is not None:
             self._work.stop()
             self._leave(context)
 
-    def _show(self, context: Any, work: "pausing.Work[Any]") -> None:
+    def _show(self, context: Context, work: "pausing.Work[Any]") -> None:
         operator: Any = self
         text = shown("{}: {} %. Esc: stop").format(shown(operator.bl_label), round(work.fraction * 100))
         context.workspace.status_text_set(text)
 
-    def _leave(self, context: Any) -> None:
+    def _leave(self, context: Context) -> None:
         self._work = self._answer = None
         context.window_manager.event_timer_remove(self._timer)
         context.workspace.status_text_set(None)
@@ -110,7 +115,7 @@ class LongWork:
 class StartsAtOnce:
     """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Called by Blender for a button."""
         operator: Any = self
         operator.called_by_person()
@@ -138,11 +143,11 @@ class Operation(LongWork):
     if TYPE_CHECKING:
         report: Callable[[set[str], str], None]
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Do the work. Overridden by every operator."""
         raise NotImplementedError
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[Mesh | Object]:
         """The data-blocks that the operator stores something in. It is refused before its work if one is linked.
 
         The active object and its data, unless an operator says differently; nothing where it cannot be undone, as
@@ -288,18 +293,18 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
     bl_options = {"INTERNAL"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something to show."""
         cls.poll_message_set("No report: no import or export was run")
         return bool(context.window_manager.motionbridge_report)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> set[str]:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         """Show it in a dialog."""
         return context.window_manager.invoke_props_dialog(
             self, width=720, title="Motionbridge Report", confirm_text="Keep as Text"
         )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The report's lines, broken where they are too long for the dialog."""
         lines = broken_lines(context.window_manager.motionbridge_report)
         column = self.layout.column(align=True)
@@ -355,11 +360,11 @@ class Check(Operation):
 
     number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
-    def find(self, context: Any, report: Report) -> tuple[Any, Sequence[Any]]:
+    def find(self, context: Context, report: Report) -> tuple[Any, Sequence[Any]]:
         """The object that remembers the file, if any, and the findings. Overridden by every check."""
         raise NotImplementedError
 
-    def selectable(self, _context: Any, found: Sequence[Any], _report: Report) -> list[Any]:
+    def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
         """Those of which something can be selected."""
         return [one for one in found if len(one.faces) or len(one.vertices)]
 
@@ -375,7 +380,7 @@ class Check(Operation):
         """Nothing: elements are selected."""
         return ()
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Report everything, select the elements of one finding."""
         with scope.leaving_edit_mode(context):
             holder, found = self.find(context, report)
@@ -394,7 +399,7 @@ class Check(Operation):
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
 
-def draw_last_check(layout: bpy.types.UILayout, holder: bpy.types.Object) -> None:
+def draw_last_check(layout: bpy.types.UILayout, holder: Object) -> None:
     """The result of the last check, if there was one."""
     count = _findings.get(holder.session_uid)
     if count is None:

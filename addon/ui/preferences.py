@@ -6,6 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, StringProperty
 
+from ..blender.typed import Context
 from ..games.xray.options import ModelImportOptions
 from .bases import options_from
 
@@ -53,7 +54,7 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         default=True,
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """Folders, then habits."""
         layout = self.layout
         layout.use_property_split = True
@@ -86,13 +87,13 @@ def game_materials(context: bpy.types.Context) -> Path | None:
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def descent3_folders(context: bpy.types.Context) -> list[Path]:
+def descent3_folders(context: Context) -> list[Path]:
     """The folder of Descent 3, none where it is not set."""
     chosen = preferences(context).descent3_folder
     return [Path(bpy.path.abspath(chosen))] if chosen else []
 
 
-def arma_folder(context: bpy.types.Context) -> Path | None:
+def arma_folder(context: Context) -> Path | None:
     """What the work drive of the Arma tools holds, None where it is not set."""
     chosen = preferences(context).arma_folder
     return Path(bpy.path.abspath(chosen)) if chosen else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -13,13 +13,17 @@ from ..core.report import Report
 from .operation import Outcome
 from .translations import said
 
+if TYPE_CHECKING:
+    from ..blender.typed import Action, Context, Object
+
+
 FAR = 4.0
 """How many times the size of what is seen as a whole its farthest point may be away, with a usual lens."""
 DEPTHS = 1e5
 """Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
 
 
-def show_far(context: bpy.types.Context, objects: Sequence[Any], report: Report) -> None:
+def show_far(context: bpy.types.Context, objects: Sequence[Object], report: Report) -> None:
     """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
 
     Views are never made to show less, and cameras stay as they are.
@@ -33,7 +37,7 @@ def show_far(context: bpy.types.Context, objects: Sequence[Any], report: Report)
         report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
 
 
-def _views(context: Any) -> Iterator[Any]:
+def _views(context: Any) -> Iterator[bpy.types.SpaceView3D]:
     # Not the screen of the context: while a file browser fills the window, the view lies behind it, in the same area.
     for window in context.window_manager.windows:
         for screen in {window.screen, *window.workspace.screens}:
@@ -41,7 +45,7 @@ def _views(context: Any) -> Iterator[Any]:
                 yield from (space for space in area.spaces if space.type == "VIEW_3D")
 
 
-def _size(objects: Sequence[Any]) -> float:
+def _size(objects: Sequence[Object]) -> float:
     """Metres from corner to corner of the box around meshes."""
     users: dict[Any, list[Any]] = {}
     for shown in objects:
@@ -54,7 +58,7 @@ def _size(objects: Sequence[Any]) -> float:
     return float(size) if np.isfinite(size) else 0.0
 
 
-def _corners(sharing: list[Any]) -> Any:
+def _corners(sharing: list[Object]) -> Any:
     """(8 objects, 3) corners of the boxes of objects that share one mesh, which is measured once."""
     places = np.array([shown.matrix_world for shown in sharing], np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
@@ -62,7 +66,7 @@ def _corners(sharing: list[Any]) -> Any:
         return (turned + places[:, None, :3, 3]).reshape(-1, 3)
 
 
-def match_scene(context: Any, rate: float, frames: Any) -> None:
+def match_scene(context: Context, rate: float, frames: Any) -> None:
     """Let the scene have the rate and the length of what has these first and last ``frames``."""
     scene = context.scene
     scene.render.fps = max(round(rate), 1)
@@ -70,14 +74,14 @@ def match_scene(context: Any, rate: float, frames: Any) -> None:
     scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
 
 
-def frames_said(context: Any) -> Outcome:
+def frames_said(context: Context) -> Outcome:
     """From where to where the scene goes now."""
     scene = context.scene
     return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
 
 
 def note_other_rates(
-    context: Any, actions: list[Any], rate_of: Callable[[Any], float], noun: str, report: Report
+    context: Context, actions: list[Action], rate_of: Callable[[Any], float], noun: str, report: Report
 ) -> None:
     """Say of which actions the game has another rate than the scene; ``noun`` is what the game calls them."""
     rate = blender_action.frames_per_second(context.scene)

@@ -5,9 +5,8 @@ A panel shows while something is active that it is about; the panels of the othe
 
 from typing import TYPE_CHECKING, Any
 
-import bpy
-
 from ..blender.control_links import moved_by
+from ..blender.typed import Context, Object
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties as descent
 from ..games.xray import paths as motion_paths
@@ -46,7 +45,7 @@ def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> 
     return made
 
 
-def is_of_xray(context: bpy.types.Context) -> bool:
+def is_of_xray(context: Context) -> bool:
     """Whether the active armature came from a model of X-Ray or has motions of it."""
     rig, action = active_rig(context), active_action(context)
     return rig is not None and bool(
@@ -57,14 +56,14 @@ def is_of_xray(context: bpy.types.Context) -> bool:
     )
 
 
-def is_of_arma(context: bpy.types.Context) -> bool:
+def is_of_arma(context: Context) -> bool:
     """Whether the active armature knows a skeleton of Arma or plays an animation of it."""
     rig, action = active_rig(context), active_action(context)
     known = rig is not None and bool(len(rig.data.motionbridge_skeleton.bones))
     return known or (action is not None and action.motionbridge_animation.is_animation)
 
 
-def is_of_a_game(context: bpy.types.Context) -> bool:
+def is_of_a_game(context: Context) -> bool:
     """Whether any other panel has something to say of what is active."""
     active = moved_by(context.active_object)
     return active is not None and bool(
@@ -78,7 +77,7 @@ def is_of_a_game(context: bpy.types.Context) -> bool:
     )
 
 
-def _is_remembered(shown: Any) -> bool:
+def _is_remembered(shown: Object) -> bool:
     return bool(
         remembered(shown) is not None
         or shown.motionbridge_level.kind != "NONE"
@@ -92,7 +91,7 @@ class ImportPanel(MotionbridgePanel):
 
     bl_label = "Import"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """A menu for each game, the mesh, the last report."""
         layout = self.layout
         if checked_editor_model_of(context) is not None:
@@ -125,7 +124,7 @@ class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):
     bl_order = -2
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """No other panel is about what is active."""
         return not is_of_a_game(context)
 
@@ -137,7 +136,7 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
     bl_order = 20
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Other panels come first."""
         return is_of_a_game(context)
 

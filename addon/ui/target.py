@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -12,6 +12,9 @@ from ..core import text as texts
 from ..core.errors import WriteError
 from ..games.xray.levels import details as level_details
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
+
+if TYPE_CHECKING:
+    from ..blender.typed import Action, Context, Object
 
 
 def active_rig(context: Any) -> Any:
@@ -33,11 +36,11 @@ def active_action(context: bpy.types.Context) -> Any:
     return data.action if data is not None else None
 
 
-def _is_rig(shown: bpy.types.Object | None) -> bool:
+def _is_rig(shown: Object | None) -> bool:
     return shown is not None and shown.type == "ARMATURE"
 
 
-def lacks_rig(operator: Any, context: bpy.types.Context) -> bool:
+def lacks_rig(operator: Any, context: Context) -> bool:
     """For polls: whether no armature is active, which then is the operator's reason."""
     if active_rig(context) is not None:
         return False
@@ -45,7 +48,7 @@ def lacks_rig(operator: Any, context: bpy.types.Context) -> bool:
     return True
 
 
-def rigs_of(context: Any) -> list[Any]:
+def rigs_of(context: Any) -> list[Object]:
     """All armature objects of the scene but control rigs."""
     return [shown for shown in context.scene.objects if shown.type == "ARMATURE" and not is_control_rig(shown)]
 
@@ -57,7 +60,7 @@ def likely_rig(context: bpy.types.Context) -> Any:
     return rigs[0] if rig is None and len(rigs) == 1 else rig
 
 
-def rig_to_export(context: bpy.types.Context, collection: str) -> Any:
+def rig_to_export(context: bpy.types.Context, collection: str) -> Object:
     """The armature a motion export means: the only one of ``collection``, else the active, else the scene's only one.
 
     Raises `WriteError`.
@@ -76,7 +79,7 @@ def rig_to_export(context: bpy.types.Context, collection: str) -> Any:
     return rig
 
 
-def action_to_export(rig: bpy.types.Object) -> Any:
+def action_to_export(rig: Object) -> Any:
     """The action that an armature plays. Raises `WriteError`."""
     data = rig.animation_data
     if data is None or data.action is None:
@@ -84,14 +87,14 @@ def action_to_export(rig: bpy.types.Object) -> Any:
     return data.action
 
 
-def some_action(rig: bpy.types.Object, found: list[Any]) -> list[Any]:
+def some_action(rig: Object, found: list[Action]) -> list[Action]:
     """The actions that were found for an armature, at least one. Raises `WriteError`."""
     if not found:
         raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
     return found
 
 
-def model_to_export(context: Any, collection: str) -> Any:
+def model_to_export(context: Context, collection: str) -> Object:
     """The object that remembers the model a model export means. Raises `WriteError`."""
     if collection:
         holders = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
@@ -111,7 +114,7 @@ def model_to_export(context: Any, collection: str) -> Any:
     return holder
 
 
-def game_model_to_export(context: Any, collection: str) -> Any:
+def game_model_to_export(context: Context, collection: str) -> Any:
     """The object that an export of a model of the game means. Raises `WriteError`.
 
     What remembers the imported model that the active object is part of, else what would become a new one; the scene's
@@ -129,7 +132,7 @@ def game_model_to_export(context: Any, collection: str) -> Any:
     return model_to_export(context, collection)
 
 
-def editor_model_of(context: Any) -> Any:
+def editor_model_of(context: Context) -> Any:
     """What remembers the editor's model that the active object is part of, or None."""
     shown = context.view_layer.objects.active
     while shown is not None and not shown.motionbridge_editor_model.is_model:
@@ -137,7 +140,7 @@ def editor_model_of(context: Any) -> Any:
     return shown
 
 
-def checked_editor_model_of(context: Any) -> Any:
+def checked_editor_model_of(context: Context) -> Any:
     """`editor_model_of`, or the new model that the active object is part of: below it or deformed by it; or None."""
     found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
     while found is not None:
@@ -148,7 +151,7 @@ def checked_editor_model_of(context: Any) -> Any:
     return None
 
 
-def editor_model_to_export(context: Any, collection: str) -> Any:
+def editor_model_to_export(context: Context, collection: str) -> Any:
     """The object that an export of an editor's model means. Raises `WriteError`.
 
     What remembers the imported model that the active object is part of, else the active armature or object; of a
@@ -173,7 +176,7 @@ def editor_model_to_export(context: Any, collection: str) -> Any:
     return found[0]
 
 
-def mover_to_export(context: Any, collection: str) -> Any:
+def mover_to_export(context: Context, collection: str) -> Any:
     """The object whose path is meant: the only one that moves (else the only curve) of ``collection``, else the active.
 
     Raises `WriteError`.
@@ -198,7 +201,7 @@ def mover_to_export(context: Any, collection: str) -> Any:
     return found[0]
 
 
-def level_holder_to_export(context: Any, collection: str, *, whole: bool) -> Any:
+def level_holder_to_export(context: Context, collection: str, *, whole: bool) -> Any:
     """What remembers the file of a level that an export means: the only one of ``collection``, else the active's.
 
     Else the scene's only one. ``whole``: it may be the file `level` itself. Raises `WriteError`.
@@ -226,7 +229,7 @@ def level_holder_to_export(context: Any, collection: str, *, whole: bool) -> Any
     return found[0]
 
 
-def active_model(context: Any) -> Any:
+def active_model(context: Context) -> Any:
     """What remembers the model that the active object is part of, or None."""
     shown = context.view_layer.objects.active
     while shown is not None and not shown.motionbridge_model.is_model:
@@ -234,7 +237,7 @@ def active_model(context: Any) -> Any:
     return shown
 
 
-def has_mesh(context: Any) -> bool:
+def has_mesh(context: Context) -> bool:
     """For polls: whether there is a mesh in the scene, apart from the shapes of bones that an append brought."""
     return any(shown.type == "MESH" and not bone_display.is_shape(shown) for shown in context.scene.objects)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -20,8 +20,11 @@ from .options import AnimationExportOptions
 from .properties import WITH_SCALES
 from .timing import SAME_FRAME
 
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Context, Object
 
-def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: bool = True) -> str:
+
+def update_status(context: Any, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
     """Compare an action with the file it came from and keep what came of it. Raises `WriteError`.
 
     ``look`` False samples nothing: what had to be is unknown then.
@@ -39,9 +42,9 @@ def update_status(context: Any, rig: Any, action: Any, report: Report, *, look: 
 
 
 def plan_save_back(
-    context: Any,
+    context: Context,
     rig: Any,
-    action: Any,
+    action: Action,
     *,
     overwrite: bool,
     report: Report,
@@ -74,14 +77,14 @@ def plan_save_back(
     return plan
 
 
-def is_changed_on_disk(action: Any) -> bool:
+def is_changed_on_disk(action: Action) -> bool:
     """Whether the file that an action came from is there and another one by now. Raises `ReadError`."""
     properties = action.motionbridge_animation
     path = Path(bpy.path.abspath(properties.path))
     return path.is_file() and files.read_file(path) != kept(properties, "document")
 
 
-def original_of(action: Any) -> Any:
+def original_of(action: Action) -> Action | None:
     """The action that another one was copied from in Blender, with the file that only the first may replace; or None.
 
     Imported actions are listed by their armature as originals, copies are not; see `animation_list`. Version 0.1.0 kept
@@ -99,7 +102,7 @@ def original_of(action: Any) -> Any:
     return None if action in originals or not originals else originals[0]
 
 
-def _settle_length(action: Any, frames: Any) -> None:
+def _settle_length(action: Action, frames: Any) -> None:
     """Let the action's frame range be that of the keys in the file, and note where it leaves keys out."""
     if not action.use_frame_range:
         return
@@ -110,7 +113,7 @@ def _settle_length(action: Any, frames: Any) -> None:
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
 
-def settle(plan: AnimationPlan, rig: Any, action: Any) -> None:
+def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     """The file that was written is what the action came from now."""
     properties = action.motionbridge_animation
     properties.is_animation = True

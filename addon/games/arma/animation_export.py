@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -33,6 +33,10 @@ from . import events, export_base, skeletons, step, timing
 from .export_base import Base, WrittenBones
 from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
 from .timing import Phases
+
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Context, Object
+
 
 Floats = NDArray[np.float64]
 
@@ -68,13 +72,13 @@ class AnimationPlan(FilePlan):
 
 
 def plan_export(
-    context: Any,
-    rig: Any,
+    context: Context,
+    rig: Object,
     path: str,
     *,
     options: AnimationExportOptions,
     report: Report,
-    action: Any = None,
+    action: Action | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> AnimationPlan:
     """The file at ``path`` with what ``rig`` plays, or with another ``action`` of it. Raises `WriteError`, `ReadError`.
@@ -86,7 +90,7 @@ def plan_export(
     return _Exporter(context, rig, action or played, options, report).plan(path, progress)
 
 
-def why_sampled(rig: bpy.types.Object, action: bpy.types.Action) -> list[str]:
+def why_sampled(rig: bpy.types.Object, action: Action) -> list[str]:
     """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth."""
     return list(_reached(rig, action))
 
@@ -102,7 +106,7 @@ def _reached(rig: Any, action: Any) -> dict[str, set[str]]:
     return Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
 
 
-def _moved_with(rig: Any, reached: set[str]) -> NDArray[np.bool_]:
+def _moved_with(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
     """(bones,) which bones of the armature are among those ``reached`` or below one of them."""
     chains = [(bone.name, *(parent.name for parent in bone.parent_recursive)) for bone in rig.data.bones]
     return np.array([not reached.isdisjoint(chain) for chain in chains], np.bool_)
@@ -133,7 +137,7 @@ class _Exporter:
         self._untouched: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
-    def _modes_of(self, action: Any) -> dict[str, str]:
+    def _modes_of(self, action: Action | None) -> dict[str, str]:
         """The rotation mode of each bone that keys are read by. Raises `WriteError` for keys that it hides."""
         shown = ShownActions(self._rig, self._options.hidden_keys, self._report)
         if action is None:
@@ -296,7 +300,7 @@ class _Exporter:
             self._untouched = gathered.deltas
         return gathered
 
-    def _warn_of_muted(self, bones: Sequence[str], action: bpy.types.Action, report: Report) -> None:
+    def _warn_of_muted(self, bones: Sequence[str], action: Action, report: Report) -> None:
         warn_of_muted(bones, action, report, in_file=self._base is not None)
 
     def _keyed(self) -> NDArray[np.bool_]:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -26,6 +25,10 @@ from . import animation_list, events, skeletons, step, timing
 from .options import AnimationImportOptions, HierarchyFrom, StepMode
 from .properties import WITH_SCALES
 from .skeletons import skeleton_for
+
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Context, Object
+
 
 Floats = NDArray[np.float64]
 OPTION_THAT_HELPS = (
@@ -61,7 +64,7 @@ def read_animation(path: str, report: Report) -> AnimationFile:
 
 
 def import_animation(
-    context: Any, rig: Any, file: str | AnimationFile, *, options: AnimationImportOptions, report: Report
+    context: Context, rig: Object | None, file: str | AnimationFile, *, options: AnimationImportOptions, report: Report
 ) -> ImportedAnimation:
     """The animation of a file as an action on ``rig``, or on a new armature where that is None.
 
@@ -128,7 +131,7 @@ class _Importer:
                 actions.stash(rig, [action])
             return ImportedAnimation(rig, action, missing)
 
-    def _hierarchy(self, rig: Any, document: rtm.Rtm) -> Hierarchy:
+    def _hierarchy(self, rig: Object | None, document: rtm.Rtm) -> Hierarchy:
         """The hierarchy asked for; onto an armature that knows its game's one, that, where nothing else is said."""
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
@@ -140,7 +143,7 @@ class _Importer:
                 return known
         return skeletons.built_in(bones) or skeletons.of_armature(rig, known=False)
 
-    def _new_armature(self, clip: DeltaClip, hierarchy: Hierarchy, noise: float) -> Any:
+    def _new_armature(self, clip: DeltaClip, hierarchy: Hierarchy, noise: float) -> Object:
         skeleton = skeleton_for(
             clip,
             hierarchy,
@@ -163,7 +166,7 @@ class _Importer:
             )
         return rig
 
-    def _missing(self, rig: bpy.types.Object, bones: list[str], named: list[str]) -> list[str]:
+    def _missing(self, rig: Object, bones: list[str], named: list[str]) -> list[str]:
         missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
         if len(missing) == len(bones):
             raise ReadError(
@@ -180,7 +183,7 @@ class _Importer:
             )
         return missing
 
-    def _warn_of_other_actions(self, rig: bpy.types.Object, bones: list[str]) -> None:
+    def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:
         """Say which actions stop playing on bones that rotate by quaternions from now on."""
         stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
         if stopped:
@@ -190,7 +193,7 @@ class _Importer:
                 listed([action.name for action in stopped]),
             )
 
-    def _freed(self, rig: Any, bones: list[str]) -> dict[str, str]:
+    def _freed(self, rig: Object, bones: list[str]) -> dict[str, str]:
         """Let the bones take the keys; the orders of those that rotate by Euler angles, as other actions need them."""
         orders = rotation_modes.angles_in_use(rig, bones)
         self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
@@ -207,7 +210,7 @@ class _Importer:
             )
         return orders
 
-    def _build(self, rig: bpy.types.Object, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
+    def _build(self, rig: Object, clip: DeltaClip, named: list[str], orders: dict[str, str]) -> Any:
         options = self.options
         armature.remember_names(rig.data)
         rest = RestPose.of(rig)
@@ -242,13 +245,13 @@ class _Importer:
         return action
 
 
-def fits(rig: bpy.types.Object, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
+def fits(rig: Object, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
     """Whether an armature has at least half of the bones of an animation."""
     bones = file.document.bones
     return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)
 
 
-def bone_names(rig: Any, bones: list[str], prefix: str, table: BoneTable) -> list[str]:
+def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> list[str]:
     """Blender's name of the bone that each of a file's means, "" where the armature has none; whatever the case."""
     named = {bone.name.lower(): bone.name for bone in reversed(rig.data.bones)}
     known = {entry.name: entry.bone for entry in rig.data.motionbridge_skeleton.bones if entry.bone in rig.data.bones}
@@ -276,7 +279,7 @@ def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: 
         report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept unless edited", name)
 
 
-def _describe(action: Any, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:
+def _describe(action: Action, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:
     """What the file says besides keys."""
     properties = action.motionbridge_animation
     properties.is_animation = True

@@ -7,38 +7,42 @@ no lists, are listed with -1, when something is stored anyway: never while a pan
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
 from ...blender import action_lists
 from ...blender.properties import is_local
 
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Object
+
+
 ORIGINAL, ADDED_LATER = 0, -1
 
 
-def add(rig: Any, action: Any, place: int) -> None:
+def add(rig: Object, action: Action, place: int) -> None:
     """List an action at the end. The armature must be editable."""
     entry = rig.motionbridge_animations.add()
     entry.action, entry.place = action, place
 
 
-def find(rig: Any, action: Any) -> int:
+def find(rig: Object, action: Action) -> int:
     """The index of an action in the list, -1 if it is not listed."""
     return next((number for number, entry in enumerate(rig.motionbridge_animations) if entry.action == action), -1)
 
 
-def listed(rig: Any) -> list[Any]:
+def listed(rig: Object) -> list[Action]:
     """The actions of the list; deleted ones leave an empty row behind, which does not count."""
     return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
 
 
-def adopt(rig: bpy.types.Object) -> int:
+def adopt(rig: Object) -> int:
     """List the actions that the armature plays or has in the NLA and the list lacks; how many these were."""
     return _append(rig, action_lists.used_by(rig))
 
 
-def adopt_all(rig: Any) -> int:
+def adopt_all(rig: Object) -> int:
     """The same, and imported animations that no armature lists and that move bones of this one; how many."""
     objects: Any = bpy.data.objects
     actions: Any = bpy.data.actions
@@ -51,7 +55,7 @@ def adopt_all(rig: Any) -> int:
     return _append(rig, [*action_lists.used_by(rig), *sorted(fitting, key=lambda one: one.name.lower())])
 
 
-def remove_deleted(rig: Any) -> None:
+def remove_deleted(rig: Object) -> None:
     """Take the empty rows of deleted actions out of the list."""
     rows = rig.motionbridge_animations
     for number in reversed(range(len(rows))):
@@ -59,7 +63,7 @@ def remove_deleted(rig: Any) -> None:
             rows.remove(number)
 
 
-def _append(rig: bpy.types.Object, actions: list[Any]) -> int:
+def _append(rig: Object, actions: list[Action]) -> int:
     if not is_local(rig):
         return 0
     known = set(listed(rig))

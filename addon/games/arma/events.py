@@ -7,7 +7,7 @@ a phase.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -16,8 +16,12 @@ from ...core.model import Event
 from ...formats.arma import names, rtm
 from . import timing
 
+if TYPE_CHECKING:
+    from ...blender.typed import Action
+    from .properties import AnimationEvent
 
-def store(action: Any, found: Sequence[Event]) -> None:
+
+def store(action: Action, found: Sequence[Event]) -> None:
     """Put a clip's events on the action and show them, in the place of those it had."""
     properties = action.motionbridge_animation
     hide(action)
@@ -26,7 +30,7 @@ def store(action: Any, found: Sequence[Event]) -> None:
         add(action, event)
 
 
-def add(action: Any, event: Event) -> Any:
+def add(action: Action, event: Event) -> AnimationEvent:
     """One more event at the end of the list, with its marker."""
     made = action.motionbridge_animation.events.add()
     made.label, made.value, made.phase = event.name, event.value, float(event.phase)
@@ -59,26 +63,26 @@ def show_typed(event: Any) -> None:
         marker.frame = frame_of(event.id_data, event.phase)
 
 
-def hide(action: Any) -> None:
+def hide(action: Action) -> None:
     """Take the markers of the events away; the user's own markers stay."""
     shown = {event.marker for event in action.motionbridge_animation.events}
     for marker in [marker for marker in action.pose_markers if marker.name in shown]:
         action.pose_markers.remove(marker)
 
 
-def _mark(action: Any, event: Any) -> None:
+def _mark(action: Action, event: AnimationEvent) -> None:
     event.marker = _free_name(action, event.label)
     marker = action.pose_markers.new(event.marker)
     marker.frame = frame_of(action, event.phase)
 
 
-def _free_name(action: bpy.types.Action, label: str) -> str:
+def _free_name(action: Action, label: str) -> str:
     taken = {marker.name for marker in action.pose_markers}
     shortened = (label or names.decode(rtm.STEP_SOUND))[:48]
     return next(name for number in range(1, len(taken) + 2) if (name := f"{shortened} #{number}") not in taken)
 
 
-def gather(action: Any) -> list[Event]:
+def gather(action: Action) -> list[Event]:
     """The events as they stand, in their order."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     result = []
@@ -97,13 +101,13 @@ def as_stored(phase: float) -> np.float32:
     return np.float32(phase)
 
 
-def own_markers(action: Any) -> list[Any]:
+def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
     """The user's own pose markers, which are no events."""
     shown = {event.marker for event in action.motionbridge_animation.events}
     return [marker for marker in action.pose_markers if marker.name not in shown]
 
 
-def of_own_markers(action: bpy.types.Action) -> list[Event]:
+def of_own_markers(action: Action) -> list[Event]:
     """The user's own pose markers as events without a value."""
     return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
@@ -122,7 +126,7 @@ def frame_of(action: bpy.types.Action, phase: float) -> int:
     )
 
 
-def phase_at(action: bpy.types.Action, frame: float) -> float:
+def phase_at(action: Action, frame: float) -> float:
     """The phase of a frame."""
     known, phases = _known(action)
     slope = (phases[-1] - phases[0]) / (known[-1] - known[0])

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,11 @@ from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, step, timing
 from .properties import WITH_SCALES
+
+if TYPE_CHECKING:
+    from ...blender.typed import Object
+    from .properties import AnimationProperties
+
 
 Floats = NDArray[np.float64]
 
@@ -172,7 +177,9 @@ class WrittenBones:
         return WrittenBones(list(names), self.places[chosen], self.sources[chosen], self.left_out)
 
 
-def written(rig: Any, keyed: NDArray[np.bool_], base: Any, prefix: str, table: BoneTable) -> WrittenBones:
+def written(
+    rig: Object, keyed: NDArray[np.bool_], base: AnimationProperties | None, prefix: str, table: BoneTable
+) -> WrittenBones:
     """The bones of the file the action came from (``base`` its properties) and those keyed since; without a file all.
 
     Bones that deform nothing are left out, unless the file has them. ``table`` has the last word on names. Raises
@@ -242,7 +249,7 @@ def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
     return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[place] for place in order]))
 
 
-def named_by_armature(found: WrittenBones, rig: Any, prefix: str) -> WrittenBones:
+def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
     """In the armature's order and spelling; bones it lacks behind, as their file spells them."""
     count = len(rig.data.bones)
     order = sorted(range(len(found.names)), key=lambda place: (int(found.places[place]) % (count + 1), place))

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from mathutils import Matrix
@@ -26,6 +26,10 @@ from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
 from .skeletons import build_rig, selections_of
 from .surfaces import Surfaces
+
+if TYPE_CHECKING:
+    from ...blender.typed import Object
+
 
 POINT_SIZE, PROXY_SIZE = 0.02, 0.1
 """Metres that empties are shown with."""
@@ -58,7 +62,7 @@ class ImportedModel:
     rig: Any = None
 
     @property
-    def empties(self) -> list[Any]:
+    def empties(self) -> list[Object]:
         """Points and proxies."""
         return [*self.points, *self.proxies]
 
@@ -135,7 +139,7 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
     return found
 
 
-def _groups(rig: Any, document: p3d.P3d, options: ModelImportOptions) -> dict[str, str]:
+def _groups(rig: Object | None, document: p3d.P3d, options: ModelImportOptions) -> dict[str, str]:
     """Selection in lower case -> the bone of the armature that it moves with."""
     if rig is None:
         return {}
@@ -145,7 +149,7 @@ def _groups(rig: Any, document: p3d.P3d, options: ModelImportOptions) -> dict[st
     return {selection.lower(): bone for selection, bone in named if bone}
 
 
-def fits(rig: Any, document: p3d.P3d, prefix: str, table: BoneTable) -> bool:
+def fits(rig: Object, document: p3d.P3d, prefix: str, table: BoneTable) -> bool:
     """Whether an armature has bones named like half of a model's selections, or the model has half of its bones."""
     selections = selections_of(document.lods)
     matching = sum(1 for name in bone_names(rig, selections, prefix, table) if name)
@@ -187,7 +191,7 @@ class _Builder:
         elif proxies:
             self.report.note(f"proxies are left out: {len(proxies)}", name)
 
-    def _mesh(self, lod: p3d.Lod, name: str) -> Any:
+    def _mesh(self, lod: p3d.Lod, name: str) -> Object:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
         data = meshes.build_polygons(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
         shown: Any = bpy.data.objects.new(name, data)
@@ -209,7 +213,7 @@ class _Builder:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
             self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it is not animated", name)
 
-    def _empty(self, point: p3d.NamedPoint, kind: str) -> Any:
+    def _empty(self, point: p3d.NamedPoint, kind: str) -> Object:
         label = point.name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else point.name
         shown: Any = bpy.data.objects.new(names.shortened(label or f"point {point.point}"), None)
         shown.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
@@ -225,14 +229,14 @@ class _Builder:
         return shown
 
 
-def hang_on_rig(shown: Any, rig: Any) -> None:
+def hang_on_rig(shown: Object, rig: Object) -> None:
     """Let a mesh stand in the armature's space and follow its bones."""
     shown.parent = rig
     modifier = shown.modifiers.new("Armature", "ARMATURE")
     modifier.object = rig
 
 
-def _link(result: ImportedModel, into: Any, stem: str) -> None:
+def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
     for shown in result.meshes:
         into.objects.link(shown)
     for label, made in (("Points", result.points), ("Proxies", result.proxies)):

@@ -22,6 +22,7 @@ from bpy.props import (
 from ...blender.action_lists import ListedAction
 from ...blender.compat import PATH_OPTIONS
 from ...blender.properties import AddedProperties, bytes_property, seal_property, status_property
+from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from . import events
 
@@ -42,11 +43,11 @@ WITH_SCALES = 1
 # Animations ---------------------------------------------------------------------------------------------------------
 
 
-def _event_renamed(event: "AnimationEvent", _context: Any) -> None:
+def _event_renamed(event: "AnimationEvent", _context: Context) -> None:
     events.show(event.id_data)
 
 
-def _event_typed(event: "AnimationEvent", _context: Any) -> None:
+def _event_typed(event: "AnimationEvent", _context: Context) -> None:
     # A callback cannot refuse. What is wrong with the data kept from a file the panel says, and every export.
     with contextlib.suppress(ReadError):
         events.show_typed(event)
@@ -189,7 +190,7 @@ class MarkProperties(bpy.types.PropertyGroup):
     game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
 
 
-def level_of(active: Any) -> Any:
+def level_of(active: Object | None) -> Any:
     """What the active object is to a model: the level itself, or of an empty the level it hangs on; else None."""
     while active is not None:
         if active.type == "MESH" and active.motionbridge_arma_level.is_level:
@@ -198,7 +199,7 @@ def level_of(active: Any) -> Any:
     return None
 
 
-def is_of_model(active: Any) -> bool:
+def is_of_model(active: Object | None) -> bool:
     """Whether an object is a level, a point or a proxy of a model."""
     return active is not None and (level_of(active) is not None or active.motionbridge_arma_mark.kind != "NONE")
 

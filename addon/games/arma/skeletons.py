@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -24,6 +23,10 @@ from ...core.text import counted
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom
+
+if TYPE_CHECKING:
+    from ...blender.typed import Context, Object
+
 
 Floats = NDArray[np.float64]
 CONFIG_NAME = "model.cfg"
@@ -93,7 +96,7 @@ def fits(hierarchy: Hierarchy, bones: Sequence[str]) -> bool:
     return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= MOST_UNKNOWN * len(bones)
 
 
-def of_armature(rig: Any, known: bool = True) -> Hierarchy:
+def of_armature(rig: Object, known: bool = True) -> Hierarchy:
     """The game's hierarchy that an armature remembers, else its own; ``known`` False for its own in any case."""
     skeleton = rig.data.motionbridge_skeleton
     if known and len(skeleton.bones):
@@ -107,7 +110,7 @@ def of_armature(rig: Any, known: bool = True) -> Hierarchy:
     return Hierarchy(rig.name, parents)
 
 
-def remember(rig: Any, hierarchy: Hierarchy, given: dict[str, str]) -> None:
+def remember(rig: Object, hierarchy: Hierarchy, given: dict[str, str]) -> None:
     """Let an armature know the game's spelling, order and parents of bones; ``given`` game's name -> Blender's.
 
     Bones it knows already stay as they are.
@@ -242,8 +245,8 @@ def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
 
 
 def build_rig(
-    context: bpy.types.Context, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report
-) -> Any:
+    context: Context, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report
+) -> Object | None:
     """A new armature, linked nowhere yet, of the model's skeleton. Raises `ReadError` where nothing says which."""
     hierarchy = hierarchy_of(document, file, config, report)
     bones = list(hierarchy.parents)
@@ -253,9 +256,7 @@ def build_rig(
     return build_armature(context, skeleton, hierarchy, report, Path(file).stem)
 
 
-def build_armature(
-    context: bpy.types.Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str
-) -> Any:
+def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Object:
     """A new armature object, linked nowhere yet, that remembers the game's skeleton."""
     rig, given = armature.build(context, skeleton)
     remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))

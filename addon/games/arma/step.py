@@ -7,7 +7,8 @@ every bone's matrix (which moves the parentless bones; the others follow) and be
 
 from __future__ import annotations
 
-import bpy
+from typing import TYPE_CHECKING
+
 import numpy as np
 from mathutils import Vector
 from numpy.typing import NDArray
@@ -15,6 +16,10 @@ from numpy.typing import NDArray
 from ...blender import compat
 from ...blender.bone_curves import sampled, write_keys
 from . import timing
+
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Object
+
 
 Floats = NDArray[np.float64]
 
@@ -48,8 +53,8 @@ def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
 
 
 def put_on_object(
-    action: bpy.types.Action,
-    rig: bpy.types.Object,
+    action: Action,
+    rig: Object,
     carried: Floats,
     phases: NDArray[np.float32],
     frames: NDArray[np.float32],
@@ -65,9 +70,7 @@ def put_on_object(
     write_keys([make(LOCATION, index, GROUP) for index in range(3)], keys)
 
 
-def of_object(
-    action: bpy.types.Action, rig: bpy.types.Object, frames: NDArray[np.float32], phases: NDArray[np.float32]
-) -> Floats | None:
+def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
     """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
     bag = compat.curve_bag(action)
     curves = [curve for curve in bag.fcurves if curve.data_path == LOCATION] if bag is not None else []

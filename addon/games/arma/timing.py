@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -13,6 +12,11 @@ from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
+
+if TYPE_CHECKING:
+    from ...blender.typed import Action
+    from .properties import AnimationProperties
+
 
 Floats = NDArray[np.float64]
 NEAREST_KEYS = 0.02
@@ -46,7 +50,7 @@ def frames_of(
     return placed
 
 
-def keep_keys(properties: Any, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> None:
+def keep_keys(properties: AnimationProperties, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> None:
     """Remember on which frame each key of the file lies, and its phase."""
     keep(properties, "frames", frames.astype("<f4").tobytes())
     keep(properties, "phases", phases.astype("<f4").tobytes())
@@ -61,12 +65,12 @@ def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]
     return frames, phases
 
 
-def kept_frames(properties: Any) -> NDArray[np.float32]:
+def kept_frames(properties: AnimationProperties) -> NDArray[np.float32]:
     """(keys,) the frames that `keep_keys` stored. Raises `ReadError` where they are damaged."""
     return _kept_floats(properties, "frames")
 
 
-def kept_phases(properties: Any) -> NDArray[np.float32]:
+def kept_phases(properties: AnimationProperties) -> NDArray[np.float32]:
     """(keys,) the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
     return _kept_floats(properties, "phases")
 
@@ -236,7 +240,7 @@ def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float3
     return np.unique(np.concatenate(([length.first], inside, [length.last])).astype(np.float32))
 
 
-def warn_of_keys_outside(action: bpy.types.Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
+def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
     """Say which keys a frame range leaves out."""
     before, behind = length.first - times[:1], times[-1:] - length.last
     for frames, where in ((before, "before the first frame"), (behind, "after the last frame")):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
@@ -19,6 +19,10 @@ from ...blender.transforms import channels_of, playing_curves
 from ...core.report import Report
 from ...formats.descent3.oof.model import Floats, PointKind, Singles
 from .model_properties import holder_of
+
+if TYPE_CHECKING:
+    from ...blender.typed import Bone, Context, Object
+
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 2e-5, 1e-6
 """Differences of matrix elements, and of units in a model of size 1, that Blender's rounding alone can cause."""
@@ -47,7 +51,7 @@ class Hierarchy:
     point_parents: list[int]
 
 
-def hierarchy_of(context: Any, chosen: Chosen, report: Report) -> Hierarchy:
+def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
     """The objects of a model that are in the scene."""
     holder, in_scene = chosen.holder, set(context.scene.objects)
     candidates = holder.children_recursive if holder is not None else chosen.objects
@@ -71,13 +75,13 @@ def is_point(candidate: Any) -> bool:
     return candidate.type == "EMPTY" and candidate.motionbridge_descent_point.kind != "NONE"
 
 
-def is_part(candidate: Any) -> bool:
+def is_part(candidate: Object) -> bool:
     """Whether an object is a sub-object, or can become one."""
     is_empty_part = candidate.type == "EMPTY" and bool(candidate.motionbridge_descent_part.is_part)
     return candidate.type == "MESH" or is_empty_part
 
 
-def _part_order(part: Any) -> tuple[int, bool, int, str]:
+def _part_order(part: Object) -> tuple[int, bool, int, str]:
     """File order; of copies the renamed ones later; new ones last, parents first."""
     properties, depth, above = part.motionbridge_descent_part, 0, part.parent
     while above is not None:
@@ -86,13 +90,13 @@ def _part_order(part: Any) -> tuple[int, bool, int, str]:
     return source, part.name != properties.shown_name, depth, part.name
 
 
-def _point_order(point: Any) -> tuple[int, int, str]:
+def _point_order(point: Object) -> tuple[int, int, str]:
     properties = point.motionbridge_descent_point
     index = properties.number if properties.number >= 0 else _LATER
     return index, properties.source if properties.source >= 0 else _LATER, point.name
 
 
-def _part_above(child: Any, holder: Any, indices: dict[Any, int]) -> int:
+def _part_above(child: Object, holder: Object | None, indices: dict[Any, int]) -> int:
     """The index of the nearest part above an object, -1 for none."""
     above = _above(child)
     while above is not None and above != holder and above not in indices:
@@ -100,7 +104,7 @@ def _part_above(child: Any, holder: Any, indices: dict[Any, int]) -> int:
     return indices.get(above, -1) if above is not None else -1
 
 
-def _above(child: Any) -> Any:
+def _above(child: Object) -> Object | None:
     """The object above another: its parent, or of a child of a bone the part that is parented to the bone above."""
     parent = child.parent
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
@@ -142,7 +146,7 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
     """The rest pose of a model's parts and points, without what animates them."""
     known: dict[Any, Floats] = {}
 
-    def matrix_of(found: Any) -> Floats:
+    def matrix_of(found: Object | None) -> Floats:
         if found is None or found == hierarchy.holder:
             return np.eye(4)
         if found not in known:
@@ -168,7 +172,7 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
     return RestPose(matrices, is_straight, np.array(offsets, np.float32).reshape(-1, 3), points)
 
 
-def _part_of_point(point: Any, nearest: int) -> int:
+def _part_of_point(point: Object, nearest: int) -> int:
     """The index of the part that a point belongs to: new ones below no part belong to the first."""
     properties = point.motionbridge_descent_point
     if properties.kind == PointKind.SPECIAL.name:
@@ -176,7 +180,7 @@ def _part_of_point(point: Any, nearest: int) -> int:
     return 0 if nearest < 0 and properties.source < 0 else nearest
 
 
-def _offset(part: Any, own: Floats, above: Floats) -> Singles:
+def _offset(part: Object, own: Floats, above: Floats) -> Singles:
     """(3,) a part's pivot relative to its parent's; the file's if the difference is only rounding."""
     offset = own - above
     stored = np.array(part.motionbridge_descent_part.offset, np.float32)
@@ -184,14 +188,14 @@ def _offset(part: Any, own: Floats, above: Floats) -> Singles:
     return stored if np.abs(offset - stored).max() <= tolerance else offset.astype(np.float32)
 
 
-def _bone_of(child: Any) -> Any:
+def _bone_of(child: Object) -> Bone | None:
     """The bone that an object is parented to, or None."""
     if child.parent is not None and child.parent_type == "BONE" and child.parent.type == "ARMATURE":
         return child.parent.data.bones.get(child.parent_bone)
     return None
 
 
-def local_at_rest(found: Any) -> Floats:
+def local_at_rest(found: Object) -> Floats:
     """(4, 4) an object's matrix in its parent's space, without the effect of actions, NLA and drivers."""
     animated = _animated_channels(found)
     properties = found.motionbridge_descent_part
@@ -218,7 +222,7 @@ def _first_location(found: Any) -> Vector:
     return location
 
 
-def _animated_channels(found: Any) -> set[str]:
+def _animated_channels(found: Object) -> set[str]:
     """Those of location, rotation and scale that drivers, the action or NLA strips animate."""
     data = found.animation_data
     if data is None:

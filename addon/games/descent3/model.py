@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -33,6 +33,11 @@ from ...formats.descent3.oof.model import Model, Part
 from . import motion, points
 from .options import ModelImportOptions
 from .textures import Textures, build_material, open_archive, textures_for
+
+if TYPE_CHECKING:
+    from ...blender import typed
+    from ...blender.typed import Context, Object
+
 
 SUFFIX = ".oof"
 
@@ -143,7 +148,7 @@ def _build_objects(model: Model) -> ImportedModel:
     return ImportedModel(holder, made)
 
 
-def _build_rig(context: bpy.types.Context, model: Model) -> ImportedModel:
+def _build_rig(context: Context, model: Model) -> ImportedModel:
     """An armature with a bone at each pivot, along the model's axes, and the parts parented to them."""
     count = len(model.parts)
     rotations = np.broadcast_to(IDENTITY, (count, 4)).copy()
@@ -159,19 +164,19 @@ def _build_rig(context: bpy.types.Context, model: Model) -> ImportedModel:
     return ImportedModel(rig, made)
 
 
-def _heads(rig: Any) -> list[list[float]]:
+def _heads(rig: Object) -> list[list[float]]:
     heads: list[list[float]] = matrices_of(rig.data.bones, "matrix_local")[:, :3, 3].tolist()
     return heads
 
 
-def parent_to_bone(shown: Any, rig: Any, bone: str) -> None:
+def parent_to_bone(shown: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that its own transform is relative to the head of the bone."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
     # Blender counts from the tail.
     shown.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
 
 
-def _new_part(part: Part) -> Any:
+def _new_part(part: Part) -> Object:
     name = names.shortened(part.name) or "sub-object"
     if len(part.mesh.positions):
         shown: Any = bpy.data.objects.new(name, bpy.data.meshes.new(name))
@@ -189,10 +194,10 @@ def _new_part(part: Part) -> Any:
     return shown
 
 
-def _show_meshes(made: Sequence[Any], model: Model, textures: Textures | None, report: Report) -> None:
+def _show_meshes(made: Sequence[Object], model: Model, textures: Textures | None, report: Report) -> None:
     built: dict[tuple[str, object], Any] = {}
 
-    def look(wanted: Material) -> Any:
+    def look(wanted: Material) -> typed.Material:
         key = (wanted.texture or wanted.name, wanted.colour)
         if key not in built:
             built[key] = build_material(wanted, textures, report)
@@ -215,7 +220,7 @@ def _size(model: Model) -> float:
     return min(max(largest, 0.1), 1000.0)
 
 
-def _link(result: ImportedModel, into: Any) -> None:
+def _link(result: ImportedModel, into: bpy.types.Collection) -> None:
     for shown in [result.holder, *result.parts]:
         into.objects.link(shown)
     if not result.points:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from mathutils import Matrix, Vector
@@ -13,8 +13,12 @@ from ...core.errors import WriteError
 from .hierarchy import is_part, is_point
 from .model_properties import POINT_KINDS, holder_of
 
+if TYPE_CHECKING:
+    from ...blender.typed import Context, Object
+    from .model_properties import BatteryProperties
 
-def begin(context: Any, objects: Sequence[Any]) -> Any:
+
+def begin(context: Context, objects: Sequence[Any]) -> Any:
     """Parent objects, which keep their positions and become sub-objects, to a new holder, which is returned.
 
     Raises `WriteError` if there are none, or if one belongs to a model.
@@ -41,7 +45,7 @@ def begin(context: Any, objects: Sequence[Any]) -> Any:
     return holder
 
 
-def new_point(context: Any, part: Any, kind: str, location: Vector) -> Any:
+def new_point(context: Context, part: Object | None, kind: str, location: Vector) -> Object:
     """A new empty of this kind at ``location`` in the world, child of a part, its arrow along the model's forward axis.
 
     Raises `WriteError` if the object is not a part.
@@ -73,7 +77,7 @@ def _length(part: Any) -> float:
     return float(max(*part.dimensions, 0.2)) * 0.25
 
 
-def _points_collection(context: Any, part: Any, holder: Any) -> Any:
+def _points_collection(context: Context, part: Object, holder: Object | None) -> bpy.types.Collection:
     """The collection of the model's other points, otherwise that of the part."""
     for found in holder.children_recursive if holder is not None else ():
         if is_point(found) and found.users_collection:
@@ -81,7 +85,7 @@ def _points_collection(context: Any, part: Any, holder: Any) -> Any:
     return next(iter(part.users_collection), context.scene.collection)
 
 
-def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int, int]:
+def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: Object) -> tuple[int, int]:
     """Replace the guns and the turrets of a battery by those among these objects; the number of each.
 
     Raises `WriteError` if there are neither.
@@ -99,10 +103,10 @@ def set_members(battery: Any, objects: Sequence[Any], holder: Any) -> tuple[int,
     return len(guns), len(turrets)
 
 
-def _most_mobile_first(turrets: list[Any]) -> list[Any]:
+def _most_mobile_first(turrets: list[Object]) -> list[Object]:
     """Children before their parents, as the game expects."""
 
-    def depth(found: Any) -> int:
+    def depth(found: Object) -> int:
         return 0 if found.parent is None else 1 + depth(found.parent)
 
     return sorted(turrets, key=depth, reverse=True)

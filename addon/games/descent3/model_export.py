@@ -10,7 +10,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -43,6 +43,10 @@ from .options import ModelExportOptions
 from .spin import rotates_itself
 from .textures import gather_material
 
+if TYPE_CHECKING:
+    from ...blender.typed import Context, Object
+
+
 SUFFIX = ".oof"
 WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
@@ -67,7 +71,7 @@ class ModelPlan(FilePlan):
 
 
 def plan_export(
-    context: bpy.types.Context,
+    context: Context,
     chosen: Chosen,
     options: ModelExportOptions,
     report: Report,
@@ -95,7 +99,7 @@ def plan_export(
     return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
 
 
-def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
+def plan_save_back(context: Context, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
     """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
@@ -118,7 +122,7 @@ def settle(plan: ModelPlan, holder: Any) -> None:
 
 
 def export_model(
-    context: bpy.types.Context, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
+    context: Context, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
 ) -> FilePlan:
     """Write the file, whole or not at all. Raises `WriteError`."""
     plan = plan_export(context, chosen, options, report, path)
@@ -152,7 +156,7 @@ def report_findings(model: Model, report: Report) -> None:
         report.warn(finding.problem.line, model.parts[finding.part].name if finding.part >= 0 else model.name)
 
 
-def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) -> list[Offending]:
+def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offending]:
     """What the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
     model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
@@ -173,7 +177,7 @@ def find_problems(context: bpy.types.Context, chosen: Chosen, report: Report) ->
 
 
 def gather_model(
-    context: Any, hierarchy: Hierarchy, before: Model | None, options: ModelExportOptions, report: Report
+    context: Context, hierarchy: Hierarchy, before: Model | None, options: ModelExportOptions, report: Report
 ) -> Model:
     """The model of these objects; ``before`` is the one that was imported. Raises `WriteError`."""
     # Only this updates matrices of objects that a script moved, and the results of modifiers.
@@ -219,7 +223,7 @@ def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: Polygon
     )
 
 
-def _spin_axis(found: Any, old: Part | None) -> Floats | None:
+def _spin_axis(found: Object, old: Part | None) -> Floats | None:
     """(3,) the axis of a rotor or turret, None for other parts."""
     if rotates_itself(found) is None:
         return None
@@ -233,7 +237,7 @@ def _spin_axis(found: Any, old: Part | None) -> Floats | None:
     return axis
 
 
-def game_name(found: Any) -> str:
+def game_name(found: Object) -> str:
     """The name of a part in the file, or of its object if that was renamed. Blender's ``.001`` is no renaming."""
     properties = found.motionbridge_descent_part
     plain = _NUMBERED.sub("", found.name)
@@ -242,7 +246,7 @@ def game_name(found: Any) -> str:
     return plain
 
 
-def _gather_mesh(context: bpy.types.Context, found: Any, options: ModelExportOptions, report: Report) -> PolygonMesh:
+def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, report: Report) -> PolygonMesh:
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)

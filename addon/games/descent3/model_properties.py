@@ -19,6 +19,7 @@ from bpy.props import (
 )
 
 from ...blender.properties import AddedProperties, bytes_property, seal_property
+from ...blender.typed import Context
 from . import property_values, spin
 from .part_kinds import PART_KINDS
 
@@ -36,11 +37,11 @@ MOTION_STATES = (
 )
 
 
-def _show_rotors(model: Any, context: bpy.types.Context) -> None:
+def _show_rotors(model: Any, context: Context) -> None:
     spin.show(context, model.id_data)
 
 
-def _note_shown(member: Any, _context: bpy.types.Context) -> None:
+def _note_shown(member: "BatteryMember", _context: Context) -> None:
     member.was_shown |= member.shown is not None
 
 
@@ -95,10 +96,10 @@ class DescentModelProperties(bpy.types.PropertyGroup):
 def _of_text(field: str) -> dict[str, Any]:
     """The functions of a property that is read out of the property string, and written into it."""
 
-    def read(part: Any) -> Any:
+    def read(part: "DescentPartProperties") -> Any:
         return getattr(property_values, f"get_{field}")(part)
 
-    def write(part: Any, value: Any) -> None:
+    def write(part: "DescentPartProperties", value: Any) -> None:
         getattr(property_values, f"set_{field}")(part, value)
 
     return {"get": read, "set": write}

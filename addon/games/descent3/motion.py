@@ -15,9 +15,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
@@ -38,6 +37,10 @@ from ...formats.descent3.oof.tracks import Precision, key_hints, same_displaceme
 from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_pose
 from .spin import rotates_itself
 
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Context, Object, PoseBone
+
+
 FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
 """Tolerances of few keys at every tick, compared with what the game shows; its smallest models are a unit large."""
 FARTHEST = 1_048_574
@@ -56,7 +59,7 @@ class Mover:
     rest: Rest
 
 
-def mover_of(part: Any, bones: Mapping[str, int], rest: Rest | None) -> Mover:
+def mover_of(part: Object, bones: Mapping[str, int], rest: Rest | None) -> Mover:
     """The mover of an imported part; ``rest`` of the whole rig, ``bones`` the index of each of its bones."""
     if rest is not None and part.parent_type == "BONE":
         row = slice(bones[part.parent_bone], bones[part.parent_bone] + 1)
@@ -66,7 +69,9 @@ def mover_of(part: Any, bones: Mapping[str, int], rest: Rest | None) -> Mover:
     return Mover(part, "", plain)
 
 
-def build(context: Any, document: Oof, model: Model, parts: list[Any], rig: Any, *, few: bool, report: Report) -> int:
+def build(
+    context: Context, document: Oof, model: Model, parts: list[Object], rig: Object | None, *, few: bool, report: Report
+) -> int:
     """Animate parts with the motions of the document; how many are animated. The objects must be in the scene."""
     fitting = [_fits(part, report) for part in model.parts]
     if not any(fitting):
@@ -240,7 +245,7 @@ class _Link:
 
 
 def gather(
-    context: bpy.types.Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
+    context: Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
 ) -> list[Motion | None]:
     """The motion of each part, None if nothing animates it: then the file keeps what it has.
 
@@ -267,7 +272,7 @@ def gather(
     return found
 
 
-def _base_of(part: Any, before: Model | None) -> Motion | None:
+def _base_of(part: Object, before: Model | None) -> Motion | None:
     source = part.motionbridge_descent_part.source
     return before.parts[source].motion if before is not None and 0 <= source < len(before.parts) else None
 
@@ -281,13 +286,13 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
     return report
 
 
-def edited_parts(context: bpy.types.Context, hierarchy: Hierarchy, before: Model) -> list[Any]:
+def edited_parts(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
     """The parts whose motions are not those of the file as it was saved back last. Raises `WriteError`."""
     motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
     return [part for part, motion in zip(hierarchy.parts, motions, strict=True) if not _is_saved(part, motion, before)]
 
 
-def _is_saved(part: Any, motion: Motion | None, before: Model) -> bool:
+def _is_saved(part: Object, motion: Motion | None, before: Model) -> bool:
     """Whether the file has a motion: it is the imported one if none was saved since."""
     stored = kept(part.motionbridge_descent_part, "saved_motion")
     if motion is None or _is_base(motion, _base_of(part, before)):
@@ -299,7 +304,7 @@ def _is_saved(part: Any, motion: Motion | None, before: Model) -> bool:
     return all(bool(ticks.all()) for ticks in same)
 
 
-def keep_saved(parts: Sequence[Any], motions: Sequence[Motion | None], before: Model | None) -> None:
+def keep_saved(parts: Sequence[Object], motions: Sequence[Motion | None], before: Model | None) -> None:
     """Remember which motions were saved back; later ones are compared with them."""
     for part, motion in zip(parts, motions, strict=True):
         properties = part.motionbridge_descent_part
@@ -357,13 +362,13 @@ def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
     return part
 
 
-def _hidden(owner: Any, curves: transforms.Curves) -> list[str]:
+def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
     """The animated rotation channels of an object or pose bone, if none of them belongs to its rotation mode."""
     rotations = {channel for channel, _ in curves if channel.startswith("rotation_")}
     return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
 
 
-def _links(found: Any, above: Any) -> Iterator[tuple[Any, str]]:
+def _links(found: Any, above: Object | None) -> Iterator[tuple[Any, str]]:
     """Objects and bones from a part up to the one above it, without the latter."""
     while found is not None and found != above:
         yield found, ""
@@ -379,7 +384,7 @@ def _links(found: Any, above: Any) -> Iterator[tuple[Any, str]]:
         found = parent
 
 
-def _why_sampled(owner: Any, bone: str, *, rotates: bool) -> list[str]:
+def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
     if not bone:
         return transforms.why_sampled(owner, turning=rotates)
     pose = owner.pose.bones[bone]
@@ -404,7 +409,7 @@ def _why_sampled(owner: Any, bone: str, *, rotates: bool) -> list[str]:
 
 
 def _range(
-    context: bpy.types.Context, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
+    context: Context, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
 ) -> tuple[int, int] | None:
     """The first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
 
@@ -456,7 +461,7 @@ def _frame_range(part: _Moving) -> tuple[int, int] | None:
     return None
 
 
-def _sample(context: bpy.types.Context, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
+def _sample(context: Context, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
     """The matrices of the objects of these parts, in one pass over the frames."""
     ranges = [ends for _, ends in parts if ends is not None]
     if not ranges:
@@ -540,7 +545,7 @@ def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats
     return result
 
 
-def _scene_range(context: Any, part: _Moving) -> tuple[int, int]:
+def _scene_range(context: Context, part: _Moving) -> tuple[int, int]:
     """The frames of NLA strips, otherwise those of the scene."""
     strips = [
         strip
@@ -646,7 +651,7 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
     return result
 
 
-def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
+def update_status(context: Any, holder: Object, before: Model | None) -> list[Object]:
     """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`.
 
     ``before`` is the model as it was imported; what was saved back since is with the parts.
@@ -658,13 +663,13 @@ def update_status(context: Any, holder: Any, before: Model | None) -> list[Any]:
     return edited
 
 
-def is_sampled(context: bpy.types.Context, holder: Any) -> bool:
+def is_sampled(context: Context, holder: Object) -> bool:
     """Whether a part of a model must be sampled frame by frame."""
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     return any(_moving(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
 
 
-def plays_any(holder: Any, datablocks: Sequence[Any]) -> bool:
+def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:
     """Whether a part of a model, or its armature, plays one of these actions."""
     owners = [holder, *holder.children_recursive]
     playing = [one.animation_data.action for one in owners if one.animation_data is not None]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -19,6 +19,10 @@ from ...core import names
 from ...core.errors import WriteError
 from ...formats.descent3.oof.model import Model, Part, Point, PointKind
 
+if TYPE_CHECKING:
+    from ...blender.typed import Object
+
+
 Floats = NDArray[np.float64]
 
 ARROW = 0.12
@@ -27,7 +31,7 @@ _ALONG = np.array([0.0, 0.0, 1.0])
 _UP = np.array([0.0, 1.0, 0.0])
 
 
-def build(model: Model, holder: Any, parts: Sequence[Any], *, armature: bool) -> list[Any]:
+def build(model: Model, holder: Object, parts: Sequence[Object], *, armature: bool) -> list[Any]:
     """An empty for each point, in no collection yet, parented to its part or to the holder."""
     length = ARROW * max((_size(part) for part in model.parts), default=1.0)
     counts: dict[PointKind, int] = {}
@@ -49,7 +53,7 @@ def _size(part: Part) -> float:
     return size if 0.1 < size < 1e4 else 1.0
 
 
-def _new_empty(point: Point, index: int, length: float) -> Any:
+def _new_empty(point: Point, index: int, length: float) -> Object:
     name = point.name if point.kind is PointKind.SPECIAL and point.name else f"{point.kind.value} {index}".capitalize()
     empty: Any = bpy.data.objects.new(names.shortened(name), None)
     empty.location = point.position.tolist()
@@ -105,7 +109,7 @@ def _unit(direction: Floats) -> NDArray[np.float32]:
     return (direction / length if length else direction).astype(np.float32)
 
 
-def gather(empty: Any, parent: int, matrix: Floats) -> Point:
+def gather(empty: Object, parent: int, matrix: Floats) -> Point:
     """The point of an empty. ``parent`` is the index of its part, ``matrix`` (4, 4) relative to the part's pivot.
 
     The matrix of a special point, which has no part, is in the model's frame. Raises `WriteError` if the arrow has no

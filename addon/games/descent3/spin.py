@@ -7,13 +7,17 @@ Blender evaluates without permission to run scripts.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from ...blender.action import frames_per_second
 from ...blender.bone_curves import channel_path
 from ...formats.descent3.oof.model import Kind, Property, parse_property
+
+if TYPE_CHECKING:
+    from ...blender.typed import Object
+
 
 _CHANNEL = "rotation_quaternion"
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
@@ -43,7 +47,7 @@ def show(context: Any, holder: Any) -> int:
     return driven
 
 
-def _rotated(part: Any) -> tuple[Any, Any, str]:
+def _rotated(part: Object) -> tuple[Any, Any, str]:
     """The object that has the drivers of a part, the object or pose bone that they rotate, and the data path."""
     if part.parent_type == "BONE" and part.parent is not None and part.parent.type == "ARMATURE":
         bone = part.parent.pose.bones.get(part.parent_bone)

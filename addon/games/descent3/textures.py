@@ -178,7 +178,7 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
     return {strings.decode(page.name).lower(): strings.decode(page.bitmap) for page in reversed(pages)}
 
 
-def import_pictures(path: Path, report: Report) -> list[Any]:
+def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
     """Images of the pictures of a texture file, one for each frame of an animation. Raises `ReadError`."""
     document = ogf_image.read(files.read_file(path), str(path), report)
     found = ogf_image.decode(document)

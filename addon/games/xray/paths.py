@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path as FilePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -24,6 +24,13 @@ from ...formats.xray import anm
 from ...formats.xray.envelopes import lost_slopes
 from ..plan import FilePlan, OtherBase, starts_from_disk
 from .options import PathExportOptions, PathImportOptions, Target
+
+if TYPE_CHECKING:
+    from ...blender.typed import Action, Context, Object
+    from ...core.changes import Changes
+    from ...formats.xray.anm import Anm
+    from ...formats.xray.envelopes import StoredEnvelope
+
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
@@ -55,7 +62,7 @@ class PathPlan(FilePlan):
         return f"{self.changes.sentence()}{how}"
 
 
-def import_path(context: bpy.types.Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
+def import_path(context: Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
     """The path of a file as an action, and the object that plays it. Raises `ReadError`, `WriteError`."""
     data, document, path = _read(file, report)
     name = FilePath(file).stem
@@ -80,7 +87,7 @@ def import_path(context: bpy.types.Context, file: str, options: PathImportOption
     return made
 
 
-def import_action(file: str, slot: str, report: Report) -> Any:
+def import_action(file: str, slot: str, report: Report) -> Action | None:
     """The path of a file as an action alone, which an object with a slot of that name can play. Raises `ReadError`."""
     data, document, path = _read(file, report)
     action = paths.build(path, FilePath(file).stem, slot)
@@ -107,7 +114,7 @@ def play(context: Any, made: Sequence[ImportedPath], report: Report) -> None:
         compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
 
 
-def _remember(action: Any, path: Any, document: Any, file: str, data: bytes) -> None:
+def _remember(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
     properties = action.motionbridge_path
     properties.is_path, properties.path_name, properties.path = True, path.name, file
     properties.came_as, properties.fps = document.animation.version, path.fps
@@ -115,7 +122,7 @@ def _remember(action: Any, path: Any, document: Any, file: str, data: bytes) -> 
     keep(properties, "document", data)
 
 
-def _keep_played(owner: Any, report: Report) -> None:
+def _keep_played(owner: Object, report: Report) -> None:
     """What an object played before is no longer used by it: a fake user keeps it in the file."""
     data = owner.animation_data
     played = data.action if data is not None else None
@@ -124,7 +131,7 @@ def _keep_played(owner: Any, report: Report) -> None:
         report.note("the previous action of the object is kept with a fake user", played.name)
 
 
-def _owner(context: Any, name: str, options: PathImportOptions, report: Report) -> tuple[Any, Any]:
+def _owner(context: Context, name: str, options: PathImportOptions, report: Report) -> tuple[Any, Any]:
     """What plays the path, and the camera to put below it or None."""
     if options.target is not Target.ACTIVE:
         camera = None
@@ -153,7 +160,7 @@ def _owner(context: Any, name: str, options: PathImportOptions, report: Report) 
     return _new_owner(context, name, report), active
 
 
-def _new_owner(context: bpy.types.Context, name: str, report: Report) -> Any:
+def _new_owner(context: Context, name: str, report: Report) -> Any:
     """A new empty."""
     into = scope.target_collection(context, report)
     owner = bpy.data.objects.new(name, None)
@@ -162,17 +169,17 @@ def _new_owner(context: bpy.types.Context, name: str, report: Report) -> Any:
     return owner
 
 
-def _plays(shown: bpy.types.Object) -> bool:
+def _plays(shown: Object) -> bool:
     return shown.animation_data is not None and shown.animation_data.action is not None
 
 
-def followed_action(active: Any) -> Any:
+def followed_action(active: Object | None) -> Any:
     """The action of the path that ``active`` follows, a camera's through the empty that moves it; None without one."""
     owner = moved_object(active) if active is not None else None
     return owner.animation_data.action if owner is not None and _is_followed(owner) else None
 
 
-def moved_object(active: Any) -> Any:
+def moved_object(active: Object) -> Object:
     """What is exported for the active object: of a camera that hangs on a path's empty as imported, the empty."""
     above = active.parent
     if active.type != "CAMERA" or _plays(active) or above is None or not _is_followed(above):
@@ -182,13 +189,13 @@ def moved_object(active: Any) -> Any:
     return above if straight and not len(active.constraints) else active
 
 
-def _is_followed(shown: Any) -> bool:
+def _is_followed(shown: Object) -> bool:
     return _plays(shown) and bool(shown.animation_data.action.motionbridge_path.is_path)
 
 
 def plan_export(
-    context: Any,
-    active: Any,
+    context: Context,
+    active: Object,
     file: str,
     *,
     options: PathExportOptions,
@@ -241,7 +248,7 @@ def plan_export(
 
 
 def plan_save_back(
-    context: bpy.types.Context, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
+    context: Context, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
 ) -> PathPlan:
     """The path that ``active`` follows for the file it came from. Raises `WriteError`, also where that is changed."""
     properties = followed_action(active).motionbridge_path
@@ -262,17 +269,17 @@ def why_sampled(active: Any) -> list[str] | None:
     return reasons if _moves(owner, action) else None
 
 
-def _moves(owner: Any, action: Any) -> bool:
+def _moves(owner: Object, action: Any) -> bool:
     of_file = action is not None and action.motionbridge_path.is_path
     return of_file or paths.is_keyed(owner, action) or bool(paths.why_sampled(owner, action))
 
 
-def _why_sampled(owner: Any, action: Any) -> list[str]:
+def _why_sampled(owner: Object, action: Any) -> list[str]:
     of_camera = ["a camera of its own, which looks along another axis"] if owner.type == "CAMERA" else []
     return paths.why_sampled(owner, action) + of_camera
 
 
-def _ends_oddly(envelope: Any) -> bool:
+def _ends_oddly(envelope: StoredEnvelope) -> bool:
     ends = {envelope.before, envelope.after}
     return ends != {Behaviour.CONSTANT} and not (ends == {Behaviour.LINEAR} and len(envelope.keys))
 
@@ -282,14 +289,14 @@ def _base(action: Any) -> Any:
     return anm.read(document, action.name, Report()) if document else None
 
 
-def _version(action: Any, options: PathExportOptions) -> int | None:
+def _version(action: Action | None, options: PathExportOptions) -> int | None:
     if options.version is not None or action is None:
         return options.version
     chosen = action.motionbridge_path.version
     return None if chosen == "AUTOMATIC" else int(chosen)
 
 
-def _frames(context: Any, owner: Any, action: Any, base: anm.Anm | None, report: Report) -> tuple[int, int]:
+def _frames(context: Context, owner: Any, action: Any, base: anm.Anm | None, report: Report) -> tuple[int, int]:
     """First and last frame to sample."""
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
@@ -298,7 +305,7 @@ def _frames(context: Any, owner: Any, action: Any, base: anm.Anm | None, report:
     return int(np.floor(start)), last if base is None else _last_frame(owner, action, last, base, report)
 
 
-def _last_frame(owner: Any, action: Any, last: int, base: anm.Anm, report: Report) -> int:
+def _last_frame(owner: Object, action: Any, last: int, base: anm.Anm, report: Report) -> int:
     """The last frame of a path that came from a file and is shown until frame ``last``.
 
     While the action's range is the file's, a new key behind all others makes the path longer. A shorter range makes it
@@ -319,7 +326,7 @@ def _last_frame(owner: Any, action: Any, last: int, base: anm.Anm, report: Repor
     return int(np.ceil(end - ADDED_BESIDE)) if end > known + ADDED_BESIDE else last
 
 
-def _warn_of_cost(changes: Any, options: PathExportOptions, report: Report) -> None:
+def _warn_of_cost(changes: Changes, options: PathExportOptions, report: Report) -> None:
     metres, radians = changes.worst_errors()
     if metres > options.tolerance[0] or radians > options.tolerance[1]:
         report.warn(

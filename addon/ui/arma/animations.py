@@ -8,6 +8,7 @@ from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...blender import scope
 from ...blender.rotation_modes import played
+from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import skeletons
@@ -84,7 +85,7 @@ SKELETON_FILES = ("config", "pivots_model")
 class SkeletonFilesChoice:
     """Mixed into operators with `config` and maybe `pivots_model`, before those that open a dialog."""
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Suggest the scene's files, then open the dialog."""
         dialog: Any = super()
         chosen = context.scene.motionbridge_skeleton_files
@@ -100,7 +101,7 @@ class SkeletonFilesPanel(MotionbridgePanel):
     bl_label = "Arma Skeleton Files"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The files."""
         column = fields(self.layout.column())
         for name in SKELETON_FILES:
@@ -153,7 +154,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         soft_max=20.0,
     )
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         layout.prop(self, "target")
@@ -181,7 +182,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         seconds = self.seconds if self.timing == "SECONDS" else None
         return options_from(self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file; the first plays at once on each armature."""
         chosen = self.chosen_files("Choose at least one animation (.rtm)")
         rig = active_rig(context) if self.target != "NEW" else None
@@ -203,7 +204,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
     def _import(
-        self, context: Any, file: str, rigs: list[Any], moving: set[Any], report: Report
+        self, context: Context, file: str, rigs: list[Object], moving: set[Object], report: Report
     ) -> "ImportedAnimation":
         """Onto the first of ``rigs`` that has its bones, else onto a new armature."""
         if self.target == "ACTIVE":
@@ -232,7 +233,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     filename_ext = ".rtm"
     filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the animation came from."""
         rig = active_rig(context)
         action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
@@ -241,7 +242,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(action.name)}.rtm"
             self.first, self.last = (round(frame) for frame in action.frame_range)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         self.draw_hidden_keys(layout, active_rig(context))
@@ -267,7 +268,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.ANIMATIONS)
         options = options_from(self, AnimationExportOptions, table=self.table())

@@ -3,9 +3,9 @@
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
+from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import kinds, model_import
@@ -56,7 +56,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         name="New Collection", description="Import each model into its own collection", default=False
     )
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The options, those that nothing is asked of left out."""
         layout = fields(self.layout)
         layout.column().prop(self, "levels")
@@ -71,7 +71,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         for name in ("proxies", "textures", "new_collection"):
             layout.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one model (.p3d)")
         if not self.levels:
@@ -85,7 +85,7 @@ class IMPORT_SCENE_OT_arma_p3d(
             said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
         )
 
-    def _import(self, context: Any, rig: Any, path: str, report: Report) -> "ImportedModel":
+    def _import(self, context: Context, rig: Object | None, path: str, report: Report) -> "ImportedModel":
         document = model_import.read_model(path, report)
         if (
             self.rig == "AUTOMATIC"
@@ -111,11 +111,11 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
     bl_order = -1
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Something of a model is active."""
         return is_of_model(context.active_object)
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The point, the level, its properties."""
         layout = self.layout
         active = context.active_object

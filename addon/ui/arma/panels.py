@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, IntProperty
 
 from ...blender import action as actions
 from ...blender import delta_action
+from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
@@ -40,7 +41,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
         """Nothing: the badge may be lost."""
         return ()
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Compare."""
         rig, action = self.chosen(context)
         status = animation_edit.update_status(context, rig, action, report)
@@ -62,23 +63,23 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, Blend
         options={"SKIP_SAVE"},
     )
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """The file the animation came from."""
         return str(self.chosen(context)[1].motionbridge_animation.path)
 
-    def planned(self, context: bpy.types.Context, report: Report) -> "AnimationPlan":
+    def planned(self, context: Context, report: Report) -> "AnimationPlan":
         """The animation."""
         rig, action = self.chosen(context)
         return animation_edit.plan_save_back(
             context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
         )
 
-    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+    def questions(self, context: Context) -> dict[str, bool]:
         """Whether to overwrite what others changed, and hidden keys."""
         rig, action = self.chosen(context)
         return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
 
-    def settle(self, context: bpy.types.Context, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """Start from what was written."""
         rig, action = self.chosen(context)
         animation_edit.settle(plan, rig, action)
@@ -92,7 +93,7 @@ class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
     bl_label = "Add Event"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Add it and make it the active one."""
         _, action = self.chosen(context)
         phase = events.phase_at(action, context.scene.frame_current_final)
@@ -109,7 +110,7 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
     bl_label = "Remove Event"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Remove it."""
         _, action = self.chosen(context)
         properties = action.motionbridge_animation
@@ -137,7 +138,7 @@ class MOTIONBRIDGE_UL_arma_events(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
@@ -157,11 +158,11 @@ class AnimationPanel(MotionbridgePanel):
     bl_order = 11
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature is of the game."""
         return is_of_arma(context)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The animation, or how to get one."""
         layout = self.layout
         action, rig = active_action(context), active_rig(context)
@@ -189,12 +190,12 @@ class NewAnimationPanel(AnimationPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """It could become an animation of the game."""
         return active_action(context) is not None and not is_of_a_game(context)
 
 
-def _draw_animation(layout: Any, action: Any) -> None:
+def _draw_animation(layout: bpy.types.UILayout, action: Action) -> None:
     properties = action.motionbridge_animation
     column = fields(layout.column())
     column.prop(properties, "step")
@@ -265,7 +266,7 @@ def _playing(rig: Any) -> int:
     return hint
 
 
-def _play(rig: Any, number: int) -> None:
+def _play(rig: Object, number: int) -> None:
     rows = rig.motionbridge_animations
     action = rows[number].action if 0 <= number < len(rows) else None
     if action is None:
@@ -296,7 +297,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
         row.prop(item.action, "name", text="", emboss=False, icon="ACTION")
         row.label(icon=STATUS_ICONS[animation.status if animation.is_animation else "NEW"])
 
-    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: Context, data: Object, _property: str) -> tuple[list[int], list[int]]:
         """Those whose names the filter fits, in the order of the list or of their names."""
         listed, shown = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
         if not self.filter_name and not self.use_filter_sort_alpha:
@@ -320,7 +321,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """An armature is active."""
         return not lacks_rig(cls, context)
 
@@ -328,7 +329,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         """The armature object."""
         return (active_rig(context),)
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """List them, and take out the rows of deleted ones."""
         rig = active_rig(context)
         animation_list.remove_deleted(rig)
@@ -348,7 +349,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set the range."""
         rig, action = self.chosen(context)
         times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
@@ -357,7 +358,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         return scene.frames_said(context)
 
 
-def _draw_list(layout: bpy.types.UILayout, rig: bpy.types.Object, context: bpy.types.Context) -> None:
+def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
     """The list with its buttons."""
     row = layout.row()
     row.template_list(

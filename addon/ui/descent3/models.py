@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from ...blender.typed import Context, Object
 from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
@@ -36,6 +37,7 @@ from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...formats.descent3.hog2 import Hog2
+    from ...games.descent3.model_properties import DescentModelProperties
     from ...games.plan import FilePlan
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -121,7 +123,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
         self.called_by_person(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
@@ -160,7 +162,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
     def _archives(self) -> list[str]:
         return [path for path in self.paths() if is_archive(path)]
 
-    def _list(self, context: Any, report: Report) -> None:
+    def _list(self, context: Context, report: Report) -> None:
         paths = self._archives()
         if not len(self.listed):  # else it is opened again
             self._fill_list(paths, report)
@@ -184,7 +186,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             raise ReadError("there are no models in this archive", file=path, remedy="Choose another archive")
         return found
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """Which, and how."""
         layout = self.layout
         if len(self.listed):
@@ -200,7 +202,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             row.active = needed.get(name, True)
             row.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every model."""
         paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
         sources = self._sources(paths, report)
@@ -216,7 +218,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             text += said("; animated: {}").format(moving)
         return Outcome(f"{text}: {names}")
 
-    def _match(self, context: Any, made: "list[model.ImportedModel]") -> None:
+    def _match(self, context: Context, made: "list[model.ImportedModel]") -> None:
         moving = next((one for one in made if one.moving), None)
         if not self.match_scene or moving is None:
             return
@@ -258,7 +260,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
-    def _rows_meant(self) -> list[Any]:
+    def _rows_meant(self) -> list[ListedModel]:
         """The ticked rows of the list; where none is ticked the highlighted one, if the filter shows it."""
         ticked = [row for row in self.listed if row.ticked]
         if ticked:
@@ -266,7 +268,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         fits = name_filter(self.name_filter, self.regular)
         return [row for row in self.listed[self.active_listed : self.active_listed + 1] if fits(row.name)]
 
-    def _import(self, context: bpy.types.Context, source: "model.Source", report: Report) -> "model.ImportedModel":
+    def _import(self, context: Context, source: "model.Source", report: Report) -> "model.ImportedModel":
         options = options_from(
             self,
             ModelImportOptions,
@@ -308,7 +310,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
         return has_mesh(context) or is_collection_exporter(cls)
@@ -318,7 +320,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     else:
         _unseen = None
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the model came from; and what of it Blender does not show."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
@@ -328,7 +330,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
             self.filepath = str(Path(folder).parent / name) if folder else name
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "normals", "anew"):
@@ -338,7 +340,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             for number, line in enumerate(broken_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() != model_export.SUFFIX:
@@ -349,7 +351,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         return Outcome(f"{path.name}: {plan.sentence()}")
 
 
-def _unseen_of(context: bpy.types.Context, holder: Any) -> Report:
+def _unseen_of(context: Context, holder: Object) -> Report:
     chosen, report = hierarchy.Chosen(holder), Report()
     try:
         before = model_export.imported_model(chosen)
@@ -359,7 +361,7 @@ def _unseen_of(context: bpy.types.Context, holder: Any) -> Report:
         return report
 
 
-def chosen_model(context: Any, collection: str = "") -> "hierarchy.Chosen":
+def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
     """The model to export: of ``collection``, else of the active object, else the only one, else what is selected.
 
     Raises `WriteError`.
@@ -398,11 +400,11 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         name="Fake User", description="Keep images without users when the .blend file is saved", default=True
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options."""
         self.layout.prop(self, "fake_user")
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file, and show the first picture in an open image editor."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
@@ -433,7 +435,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is of a model that came from a file of its own."""
         holder = model_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object is not part of a model imported from its own file")
@@ -441,17 +443,17 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
             return False
         return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
 
-    def source(self, context: Any) -> Any:
+    def source(self, context: Any) -> "DescentModelProperties":
         """Of the object that holds the model."""
         return model_of(context.view_layer.objects.active).motionbridge_descent_model
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """The model."""
         holder = model_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """The file on disk and its motions are known."""
         model_export.settle(plan, model_of(context.view_layer.objects.active))
 

@@ -2,12 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import EnumProperty
 
 from ...blender import bone_curves, scope, transforms
+from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
@@ -21,6 +22,9 @@ from ..target import has_mesh
 from ..translations import said, shown
 from .models import chosen_model
 
+if TYPE_CHECKING:
+    from ...blender.mesh import Offending
+
 
 class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
     """Find edited motions and select their sub-objects"""
@@ -30,7 +34,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """A model is active."""
         cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
@@ -39,7 +43,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         """Nothing: the badge may be lost."""
         return ()
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Compare, select what differs."""
         edited = compare(context)
         for one in edited:
@@ -50,7 +54,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         return Outcome(said("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
 
 
-def compare(context: Any) -> list[Any]:
+def compare(context: Any) -> list[Object]:
     """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
     return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
@@ -85,7 +89,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         column.prop(model, "shows_turrets")
 
 
-def _draw_ticks(layout: bpy.types.UILayout, active: Any, moving: list[tuple[Any, list[Any]]]) -> None:
+def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[Any, list[Any]]]) -> None:
     curves = [curve for _, own in moving for curve in own]
     ends = transforms.key_range(curves)
     if ends is None:
@@ -120,7 +124,7 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
@@ -146,11 +150,11 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
     bl_order = -1
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Something of a model is active."""
         return holder_of(context.active_object) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """File, sub-object or point, what to do."""
         layout = self.layout
         active = context.active_object
@@ -176,11 +180,11 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a model."""
         return holder_of(context.active_object) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The list, and what the chosen one fires."""
         layout = self.layout
         model = holder_of(context.active_object).motionbridge_descent_model
@@ -250,16 +254,16 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """A mesh is selected."""
         cls.poll_message_set("No selected mesh")
         return any(shown.type == "MESH" for shown in context.selected_objects)
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[Object]:
         """The selected objects, which get a parent."""
         return context.selected_objects
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Put a holder above them."""
         with scope.object_mode(context):
             holder = model_edit.begin(context, list(context.selected_objects))
@@ -276,13 +280,13 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=NEW_POINTS, default="GUN")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """A sub-object is active."""
         cls.poll_message_set("The active object is not a sub-object of a Descent 3 model")
         active = context.view_layer.objects.active
         return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Add it and make it active."""
         with scope.object_mode(context):
             part = context.view_layer.objects.active
@@ -304,7 +308,7 @@ class Batteries(Operation):
         return (active_holder(context),)
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """It has a model."""
         chosen: Any = cls
         chosen.poll_message_set("The active object is not part of a Descent 3 model")
@@ -317,7 +321,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
     bl_idname = "motionbridge.descent_battery_add"
     bl_label = "Add Battery"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Add it."""
         holder = active_holder(context)
         model = holder.motionbridge_descent_model
@@ -335,7 +339,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
     bl_idname = "motionbridge.descent_battery_remove"
     bl_label = "Remove Battery"
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Remove it."""
         model = active_holder(context).motionbridge_descent_model
         if not len(model.batteries):
@@ -351,7 +355,7 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
     bl_idname = "motionbridge.descent_battery_set"
     bl_label = "Set from Selected"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set what is selected."""
         holder = active_holder(context)
         model = holder.motionbridge_descent_model
@@ -369,21 +373,21 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
     bl_label = "Select Invalid Elements"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
         return has_mesh(context)
 
-    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+    def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Of the model that the active object is of, or of the scene's only one."""
         chosen = chosen_model(context)
         return chosen.holder, model_export.find_problems(context, chosen, report)
 
-    def selectable(self, _context: Any, found: Sequence[Any], _report: Report) -> list[Any]:
+    def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
         """Objects too, where no part of a mesh is concerned."""
         return [one for one in found if one.shown is not None and one.shown.visible_get()]
 
-    def select(self, context: Any, chosen: Any) -> None:
+    def select(self, context: Context, chosen: "Offending") -> None:
         """The object alone, and of its mesh the elements concerned."""
         for other in scope.objects_of(context.view_layer):
             other.select_set(other == chosen.shown)

@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import scope
+from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.report import Report
 from ...games import plan as plans
@@ -44,6 +45,7 @@ from .motion_files import actions_moving
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
+    from ...games.xray.models.editor_properties import EditorModelProperties
 
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -65,7 +67,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         name="New Collection", description="Import each model into its own collection", default=False
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         for name in ("meshes", "textures", "motions", "readable_bones", "new_collection"):
@@ -102,18 +104,18 @@ class EXPORT_SCENE_OT_xray_object(
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something with faces."""
         cls.poll_message_set("There is no mesh in the scene")
         return has_mesh(context) or is_collection_exporter(cls)
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the model came from."""
         holder = editor_model_of(context)
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_editor_model.path)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The options; whom the file is for only where that is open."""
         layout = fields(self.layout)
         for name in ("skeleton", "meshes", "motions"):
@@ -128,7 +130,7 @@ class EXPORT_SCENE_OT_xray_object(
             draw_tolerances(layout, self)
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.EDITOR_MODELS)
         holder = editor_model_to_export(context, self.collection)
@@ -154,12 +156,12 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
     bl_label = "Select Invalid Elements"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is part of a model, or of what becomes one."""
         cls.poll_message_set("The active object is not part of an X-Ray editor model")
         return checked_editor_model_of(context) is not None
 
-    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+    def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Of the model, imported or new."""
         holder = checked_editor_model_of(context)
         if holder.motionbridge_editor_model.is_model:
@@ -175,7 +177,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is part of a model."""
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
@@ -185,7 +187,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
         holder = editor_model_of(context)
         return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Compute and show."""
         with scope.object_mode(context):
             number = editor_exporting.show_normals(editor_model_of(context), report)
@@ -200,7 +202,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is an active armature or object."""
         cls.poll_message_set("Select the armature or object that blender-xray imported")
         return _holder(context) is not None
@@ -210,7 +212,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         holder = _holder(context)
         return (holder, holder.data)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Take over, count."""
         holder = _holder(context)
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
@@ -219,7 +221,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         return Outcome(said("Taken over: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 
-def _holder(context: Any) -> Any:
+def _holder(context: Context) -> Any:
     """The active armature, or the topmost object above the active one."""
     found = active_rig(context) or context.view_layer.objects.active
     while found is not None and found.type != "ARMATURE" and found.parent is not None:
@@ -282,11 +284,11 @@ class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The model has some."""
         return len(holder_of(context.object).motionbridge_editor_model.parts) > 0
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """Each with its bones."""
         for part in holder_of(context.object).motionbridge_editor_model.parts:
             box = self.layout.box()
@@ -333,12 +335,12 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is of a model of the editor."""
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
-    def source(self, context: Any) -> Any:
+    def source(self, context: Any) -> "EditorModelProperties":
         """Of the object that remembers the model."""
         return editor_model_of(context).motionbridge_editor_model
 
@@ -347,7 +349,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         holder = editor_model_of(context)
         return (holder, *_motions_inside(holder))
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """The model with its motions."""
         return editor_exporting.plan_save_back(
             context,
@@ -358,7 +360,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
             samples=self._samples,
         )
 
-    def questions(self, context: Any) -> dict[str, bool]:
+    def questions(self, context: Context) -> dict[str, bool]:
         """What to start from; with motions inside the edited rest pose and hidden keys."""
         holder = editor_model_of(context)
         if not _motions_inside(holder):
@@ -369,7 +371,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
             "hidden_keys": hides_keys(holder),
         }
 
-    def draw_options(self, context: Any, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
         """How curves are fitted, where there are motions."""
         if _motions_inside(editor_model_of(context)):
             draw_tolerances(layout, self)
@@ -382,7 +384,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
             for line in ([change_text(part)] if part.new or part.noun == "motion" else part.lines())
         ]
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """The file on disk is known, also to its motions."""
         holder = editor_model_of(context)
         editor_exporting.settle(plan, holder)
@@ -390,7 +392,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
 
 
-def _motions_inside(holder: Any) -> list[Any]:
+def _motions_inside(holder: Object) -> list[Action]:
     """The actions of the motions inside a model."""
     file = editor_motions.file_inside(holder)
     return library.motions_of(file) if file is not None else []

@@ -9,6 +9,7 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ...blender import scope
+from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games import plan as plans
@@ -44,7 +45,7 @@ def _parts(text: str) -> list[str]:
     return [part.strip() for part in text.split(SEPARATOR) if part.strip()]
 
 
-def options_of(operator: Any, context: Any) -> HudSceneOptions:
+def options_of(operator: Any, context: Context) -> HudSceneOptions:
     """What is set on the operator, with the user's textures folder."""
     return options_from(
         operator,
@@ -75,15 +76,15 @@ def _containing(names: Iterable[str], typed: str) -> list[str]:
     return [name for name in names if typed.lower() in name][:MOST_LISTED]
 
 
-def _search_section(operator: Any, context: Any, typed: str) -> list[str]:
+def _search_section(operator: Any, context: Context, typed: str) -> list[str]:
     return _containing(sections_of(options_of(operator, context))[0], typed)
 
 
-def _search_hands(operator: Any, context: Any, typed: str) -> list[str]:
+def _search_hands(operator: Any, context: Context, typed: str) -> list[str]:
     return _containing(sections_of(options_of(operator, context))[1], typed)
 
 
-def _search_folders(operator: Any, context: Any, typed: str) -> list[str]:
+def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
     """Completes the last of the folders."""
     before, separator, last = typed.rpartition(SEPARATOR)
     return [f"{before}{separator}{one}" for one in offered_paths()(operator, context, last.strip())]
@@ -130,7 +131,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         """The scene, which gets a camera."""
         return (context.scene,)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """A dialog with the user's game folder."""
         self.called_by_person()
         _listed.clear()
@@ -139,7 +140,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
             self.folders = str(game)
         return context.window_manager.invoke_props_dialog(self, width=480, confirm_text="Create")
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """Configs first, then models, then how the game shows them."""
         layout = fields(self.layout)
         for name in ("folders", "configs", "section", "beside", "hands_section"):
@@ -152,7 +153,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
             for name in group:
                 column.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Make it and look through its camera."""
         made = hud_scene.new_scene(context, options_of(self, context), report)
         look_through_camera(context)
@@ -161,7 +162,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         return Outcome(text.format(made.collection.name, *counts))
 
 
-def look_through_camera(context: Any) -> None:
+def look_through_camera(context: Context) -> None:
     """Let every 3D view of the scene's windows show what its camera shows."""
     # Work in steps goes on in a context that has no screen.
     windows = [one for one in context.window_manager.windows if one.scene == context.scene]
@@ -187,7 +188,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
     motion: StringProperty(name="Motion Name", description="Name of both new motions, without capitals", default="new")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a list of actions."""
         cls.poll_message_set("No first-person scene with actions is active")
         holder = holder_of(context.active_object)
@@ -198,11 +199,11 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         return (holder, holder.motionbridge_hud.item)
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Ask for the names."""
         return context.window_manager.invoke_props_dialog(self, confirm_text="Add")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add the row and play it."""
         holder = holder_of(context.active_object)
         hud = holder.motionbridge_hud
@@ -232,13 +233,13 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
         return shown("{}. Click to copy this line to the clipboard").format(line)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There are values."""
         cls.poll_message_set("No first-person scene with configs is active")
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.values) > 0
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Put the lines there."""
         found = placing.texts(holder_of(context.active_object))
         if self.key:
@@ -252,8 +253,8 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
-        layout: Any,
+        _context: Context,
+        layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
         _icon: int,
@@ -272,7 +273,7 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
         if speeds := _speed_said(item):
             names.label(text=speeds, translate=False)
 
-    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """The actions whose key, or the name of a motion, contains the typed text."""
         fits = name_filter(self.filter_name, regular=False)
         rows = data.actions
@@ -286,11 +287,11 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
     bl_label = "First Person"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Something of a first-person scene is active."""
         return holder_of(context.active_object) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """Section and list; what a sign means for the active action."""
         layout = self.layout
         hud = holder_of(context.active_object).motionbridge_hud
@@ -389,7 +390,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         cls.poll_message_set("The scene has neither motion files nor configs")
         return sections.has_configs(hands) or any(_files_of(hands))
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """That of the first file, which the dialog begins with."""
         hands = _hands(context)
         first = next((file.path for _, file in _files_of(hands)), "")
@@ -401,7 +402,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         rigs = dict.fromkeys(rig for rig, _ in found)
         return (*rigs, *(action for _, file in found for action in library.motions_of(file)))
 
-    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """Every file together; those in which nothing changes are left out."""
         hands = _hands(context)
         found = list(_files_of(hands))
@@ -425,7 +426,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         made += sections.plan_configs(hands, sections.Inherited[self.inherited], report)
         return plans.Together(self.path(context), [one for one in made if not one.is_saved()])
 
-    def put(self, context: bpy.types.Context, plan: Any, *, backup: bool) -> None:
+    def put(self, context: Context, plan: Any, *, backup: bool) -> None:
         """Write one file after the other, and remember each: a later one may be refused."""
         hands = _hands(context)
         for one in plan.plans:
@@ -438,16 +439,16 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     self.restore_hidden_keys(rig, library.motions_of(file))
                     omf_codec.OMF.settle(one, rig, file, options=self.motion_options())
 
-    def _samples_of(self, rig: Any) -> Any:
+    def _samples_of(self, rig: Object) -> Any:
         """What was sampled of one armature while the dialog is open."""
         return None if self._samples is None else self._samples.setdefault(rig.name, {})
 
-    def _key(self, context: bpy.types.Context) -> Any:
+    def _key(self, context: Context) -> Any:
         hands = _hands(context)
         digests = tuple(plans.digest_on_disk(bpy.path.abspath(file.path)) for _, file in _files_of(hands))
         return super()._key(context), digests
 
-    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+    def questions(self, context: Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys, values of other sections."""
         hands = _hands(context)
         found = list(_files_of(hands))
@@ -461,7 +462,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
             "inherited": sections.has_configs(hands) and bool(sections.wanted(hands)),
         }
 
-    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """How motions are written."""
         layout.prop(self, "width")
         layout.prop(self, "rename")
@@ -494,7 +495,7 @@ def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
     return lambda count: step(before + count)
 
 
-def _files_of(hands: Any) -> Iterator[tuple[Any, Any]]:
+def _files_of(hands: Object) -> Iterator[tuple[Any, Any]]:
     """Armature and motion file, those of the hands first."""
     for rig in filter(None, [hands, hands.motionbridge_hud.item]):
         for file in rig.motionbridge_motion_files:

@@ -10,6 +10,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 from mathutils import Matrix
 
+from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones.properties import game_name
@@ -33,7 +34,7 @@ RENDERERS = (
 )
 
 
-def _named(rig: Any, name: str) -> str:
+def _named(rig: Object, name: str) -> str:
     """The bone that has this name in the game, "" without one."""
     return next((bone.name for bone in rig.data.bones if game_name(bone) == name), "")
 
@@ -52,14 +53,14 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
     keeps: EnumProperty(name="Keep Place Of", description="Frame whose keys the bone keeps", items=KEEPS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """An armature of a first-person scene with actions is active."""
         cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
         active = context.active_object
         holder = holder_of(active)
         return holder is not None and active.type == "ARMATURE" and len(holder.motionbridge_hud.actions) > 0
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Ask for the bones and the frames."""
         hands = holder_of(context.active_object)
         posed = context.active_object.data.bones.active
@@ -68,7 +69,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         self.first, self.last = context.scene.frame_current, context.scene.frame_end
         return context.window_manager.invoke_props_dialog(self, confirm_text="Attach")
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """Bones are chosen from lists."""
         layout = fields(self.layout)
         active = context.active_object
@@ -87,7 +88,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         played = (row.hands if context.active_object == hands else row.item) if row is not None else None
         return (played,) if played is not None else ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Write the keys."""
         keeps = attachments.Keeps[self.keeps]
         frames = (self.first, self.last)
@@ -112,13 +113,13 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
     renderer: EnumProperty(name="Renderer", description="What renders the pictures", items=RENDERERS)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There are actions to render."""
         cls.poll_message_set("No first-person scene with actions is active")
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
-    def invoke(self, context: Any, event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """The file browser, with a name after the section."""
         operator: Any = self
         if not operator.filepath:
@@ -126,7 +127,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
             operator.filepath = bpy.path.clean_name(section) + self.filename_ext
         return ExportHelper.invoke(self, context, event)
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Render and save."""
         hands = holder_of(context.active_object)
         numbers = hud_scene.chosen_rows(hands, self.actions)
@@ -146,14 +147,14 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
         return Outcome(said("Rendered: pictures of each action: {}, actions: {}").format(self.columns, len(numbers)))
 
 
-def _top(shown: Any) -> Any:
+def _top(shown: Object) -> Object:
     """The topmost parent: of a weapon's mesh its armature."""
     while shown.parent is not None:
         shown = shown.parent
     return shown
 
 
-def character_and_weapon(context: Any) -> tuple[Any, Any] | None:
+def character_and_weapon(context: Context) -> tuple[Any, Any] | None:
     """The active armature and the other thing that is selected; None where it is not these two."""
     rig = context.active_object
     if rig is None or rig.type != "ARMATURE":
@@ -172,21 +173,21 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
     bone: StringProperty(name="Bone", description="Bone of the character; if empty, bip01_r_hand", default="")
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Two objects are selected."""
         cls.poll_message_set("Select the weapon, then the armature of the character")
         return character_and_weapon(context) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The bone, to be changed afterwards."""
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
-    def edited(self, context: Any) -> tuple[Any, ...]:
+    def edited(self, context: Any) -> tuple[Object, ...]:
         """The weapon."""
         found = character_and_weapon(context)
         return found[1:] if found is not None else ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Attach it."""
         found = character_and_weapon(context)
         if found is None:
@@ -284,7 +285,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
     bl_options = {"3D", "PERSISTENT", "SHOW_MODAL_ALL"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Something that has a place in a config is active in Object Mode, and gizmos are wanted."""
         if context.mode != "OBJECT":
             return False
@@ -293,7 +294,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
             hands is not None and hands.motionbridge_hud.gizmos and placing.part_of(context.active_object) is not None
         )
 
-    def setup(self, context: Any) -> None:
+    def setup(self, context: Context) -> None:
         """Make all of them; those that nothing uses are hidden."""
         theme = context.preferences.themes[0].user_interface
         colors = [tuple(getattr(theme, f"axis_{axis}")) for axis in "xyz"]
@@ -316,7 +317,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
         made.line_width, made.use_draw_modal = 2.5, True
         return made
 
-    def draw_prepare(self, _context: Any) -> None:
+    def draw_prepare(self, _context: Context) -> None:
         """Put them where the weapon is: the hands' own origin is at the eye, outside the picture."""
         gizmos = list(self.gizmos)
         part, points = _part(), _points()

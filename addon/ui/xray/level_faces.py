@@ -18,6 +18,7 @@ from bpy.props import (
 )
 
 from ...blender import attributes, scope
+from ...blender.typed import Context, Mesh, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import cform, details
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     from ...blender.attributes import ActiveFace
 
 
-def kind_of(context: Any) -> str:
+def kind_of(context: Context) -> str:
     """What of a level the active mesh is."""
     active = context.active_object
     return active.motionbridge_level.kind if active is not None and active.type == "MESH" else "NONE"
@@ -52,14 +53,14 @@ def value_names() -> tuple[str, ...]:
     return (cform.MATERIAL, cform.SECTOR, *flag_names())
 
 
-def game_names(context: bpy.types.Context, holder: Any, report: Report) -> dict[int, str]:
+def game_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
     """Number -> name of the game's materials for what of a level ``holder`` is; none without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
-def known_materials(context: bpy.types.Context, holder: Any, report: Report) -> frozenset[int]:
+def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:
     """The game's materials where ``holder`` is collision."""
     return frozenset(game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
@@ -75,12 +76,12 @@ class FaceValues(Operation):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active mesh is of a kind whose faces have the value."""
         cls.poll_message_set("The faces of the active mesh have no such value")
         return kind_of(context) in cls.kinds
 
-    def set_values(self, context: Any, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
+    def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
         """Give the selected faces these values; ``names`` of game materials by number."""
         counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
@@ -94,13 +95,13 @@ class ListedGameMaterial(bpy.types.PropertyGroup):
     number: IntProperty(options={"HIDDEN"})
 
 
-def _name_picked(operator: Any, _context: bpy.types.Context) -> None:
+def _name_picked(operator: Any, _context: Context) -> None:
     row = operator.listed.get(operator.material_name)
     if row is not None and row.number != operator.material:
         operator.material = row.number
 
 
-def _number_typed(operator: Any, _context: bpy.types.Context | None) -> None:
+def _number_typed(operator: Any, _context: Context | None) -> None:
     name = next((row.name for row in operator.listed if row.number == operator.material), "")
     if len(operator.listed) and operator.material_name != name:
         operator.material_name = name
@@ -158,7 +159,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
                     setattr(self, name, values[name])
             _number_typed(self, None)
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """What is not ticked cannot be set."""
         layout = self.layout
         layout.use_property_split = True
@@ -179,7 +180,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         for name in flag_names():
             column.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Set what is ticked."""
         values: dict[str, Any] = {}
         names: dict[int, str] = {}
@@ -223,7 +224,7 @@ def face_values(face: "ActiveFace") -> dict[str, Any]:
     return face.values | ({cform.MATERIAL: number} if number is not None else {})
 
 
-def draw_active_face(layout: bpy.types.UILayout, data: Any) -> None:
+def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
     """Game material, sector and flags of the active face."""
     face = attributes.active_face(data, value_names())
     column = layout.column(align=True)
@@ -258,7 +259,7 @@ PLACES = tuple(
 REFRESHED = ("HOM", "SOM", "DETAILS")
 
 
-def is_ground(active: Any) -> bool:
+def is_ground(active: Object | None) -> bool:
     """Whether an object is the ground of a level."""
     return active is not None and active.type == "MESH" and active.motionbridge_level.kind == "DETAILS"
 
@@ -280,7 +281,7 @@ class OfGround(Operation):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """A ground is active."""
         cls.poll_message_set("The active object is not the ground of a level (.details)")
         return is_ground(context.active_object)
@@ -301,13 +302,13 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active mesh is of a kind whose colours repeat attributes."""
         cls.poll_message_set("The active mesh has no attribute colours")
         active = context.active_object
         return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Colour it."""
         level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
         return Outcome(said("Updated the colours"))
@@ -346,7 +347,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
     sky: FloatProperty(name="Sky", description="Amount of sky light", min=0, max=1, default=0.6)
     colour: FloatVectorProperty(name="Colour", description="Colour of the other light", min=0, max=1, subtype="COLOR")
 
-    def invoke(self, context: Any, _event: Any) -> Any:
+    def invoke(self, context: Context, _event: Any) -> Any:
         """A dialog that begins with what the first selected slot says; the model is the one that was chosen."""
         ground = context.active_object
         with scope.object_mode(context):
@@ -358,7 +359,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
                 setattr(self, name, value)
         return context.window_manager.invoke_props_dialog(self, width=380)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """What is ticked can be set."""
         layout = fields(self.layout)
         for tick, names in (
@@ -376,7 +377,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
                 else:
                     column.prop(self, name)
 
-    def _draw_density(self, column: Any, context: bpy.types.Context) -> None:
+    def _draw_density(self, column: Any, context: Context) -> None:
         row = column.split(factor=0.4)
         row.label()
         row.label(text=self._model_name(context), translate=False)
@@ -385,13 +386,13 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         column.prop(self, "density", index=2, text="Far Left")
         column.prop(self, "density", index=3, text="Far Right")
 
-    def _model_name(self, context: bpy.types.Context) -> str:
+    def _model_name(self, context: Context) -> str:
         named = [
             one for one in level_details.models_of(context.active_object) if one.motionbridge_level.number == self.model
         ]
         return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set what is ticked."""
         given = level_details.SlotValues(
             plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
@@ -415,7 +416,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
     bl_idname = "motionbridge.details_add_models"
     bl_label = "Add Selected Meshes"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Add them."""
         meshes = [one for one in context.selected_objects if one.type == "MESH"]
         ground = context.active_object
@@ -441,7 +442,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_replace_model"
     bl_label = "Replace with Selected Mesh"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Replace it."""
         ground, model = context.active_object, self.chosen(context)
         others = [one for one in context.selected_objects if one.type == "MESH" and one not in (ground, model)]
@@ -460,7 +461,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_remove_model"
     bl_label = "Remove Model"
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Remove it."""
         ground, model = context.active_object, self.chosen(context)
         name = model.name
@@ -503,7 +504,7 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperat
         default=True,
     )
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Show them."""
         ground = context.active_object
         options = options_from(self, ScatterOptions)
@@ -519,7 +520,7 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
     bl_idname = "motionbridge.details_clear"
     bl_label = "Remove Scattered"
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Take them away."""
         if not level_details.clear_scattered(context.active_object):
             return Outcome(said("No scattered models in the scene"), done=False)
@@ -531,7 +532,7 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
@@ -547,7 +548,7 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
         number.label(text=str(held) if held >= 0 else shown("new"), translate=False)
         row.label(text=item.name, icon="MESH_DATA", translate=False)
 
-    def filter_items(self, _context: bpy.types.Context, data: Any, name: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
         """The models alone, by number."""
         objects = list(getattr(data, name))
         flags = [self.bitflag_filter_item if one.motionbridge_level.kind == "DM" else 0 for one in objects]

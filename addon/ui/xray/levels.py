@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import scope
+from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games import plan as plans
@@ -33,8 +34,10 @@ from ..translations import said, shown
 from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
 
 if TYPE_CHECKING:
+    from ...blender.mesh import Offending
     from ...games.plan import FilePlan
     from ...games.xray.levels.file import ImportedLevelFile
+    from ...games.xray.levels.properties import LevelProperties
 
 LevelImportProperties: Any = properties_from(LevelImportOptions)
 LevelFolderProperties: Any = properties_from(LevelFolderOptions)
@@ -60,7 +63,7 @@ class LevelChoices(LevelImportProperties):
         subtype="DISTANCE",
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options, in browser, dialog and presets alike."""
         chosen: Any = self
         layout = fields(chosen.layout)
@@ -94,7 +97,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     filename_ext = ".cform"
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files(f"Choose at least one of {', '.join(level_geometry.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
@@ -129,7 +132,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         """Nothing: new objects are made."""
         return ()
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """The file browser."""
         self.called_by_person(from_browser=True)
         context.window_manager.fileselect_add(self)
@@ -147,7 +150,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         names = list(dict.fromkeys(one.name for one in made))
         return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The kinds of visuals first, then the options of the other files."""
         layout = fields(self.layout)
         layout.label(text="Visuals")
@@ -178,14 +181,14 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something of a level."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
         told = (shown.motionbridge_level for shown in context.scene.objects)
         there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in told)
         return there or is_collection_exporter(cls)
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: Context) -> None:
         """The file it came from."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind in level_geometry.SUFFIX_OF:
@@ -199,11 +202,11 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             found = level_geometry.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
-    def check(self, _context: bpy.types.Context) -> bool:
+    def check(self, _context: Context) -> bool:
         """The suffix is that of the kind, and is not forced while a name is typed."""
         return False
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "anew"):
@@ -219,7 +222,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             for finding in self.findings.split("\n"):
                 paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
@@ -256,12 +259,12 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """A mesh is active."""
         cls.poll_message_set("The active object is not a mesh")
         return context.active_object is not None and context.active_object.type == "MESH"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Add the attributes."""
         level_geometry.begin(context, context.active_object, self.kind)
         return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
@@ -278,7 +281,7 @@ class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
         name="Two-Sided", description="Hide what is behind from both sides, not only from the front", default=True
     )
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set it."""
         return self.set_values(context, {"two_sided": self.two_sided})
 
@@ -298,7 +301,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
         max=1,
     )
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set it."""
         return self.set_values(context, {"occlusion": self.occlusion})
 
@@ -310,19 +313,19 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
     bl_label = "Select Invalid Faces"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is of a file that can be exported, or an AI map."""
         cls.poll_message_set("The active object is not part of a level")
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_geometry.CHECKED
 
-    def find(self, context: Any, report: Report) -> tuple[Any, list[Any]]:
+    def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
         """Of the file that the active object is of."""
         holder = holder_of(context.view_layer.objects.active)
         options = LevelExportOptions(game_materials=known_materials(context, holder, report))
         return holder, level_geometry.find_problems(context, holder, report, options)
 
-    def selectable(self, context: Any, found: Sequence[Any], report: Report) -> list[Any]:
+    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
         """Of objects that are in the view layer; others are named."""
         there = set(scope.objects_of(context.view_layer))
         hidden = [one.shown for one in found if one.shown not in there]
@@ -339,13 +342,13 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is an AI map."""
         cls.poll_message_set("The active object is not an AI map")
         active = context.active_object
         return active is not None and active.motionbridge_level.kind == "AI"
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Make them, or delete them where there are some."""
         with scope.leaving_edit_mode(context):
             if marks.hide_links(context.active_object):
@@ -361,7 +364,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
     bl_order = 10
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is of a file."""
         return holder_of(context.active_object) is not None
 
@@ -397,7 +400,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             # As long as there are models: what is worked with comes first.
             self._draw_legend(shown_meshes)
 
-    def _draw_buttons(self, holder: Any) -> None:
+    def _draw_buttons(self, holder: Object) -> None:
         layout, kind = self.layout, holder.motionbridge_level.kind
         if kind == "AI":
             layout.operator("motionbridge.level_ai_links", icon="MESH_GRID")
@@ -411,7 +414,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         if kind in level_geometry.CHECKED:
             layout.operator("motionbridge.report", icon="TEXT")
 
-    def _draw_legend(self, meshes: list[Any]) -> None:
+    def _draw_legend(self, meshes: list[Object]) -> None:
         column = self.layout.column(align=True)
         found = level_materials.legend(meshes)
         for made, name in found[:LEGEND_SHOWN]:
@@ -455,7 +458,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object is of a level's file."""
         holder = level_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object was not imported from a level file")
@@ -463,11 +466,11 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
             return False
         return bool(holder.motionbridge_level.path)
 
-    def source(self, context: Any) -> Any:
+    def source(self, context: Any) -> "LevelProperties":
         """Of the object that remembers the file."""
         return level_of(context.view_layer.objects.active).motionbridge_level
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """The file."""
         holder = level_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
@@ -482,7 +485,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
         return [shown("Also written: {}").format(names)] if names else []
 
-    def settle(self, context: Any, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """The files on disk are known."""
         level_geometry.settle(level_of(context.view_layer.objects.active), plan)
 

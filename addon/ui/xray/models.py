@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import scope
 from ...blender.properties import refuse_linked
+from ...blender.typed import Context, Object
 from ...core import files
 from ...core import text as texts
 from ...core.errors import ReadError, WriteError
@@ -45,6 +46,8 @@ from .skeletal import draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
+    from ...games.xray.models.editor_properties import EditorModelProperties
+    from ...games.xray.models.properties import ModelProperties
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(ModelExportOptions)
@@ -70,7 +73,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         name="New Collection", description="Import each model into its own collection", default=False
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         layout.prop(self, "meshes")
@@ -78,7 +81,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         for name in ("motions", "readable_bones", "new_collection"):
             layout.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""
         models: list[model.ImportedModel] = []
         images: list[Any] = []
@@ -96,7 +99,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
             report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
         return Outcome("; ".join(sentences))
 
-    def _import(self, context: bpy.types.Context, path: str, report: Report) -> "model.ImportedModel":
+    def _import(self, context: Context, path: str, report: Report) -> "model.ImportedModel":
         options = model_options(
             context,
             self,
@@ -167,19 +170,19 @@ class EXPORT_SCENE_OT_xray_ogf(
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something with faces, or a model that was imported."""
         cls.poll_message_set("There is no mesh in the scene")
         there = has_mesh(context) or any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the model came from."""
         holder = active_model(context)
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_model.path)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The options; those of new models where the model was not imported."""
         layout = fields(self.layout)
         if active_model(context) is not None:
@@ -197,7 +200,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             layout.prop(self, "collapse")
         draw_backup(layout, self, self.filepath)
 
-    def _draw_motions(self, layout: Any, rig: Any) -> None:
+    def _draw_motions(self, layout: bpy.types.UILayout, rig: Object) -> None:
         """Whether motions go into the new model, and how."""
         layout.prop(self, "motions_inside")
         if not self.motions_inside:
@@ -207,7 +210,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             paragraph(layout, shown("The game reads the motion references instead"), SIDEBAR, "ERROR")
         self.draw_choices(layout, rig)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.MODELS)
         holder = game_model_to_export(context, self.collection)
@@ -227,7 +230,7 @@ class EXPORT_SCENE_OT_xray_ogf(
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 
     def _plan_new(
-        self, context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report
+        self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
     ) -> "FilePlan":
         is_rig = holder.type == "ARMATURE" and not holder.motionbridge_editor_model.is_model
         chosen = some_action(holder, actions_moving(holder)) if is_rig and options.motions_inside else []
@@ -275,12 +278,12 @@ class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
     bl_context = "bone"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The bone came from a model."""
         bone = _bone(context)
         return bone is not None and bone_properties.known(bone) is not None
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Name, number, material, mass, rest."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -307,7 +310,7 @@ class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The shape that counts, and its flags."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -327,7 +330,7 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_bone"
     bl_options = {"DEFAULT_CLOSED"}
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Kind, limits where the kind has them, forces."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
@@ -369,14 +372,14 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
         draw_user_data(layout, model)
 
 
-def draw_holder(layout: Any, shown: Any, holder: Any) -> None:
+def draw_holder(layout: Any, shown: Object, holder: Object) -> None:
     """On a part of a model, what remembers the model."""
     if shown != holder:
         icon = "OUTLINER_OB_ARMATURE" if holder.type == "ARMATURE" else "OBJECT_DATA"
         layout.label(text=holder.name, icon=icon, translate=False)
 
 
-def draw_references(layout: Any, holder: Any, model: Any) -> None:
+def draw_references(layout: Any, holder: Object, model: "EditorModelProperties | ModelProperties") -> None:
     """The motion files a model refers to, with what was found for the active one."""
     layout.label(text="Motion References")
     row = layout.row()
@@ -397,7 +400,7 @@ def draw_references(layout: Any, holder: Any, model: Any) -> None:
             paragraph(layout, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
-def draw_user_data(layout: Any, model: Any) -> None:
+def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties") -> None:
     """Its first lines, and buttons to edit it as a text."""
     layout.label(text="User Data")
     for line in model.user_data.splitlines()[:8]:
@@ -415,7 +418,7 @@ class OnModel(Operation):
         return (holder_of(context.view_layer.objects.active),)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object remembers a model."""
         operator: Any = cls
         operator.poll_message_set("The active object is not part of an imported X-Ray model")
@@ -429,7 +432,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
     bl_label = "Add Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add it behind the others."""
         model = remembered(holder_of(context.view_layer.objects.active))
         model.references.add().name = "actors\\motions"
@@ -444,7 +447,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
     bl_label = "Remove Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Remove it."""
         model = remembered(holder_of(context.view_layer.objects.active))
         if not 0 <= model.active_reference < len(model.references):
@@ -455,7 +458,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
         return Outcome(said("Removed the reference {}").format(name))
 
 
-def _text_name(holder: Any) -> str:
+def _text_name(holder: Object) -> str:
     return f"{holder.name} {USER_DATA}"
 
 
@@ -466,7 +469,7 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
     bl_label = "Edit as Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Fill the text."""
         holder = holder_of(context.view_layer.objects.active)
         name = _text_name(holder)
@@ -483,7 +486,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
     bl_label = "Apply Text"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Take it over, with the line ends of the game."""
         holder = holder_of(context.view_layer.objects.active)
         text: Any = bpy.data.texts.get(_text_name(holder))
@@ -507,7 +510,7 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
     bl_context = "material"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a material."""
         return context.material is not None
 
@@ -527,11 +530,11 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     filename_ext = ".bones"
     filter_glob: StringProperty(default=kinds.BONES.glob, options={"HIDDEN"})
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Onto what."""
         draw_rig(self.layout, context)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import the file."""
         paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
@@ -552,17 +555,17 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     filename_ext = ".bones"
     filter_glob: StringProperty(default=kinds.BONES.exported_glob, options={"HIDDEN"})
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the properties came from."""
         rig = likely_rig(context)
         if rig is not None:
             self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """Whether to keep a backup."""
         draw_backup(fields(self.layout), self, self.filepath)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.BONES)
         rig = rig_to_export(context, self.collection)

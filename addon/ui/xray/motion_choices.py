@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
+from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.xray import game_tree
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from ...games.xray.motions.omf_host import MotionPlan
 
 
-def paths_of(holder: Any, reference: str) -> list[str]:
+def paths_of(holder: Object, reference: str) -> list[str]:
     """The files one reference of a model means; several where it is a mask."""
     model = remembered(holder)
     if model is None or not model.path:
@@ -43,7 +44,7 @@ def _look_up(model: str, reference: str, game: Path | None, textures: Path | Non
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
 
 
-def not_imported(rig: Any, paths: Iterable[str]) -> list[str]:
+def not_imported(rig: Object, paths: Iterable[str]) -> list[str]:
     """Those of ``paths`` that are not yet motion files of the armature."""
     here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
     return [path for path in paths if Path(path) not in here]
@@ -98,7 +99,7 @@ class MotionList(TickedChoice):
 
         operator.each_file(operator.paths(), one, report)
 
-    def ask(self, context: Any) -> None:
+    def ask(self, context: Context) -> None:
         """The dialog with the list."""
         operator: Any = self
         context.window_manager.invoke_props_dialog(
@@ -155,7 +156,7 @@ class MotionChooser:
     bl_label = "List Motions"
     bl_options = {"INTERNAL"}
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """What comes next."""
         operator: Any = self
         column = operator.layout.column()
@@ -207,11 +208,11 @@ class ExistingMotions:
         """The motions of a file. Raises `ReadError`. Overridden by every export."""
         raise NotImplementedError
 
-    def names_to_write(self, context: bpy.types.Context) -> Iterable[str]:
+    def names_to_write(self, context: Context) -> Iterable[str]:
         """The motions that would be written. Overridden by every export."""
         raise NotImplementedError
 
-    def invoke(self, context: bpy.types.Context, event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """The file browser, with what suits the file it begins at, unless the caller has set it."""
         operator: Any = self
         operator.suggested_onto = "" if operator.properties.is_property_set("onto") else operator.onto
@@ -220,7 +221,7 @@ class ExistingMotions:
         self.look_at_target(context)
         return answer
 
-    def check(self, context: bpy.types.Context) -> bool:
+    def check(self, context: Context) -> bool:
         """Called by Blender whenever the file or an option is another one."""
         operator: Any = self
         before = operator.onto, operator.removed_motions
@@ -228,7 +229,7 @@ class ExistingMotions:
         self.look_at_target(context)
         return bool(changed) or before != (operator.onto, operator.removed_motions)
 
-    def look_at_target(self, context: bpy.types.Context) -> None:
+    def look_at_target(self, context: Context) -> None:
         """Set ``onto``, if the user has not, and find what the file would lose."""
         operator: Any = self
         path = Path(bpy.path.abspath(operator.filepath))
@@ -273,7 +274,7 @@ SMALLEST_ERROR = 5e-7
 """Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
 
 
-def rest_is_edited(rig: bpy.types.Object | None, known: str) -> bool:
+def rest_is_edited(rig: Object | None, known: str) -> bool:
     """Whether the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
     return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
 
@@ -286,7 +287,7 @@ MotionExportProperties: Any = properties_from(MotionExportOptions)
 class RestChoice(RestProperties):
     """Mixed into operators that write motions of armatures."""
 
-    def draw_rest_change(self, layout: bpy.types.UILayout, rig: bpy.types.Object, known: str) -> None:
+    def draw_rest_change(self, layout: bpy.types.UILayout, rig: Object, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
         chosen: Any = self
         if rest_is_edited(rig, known):
@@ -310,7 +311,7 @@ class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
         """The options as the export takes them."""
         return options_from(self, MotionExportOptions)
 
-    def draw_choices(self, layout: bpy.types.UILayout, rig: bpy.types.Object) -> None:
+    def draw_choices(self, layout: bpy.types.UILayout, rig: Object) -> None:
         """Options; the edited rest pose and hidden keys only where there are such."""
         fields(layout)
         self.draw_rest_change(layout, rig, "motionbridge_motion_files")

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action as blender_action
 from ...blender import bone_curves, compat, scope
+from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
@@ -74,7 +75,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
     )
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -88,7 +89,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         """The armature the motions go onto."""
         return () if self.model else (likely_rig(context),)
 
-    def _list(self, context: bpy.types.Context, report: Report) -> None:
+    def _list(self, context: Context, report: Report) -> None:
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
@@ -96,7 +97,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             self.model = str(found[0]) if found else ""
         self.ask(context)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Where to, which, how."""
         layout = self.layout
         rig = likely_rig(context)
@@ -126,12 +127,12 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             for name in ("first_frame", "fake_user", "match_scene", "resample", "stash"):
                 body.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, omf_codec.OMF, report)
         rig = self._target(context, next(iter(chosen)), report)
-        actions: list[Any] = []
+        actions: list[Action] = []
         with scope.progress(context, sum(len(names) for names in chosen.values())) as step:
 
             def one(path: str, found: Report) -> None:
@@ -176,7 +177,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         report.note("the motions are on a model that was imported for them", Path(found[0]).name)
         return imported.rig
 
-    def _after(self, context: Any, actions: list[Any], report: Report) -> None:
+    def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
             scene.match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
         rate = blender_action.frames_per_second(context.scene)
@@ -227,7 +228,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         default=False,
     )
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the motions came from."""
         rig = likely_rig(context)
         file = active_file(rig)
@@ -243,7 +244,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         """The motions of a motion file or inside a model. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(omf_codec.OMF, str(path))]
 
-    def names_to_write(self, context: bpy.types.Context) -> list[str]:
+    def names_to_write(self, context: Context) -> list[str]:
         """The names that the chosen actions have in the game."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
@@ -251,7 +252,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             return []  # exporting says what is wrong
         return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Which, where to, how."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
@@ -267,7 +268,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         rig = rig_to_export(context, self.collection) if self.remember else None
         return (rig, *self._chosen(rig)) if rig is not None else ()
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
@@ -293,7 +294,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))
 
-    def _chosen(self, rig: bpy.types.Object) -> list[Any]:
+    def _chosen(self, rig: Object) -> list[Action]:
         wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
         if wanted:
             return _named(rig, wanted)
@@ -311,7 +312,7 @@ def active_file(rig: Any) -> Any:
     return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
 
 
-def actions_moving(rig: Any) -> list[Any]:
+def actions_moving(rig: Object) -> list[Action]:
     """The actions of the files of ``rig`` in their order, then those of no file that move bones it has."""
     ordered = [action for file in rig.motionbridge_motion_files for action in library.motions_of(file)]
     ordered += [action for file in rig.motionbridge_skeletal_files for action in library.motions_of(file)]
@@ -323,7 +324,7 @@ def _actions() -> list[Any]:
     return list(bpy.data.actions)
 
 
-def _moves(action: Any, rig: Any) -> bool:
+def _moves(action: Action, rig: Object) -> bool:
     if action.motionbridge_motion.file or action.motionbridge_skeletal.file:
         return False
     bag = compat.curve_bag(action)
@@ -331,7 +332,7 @@ def _moves(action: Any, rig: Any) -> bool:
     return first is not None and bone_curves.bone_of(first.data_path) in rig.data.bones
 
 
-def _named(rig: bpy.types.Object, wanted: list[str]) -> list[Any]:
+def _named(rig: Object, wanted: list[str]) -> list[Action]:
     there = actions_moving(rig)
     by_name = {action.motionbridge_motion.motion_name.lower(): action for action in reversed(there)}
     by_name |= {action.name.lower(): action for action in reversed(there)}
@@ -363,7 +364,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature has a motion file."""
         if active_rig(context) is None:
             cls.poll_message_set("Several armatures have motions: make one active")
@@ -388,7 +389,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 samples=self._samples,
             )
 
-    def _only(self, context: bpy.types.Context, rig: bpy.types.Object) -> Any:
+    def _only(self, context: bpy.types.Context, rig: Object) -> Any:
         """The action to save alone, None for the whole list."""
         action = active_action(context)
         if self.only_active and action is None:
@@ -400,7 +401,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         rig, file = self._target(context)
         return (rig, *library.motions_of(file))
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """The motion file's, or that of the model that the motions are inside of."""
         return str(self._target(context)[1].path)
 
@@ -414,7 +415,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             )
         return rig, file
 
-    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+    def questions(self, context: Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
         return {
@@ -423,7 +424,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             "hidden_keys": hides_keys(rig),
         }
 
-    def draw_options(self, context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
         """Which motions, and how they are written."""
         if len(library.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
@@ -444,7 +445,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """What rounding does."""
         return [text for text in [worst_error_text(plan)] if text]
 
-    def settle(self, context: bpy.types.Context, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """What is on disk is what the motions came from now."""
         rig, file = self._target(context)
         self.restore_hidden_keys(rig, library.motions_of(file))

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, St
 
 from ...blender import action as actions
 from ...blender import action_lists, scope
+from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core import names
 from ...core.errors import ReadError, WriteError
@@ -29,7 +30,7 @@ from . import motion_choices
 from .motion_files import active_file
 
 
-def plays_action(operator: Any, context: bpy.types.Context) -> bool:
+def plays_action(operator: Any, context: Context) -> bool:
     """The poll of operators on what the active armature plays, with the reason where there is none."""
     if lacks_rig(operator, context):
         return False
@@ -47,7 +48,7 @@ class OnMotion(Operation):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature plays an action."""
         return plays_action(cls, context)
 
@@ -66,7 +67,7 @@ class OnMotion(Operation):
             )
         return rig, action
 
-    def chosen_of_file(self, context: bpy.types.Context) -> tuple[Any, Any, Any]:
+    def chosen_of_file(self, context: Context) -> tuple[Any, Any, Any]:
         """The armature, the action and its motion file. Raises `WriteError`."""
         rig, action = self.chosen(context)
         file = action_lists.file_of(rig, action, motion_files.LISTS)
@@ -85,7 +86,7 @@ class OnMotionFile(Operation):
         return ()
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature has a motion file."""
         operator: Any = cls
         if lacks_rig(operator, context):
@@ -101,7 +102,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
     bl_label = "Restore Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Revert."""
         rig, action = self.chosen(context)
         motion_edit.revert(rig, action, report)
@@ -129,7 +130,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Move, unless it is at that end already."""
         _, action, file = self.chosen_of_file(context)
         listed = library.motions_of(file)
@@ -151,7 +152,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Delete it and play the next of the list."""
         rig, action, file = self.chosen_of_file(context)
         name = action.name
@@ -176,7 +177,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Put it at the end of the list."""
         rig, action = self.chosen(context)
         file = active_file(rig)
@@ -195,7 +196,7 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
     bl_label = "Find Edited Motions"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Compare."""
         rig = rig_to_export(context, "")
         listed = library.motions_of(active_file(rig))
@@ -215,7 +216,7 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
     bl_label = "Use as Motion Name"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Take the action's name over."""
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
@@ -233,7 +234,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
         scene.match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
@@ -257,7 +258,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     )
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature came from a model that refers to motion files."""
         if lacks_rig(cls, context):
             return False
@@ -282,7 +283,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         """The armature."""
         return (active_rig(context),)
 
-    def _paths(self, rig: Any) -> list[str]:
+    def _paths(self, rig: Object) -> list[str]:
         motion_choices.forget()
         model = remembered(rig)
         names = [reference.name for reference in model.references]
@@ -305,7 +306,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
             )
         return missing
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import them."""
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
@@ -338,14 +339,14 @@ class OnMarks(OnMotion):
         return Outcome(sentence)
 
     def changed_mark(
-        self, context: Any, change: "Callable[[Any, core_model.Marker], core_model.Marker | None]", sentence: str
+        self, context: Context, change: "Callable[[Any, core_model.Marker], core_model.Marker | None]", sentence: str
     ) -> Outcome:
         """The same for the active mark: ``change`` says what it becomes, None where it goes.
 
         ``sentence`` has a place for its old name. Raises `WriteError`.
         """
 
-        def replace(action: Any, markers: "list[core_model.Marker]") -> str:
+        def replace(action: Action, markers: "list[core_model.Marker]") -> str:
             place = action.motionbridge_motion.active_mark
             if not 0 <= place < len(markers):
                 raise WriteError("no such mark", remedy="Add a mark, or choose one in the list")
@@ -366,10 +367,10 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
 
     name: StringProperty(name="Name", description="The mark's name in the game", default="mark")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add it behind the others."""
 
-        def add(action: Any, markers: "list[core_model.Marker]") -> str:
+        def add(action: Action, markers: "list[core_model.Marker]") -> str:
             name = names.distinct(self.name, {marker.name for marker in markers})
             markers.append(core_model.Marker(name))
             action.motionbridge_motion.active_mark = len(markers) - 1
@@ -387,17 +388,17 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
 
     name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Ask for the name."""
         motion = active_motion(self, context)
         if motion is not None and 0 <= motion.active_mark < len(motion.marks):
             self.name = motion.marks[motion.active_mark].name
         return context.window_manager.invoke_props_dialog(self)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Rename."""
 
-        def rename(_action: bpy.types.Action, mark: "core_model.Marker") -> "core_model.Marker":
+        def rename(_action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             if not self.name:
                 raise WriteError("a mark needs a name", remedy="Type one")
             return core_model.Marker(self.name, mark.intervals)
@@ -412,7 +413,7 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
     bl_label = "Remove Mark"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Remove it."""
         return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
 
@@ -434,10 +435,10 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
         options={"SKIP_SAVE"},
     )
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Add it behind the others."""
 
-        def add(action: Any, mark: "core_model.Marker") -> "core_model.Marker":
+        def add(action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             frame = context.scene.frame_current_final
             now = max(marks.seconds_at(action, frame), 0.0)
             start = self.start if self.start >= 0 else now
@@ -458,10 +459,10 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
 
     interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Remove it."""
 
-        def remove(_action: bpy.types.Action, mark: "core_model.Marker") -> "core_model.Marker":
+        def remove(_action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
             if not 0 <= number < len(mark.intervals):
                 raise WriteError("there is no such interval", remedy="Choose one of the list")
@@ -477,12 +478,12 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
     bl_label = "Update from Markers"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Take them."""
         return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
 
 
-def active_motion(operator: OnMotion, context: bpy.types.Context) -> Any:
+def active_motion(operator: OnMotion, context: Context) -> Any:
     """The properties of the motion that an operator means, or None."""
     if not operator.action and not type(operator).poll(context):
         return None

@@ -1,13 +1,14 @@
 """The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, bone parts."""
 
 from collections.abc import Iterable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ...blender import action as actions
 from ...blender import action_lists, compat
+from ...blender.typed import Action, Context, Object, Scene
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -29,6 +30,11 @@ from . import hud_tools, motion_choices
 from .motion_files import active_file
 from .motion_operators import OnMotionFile
 
+if TYPE_CHECKING:
+    from ...games.xray.models.properties import ModelProperties
+    from ..listed_actions import Rows
+
+
 ICONS = {"IMPORTED": "CHECKMARK", "FOUND": "IMPORT", "NOT FOUND": "QUESTION"}
 
 
@@ -37,7 +43,7 @@ def own_name(reference: str) -> str:
     return ", ".join(part.strip().replace("\\", "/").rpartition("/")[2] for part in reference.split(","))
 
 
-def state_of(rig: bpy.types.Object, reference: str) -> str:
+def state_of(rig: Object, reference: str) -> str:
     """A key of `ICONS`; of a mask that means several files, whether all of them are imported."""
     paths = motion_choices.paths_of(rig, reference)
     if not paths:
@@ -63,7 +69,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
         row.label(text=own_name(item.name), translate=False)
         row.label(icon=ICONS[state_of(data.id_data, item.name)])
 
-    def filter_items(self, _context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, _context: Context, data: "ModelProperties", _property: str) -> tuple[list[int], list[int]]:
         """Those whose whole path the filter fits, in the model's order."""
         references = data.references
         if not self.filter_name:
@@ -72,7 +78,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
         return [self.bitflag_filter_item if fits(reference.name) else 0 for reference in references], []
 
 
-def draw(layout: bpy.types.UILayout, rig: Any) -> None:
+def draw(layout: bpy.types.UILayout, rig: Object) -> None:
     """The list, and buttons that import the active reference or all of them; nothing where there are none."""
     model = remembered(rig)
     if model is None or not len(model.references):
@@ -103,7 +109,7 @@ def draw(layout: bpy.types.UILayout, rig: Any) -> None:
         paragraph(column, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
-def _play(rig: bpy.types.Object, number: int) -> None:
+def _play(rig: Object, number: int) -> None:
     if 0 <= number < len(bpy.data.actions):
         _play_action(rig, bpy.data.actions[number])
 
@@ -114,12 +120,12 @@ def _play_action(rig: bpy.types.Object, action: bpy.types.Action) -> None:
     library.play(bpy.context, rig, action)
 
 
-def _motion_rows(rig: Any) -> Any:
+def _motion_rows(rig: Object) -> "Rows":
     file = active_file(rig)
     return listed_actions.rows_of(rig, [file] if file is not None else [], motion_files.LISTS, library.motions_of)
 
 
-def _editor_motion_rows(rig: Any) -> Any:
+def _editor_motion_rows(rig: Object) -> "Rows":
     files = list(rig.motionbridge_skeletal_files)
     return listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
 
@@ -135,7 +141,7 @@ class MOTIONBRIDGE_UL_motion_files(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         _data: Any,
         item: Any,
@@ -160,12 +166,12 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: Any,
         _data: Any,
         _item: Any,
         _icon: int,
-        rig: Any,
+        rig: Object,
         _property: str,
         index: int,
     ) -> None:
@@ -182,14 +188,14 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
             badge.label(text=shown(motion.bl_rna.properties["status"].enum_items[motion.status].name))
         badge.label(icon=STATUS_ICONS[motion.status])
 
-    def draw_filter(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_filter(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Filter by name, and by badge."""
         row = layout.row(align=True)
         row.prop(self, "pattern", text="", icon="VIEWZOOM")
         row.prop(self, "regular", text="", icon="SORTBYEXT")
         row.prop(self, "edited", text="", icon="GREASEPENCIL")
 
-    def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
         """The motions of the active file, in the order of the file."""
         rig = active_rig(context)
         if rig is None:
@@ -206,11 +212,11 @@ class MotionsPanel(MotionbridgePanel):
     bl_label = "Motions"
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature is of the game."""
         return is_of_xray(context)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
@@ -227,7 +233,7 @@ class MotionsPanel(MotionbridgePanel):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
-def _draw_files(layout: bpy.types.UILayout, rig: Any) -> None:
+def _draw_files(layout: bpy.types.UILayout, rig: Object) -> None:
     if len(rig.motionbridge_motion_files) > 1:
         layout.template_list(
             "MOTIONBRIDGE_UL_motion_files",
@@ -248,7 +254,7 @@ def _draw_files(layout: bpy.types.UILayout, rig: Any) -> None:
     row.operator("export_scene.xray_omf", text="", icon="EXPORT")
 
 
-def _draw_motions(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
+def _draw_motions(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
     row = layout.row()
     listed_actions.draw(row, MOTIONS, rig, rows=8)
     column = row.column(align=True)
@@ -266,7 +272,7 @@ def _draw_motions(layout: bpy.types.UILayout, rig: Any, context: Any) -> None:
         layout.operator("motionbridge.match_scene", icon="PREVIEW_RANGE")
 
 
-def _matches(scene: bpy.types.Scene, action: bpy.types.Action) -> bool:
+def _matches(scene: Scene, action: Action) -> bool:
     first, last = motion_length.drawn_ends(action)
     same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
@@ -278,7 +284,7 @@ class OnActiveMotion(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature plays an action that is a motion."""
         action = active_action(context)
         return action is not None and action.motionbridge_motion.is_motion
@@ -290,7 +296,7 @@ class PlayingPanel(OnActiveMotion):
     bl_label = "Motion"
     bl_options = set()
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Names, flags, numbers."""
         layout = fields(self.layout)
         action = active_action(context)
@@ -320,7 +326,7 @@ class PlayingPanel(OnActiveMotion):
         grid.prop(motion, "flags")
 
 
-def was_renamed(action: Any) -> bool:
+def was_renamed(action: Action) -> bool:
     """Whether the action's name says something else than the motion's; Blender's own numbers do not count."""
     wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
     stem, _, number = action.name.rpartition(".")
@@ -334,7 +340,7 @@ class MarksPanel(OnActiveMotion):
 
     bl_label = "Marks"
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Marks, and the intervals of the active one."""
         layout = self.layout
         motion = active_action(context).motionbridge_motion
@@ -364,11 +370,11 @@ class PartitionsPanel(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature has a motion file."""
         return active_file(active_rig(context)) is not None
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Partitions in their order, and the bones of the active one with their tracks."""
         layout = self.layout
         file = active_file(active_rig(context))
@@ -450,7 +456,7 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
         """The armature's data, which has the bone collections."""
         return (rig_to_export(context, "").data,)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Collections of the partitions' names get exactly their bones."""
         rig = rig_to_export(context, "")
         armature = rig.data
@@ -474,18 +480,18 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """Bones are selected in pose mode, and a partition is chosen."""
         cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[Object]:
         """The armature, which has the file."""
         return (rig_to_export(context, ""),)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Every bone that the file has a track of and that is not there yet."""
         file = active_file(rig_to_export(context, ""))
         bones = [bone_properties.game_name(bone.bone) for bone in context.selected_pose_bones]

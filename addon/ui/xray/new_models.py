@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import compat, scope
+from ...blender.typed import Context
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones import order
@@ -28,7 +29,7 @@ WATER = 1000.0
 """Kilograms per cubic metre."""
 
 
-def _holder(context: Any) -> Any:
+def _holder(context: Context) -> Any:
     """The active armature, or the topmost object above the active one."""
     found = active_rig(context) or context.view_layer.objects.active
     while found is not None and found.type != "ARMATURE" and found.parent is not None:
@@ -44,7 +45,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is something that is not yet a model."""
         cls.poll_message_set("Select an armature or mesh that is not an X-Ray model yet")
         holder = _holder(context)
@@ -57,7 +58,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         holder = _holder(context)
         return tuple(one for one in (holder, holder.data) if one is not None)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Set up, count."""
         holder = _holder(context)
         with scope.object_mode(context):
@@ -80,7 +81,7 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
     selected: BoolProperty(name="Selected Bones", description="Only the selected bones of the armature", default=False)
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There are bones of a model."""
         if lacks_rig(cls, context):
             return False
@@ -91,13 +92,13 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         """The armature."""
         return (active_rig(context).data,)
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options."""
         layout = fields(self.layout)
         for name in ("shape", "density", "selected"):
             layout.prop(self, name)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Fit, count."""
         rig = active_rig(context)
         with scope.object_mode(context):
@@ -119,7 +120,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
     filter_glob: StringProperty(default="*.omf;*.ogf", options={"HIDDEN"})
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a new model with bones."""
         if lacks_rig(cls, context):
             return False
@@ -131,10 +132,10 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         rig = active_rig(context)
         return (rig, rig.data)
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """Nothing but the file."""
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Take over, count."""
         (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
         rig = active_rig(context)
@@ -165,7 +166,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is an active object."""
         cls.poll_message_set("Select an X-Ray bone, or an object with a material")
         return context.view_layer.objects.active is not None
@@ -177,7 +178,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         made = context.view_layer.objects.active.active_material
         return (made,) if made is not None else ()
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """A dialog with what is set; bones get only materials of things that move."""
         self.listed.clear()
         for name in sorted(material_names(context, dynamic=self.target == "BONE"), key=str.lower):
@@ -186,14 +187,14 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
             self.material_name = next((getattr(one, field) for one, field in self._chosen(context)), "")
         return context.window_manager.invoke_props_dialog(self, width=400)
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The list, or that there is none."""
         layout = fields(self.layout)
         layout.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
         if not len(self.listed):
             layout.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Set it."""
         chosen = self._chosen(context)
         there = material_names(context, dynamic=self.target == "BONE")
@@ -209,7 +210,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
                 setattr(one, field, self.material_name)
         return Outcome(said("Game material {}: {}").format(self.material_name, len(chosen)))
 
-    def _chosen(self, context: Any) -> list[tuple[Any, str]]:
+    def _chosen(self, context: Context) -> list[tuple[Any, str]]:
         """Properties and their fields, the active one's first."""
         if self.target == "SURFACE":
             made = context.view_layer.objects.active.active_material
@@ -224,7 +225,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         return [(bone.motionbridge_xray, "material") for bone in found if known(bone) is not None]
 
 
-def material_names(context: Any, *, dynamic: bool) -> set[str]:
+def material_names(context: Context, *, dynamic: bool) -> set[str]:
     """Names of the game's materials, those alone that things which move can have; none without a `gamemtl.xr`."""
     game, _ = folders(context)
     holder = context.view_layer.objects.active

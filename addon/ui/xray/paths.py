@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ...blender import scope
+from ...blender.typed import Action, Context, Object
 from ...core.report import Report
 from ...games import plan as plans
 from ...games.options import FittingOptions
@@ -25,6 +26,7 @@ from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
+    from ...games.xray.motions.properties import PathProperties
 
 
 PathImportProperties: Any = properties_from(PathImportOptions)
@@ -45,13 +47,13 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         default=False,
     )
 
-    def draw(self, _context: bpy.types.Context) -> None:
+    def draw(self, _context: Context) -> None:
         """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
             layout.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
         chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[motion_paths.ImportedPath] = []
@@ -84,7 +86,7 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object follows a path."""
         cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
@@ -93,17 +95,17 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         _match(context, active_path(context))
         return scene.frames_said(context)
 
 
-def _match(context: Any, action: Any) -> None:
+def _match(context: Context, action: Action) -> None:
     scene.match_scene(context, action.motionbridge_path.fps, action.frame_range)
 
 
-def active_path(context: Any) -> Any:
+def active_path(context: Context) -> Any:
     """The action of the path that the active object follows, or None."""
     return motion_paths.followed_action(context.view_layer.objects.active)
 
@@ -124,12 +126,12 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is an object."""
         cls.poll_message_set("No object in the scene")
         return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
-    def suggest(self, context: Any) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the path came from."""
         active = context.view_layer.objects.active
         action = motion_paths.followed_action(active)
@@ -138,7 +140,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         elif active is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(active.name)}.anm"
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """How; what is for curves only where a curve is meant."""
         layout = fields(self.layout)
         active = context.view_layer.objects.active
@@ -150,7 +152,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
             layout.prop(self, "banked")
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: Any, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         file = self.named_file(kinds.PATHS)
         options = options_from(self, PathExportOptions)
@@ -161,7 +163,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         return Outcome(f"{Path(file).name}: {plan.sentence()}")
 
 
-def _draw_how(layout: bpy.types.UILayout, active: Any) -> None:
+def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     """Whether keys go out as they are, before anybody wonders why there are others."""
     reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
@@ -185,11 +187,11 @@ class PathPanel(MotionbridgePanel):
     bl_order = 10
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object follows a path."""
         return active_path(context) is not None
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The path, and the way to another."""
         layout = self.layout
         action = active_path(context)
@@ -233,17 +235,17 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active object follows a path that came from a file."""
         action = motion_paths.followed_action(context.view_layer.objects.active)
         cls.poll_message_set("The active object has no imported motion path")
         return action is not None and bool(action.motionbridge_path.path)
 
-    def source(self, context: Any) -> Any:
+    def source(self, context: Any) -> "PathProperties":
         """Of the action."""
         return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
 
-    def planned(self, context: Any, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """The path."""
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
@@ -251,7 +253,7 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
             context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
         )
 
-    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
         draw_tolerances(layout, self)
 

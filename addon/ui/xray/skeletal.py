@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action_lists, scope
 from ...blender.properties import refuse_linked
+from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games import plan as plans
@@ -64,7 +65,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         default=False,
     )
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """The file browser, or for files that are known already the list of their motions."""
         if bpy.app.background:
             return self.execute(context)
@@ -74,11 +75,11 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         self.called_by_person()
         return self.answer(context, self._list)
 
-    def _list(self, context: bpy.types.Context, report: Report) -> None:
+    def _list(self, context: Context, report: Report) -> None:
         self.list_files(skl_codec.SKL, report)
         self.ask(context)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Onto what, which, how."""
         draw_rig(self.layout, context)
         self.draw_list(self.layout)
@@ -88,11 +89,11 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         for name in ("fake_user", "match_scene", "stash"):
             layout.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
-        actions: list[Any] = []
+        actions: list[Action] = []
         chosen = self._chosen(paths, report)
         with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
 
@@ -135,13 +136,13 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
             )
         return chosen
 
-    def _after(self, context: bpy.types.Context, actions: list[Any], report: Report) -> None:
+    def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
             scene.match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
         scene.note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
-def draw_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
+def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
     """Which armature is meant, or that there is none."""
     rig = likely_rig(context)
     if rig is None:
@@ -150,7 +151,7 @@ def draw_rig(layout: bpy.types.UILayout, context: bpy.types.Context) -> None:
         layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
-def rig_to_import_onto(context: bpy.types.Context, report: Report) -> Any:
+def rig_to_import_onto(context: Context, report: Report) -> Any:
     """The active armature, or the only one there is. Raises `ReadError`."""
     rig = likely_rig(context)
     if rig is None:
@@ -199,7 +200,7 @@ class EXPORT_SCENE_OT_xray_skl(
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.exported_glob, options={"HIDDEN"})
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
 
-    def suggest(self, context: bpy.types.Context) -> None:
+    def suggest(self, context: Context) -> None:
         """The file the motions came from."""
         rig = likely_rig(context)
         file = file_played(rig) if rig is not None else None
@@ -218,7 +219,7 @@ class EXPORT_SCENE_OT_xray_skl(
         """The motions of a file of the editor. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(skl_codec.SKL, str(path))]
 
-    def names_to_write(self, context: bpy.types.Context) -> list[str]:
+    def names_to_write(self, context: Context) -> list[str]:
         """The names that the chosen actions have in the game."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
@@ -226,7 +227,7 @@ class EXPORT_SCENE_OT_xray_skl(
             return []  # exporting says what is wrong
         return library.written_names(chosen, motion_files.SKL_LISTS, Report())
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
@@ -238,7 +239,7 @@ class EXPORT_SCENE_OT_xray_skl(
         draw_tolerances(layout, self)
         draw_backup(layout, self, self.filepath)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Plan and write."""
         path = self.named_file(kinds.EDITOR_MOTIONS)
         if Path(path).suffix.lower() not in {".skl", ".skls", ".object"}:
@@ -262,7 +263,7 @@ class EXPORT_SCENE_OT_xray_skl(
         self.restore_hidden_keys(rig, chosen)
         return Outcome(f"{Path(path).name}: {plan.changes.sentence()}")
 
-    def _chosen(self, rig: bpy.types.Object) -> list[Any]:
+    def _chosen(self, rig: Object) -> list[Action]:
         file = file_played(rig)
         if self.choose == "FILE" and file is not None:
             return library.motions_of(file)
@@ -271,7 +272,7 @@ class EXPORT_SCENE_OT_xray_skl(
         return some_action(rig, actions_moving(rig))
 
 
-def file_played(rig: Any) -> Any:
+def file_played(rig: Object) -> Any:
     """The file of the motion that plays, else the last one of which there still are actions; None without one."""
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
@@ -282,7 +283,7 @@ def file_played(rig: Any) -> Any:
     return next((file for file in reversed(files) if library.motions_of(file)), None)
 
 
-def active_skeletal(context: bpy.types.Context) -> Any:
+def active_skeletal(context: Context) -> Any:
     """The action that the active armature plays, where it is one of the editor's motions."""
     action = active_action(context)
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
@@ -293,12 +294,12 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: bpy.types.UILayout,
         _data: Any,
         _item: Any,
         _icon: int,
-        rig: Any,
+        rig: Object,
         _property: str,
         index: int,
     ) -> None:
@@ -313,7 +314,7 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         right.active = False
         right.label(text=action.motionbridge_skeletal.file, translate=False)
 
-    def filter_items(self, context: bpy.types.Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
+    def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
         """Those of the active armature's files, in their order."""
         rig = active_rig(context)
         if rig is None:
@@ -332,7 +333,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """One plays."""
         if lacks_rig(cls, context):
             return False
@@ -343,7 +344,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         """Nothing but the scene."""
         return ()
 
-    def run(self, context: bpy.types.Context, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
         scene.match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
@@ -358,11 +359,11 @@ class SkeletalPanel(MotionbridgePanel):
     bl_order = 9
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature is of the game."""
         return is_of_xray(context)
 
-    def draw(self, context: bpy.types.Context) -> None:
+    def draw(self, context: Context) -> None:
         """The motion, or how to get one."""
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)
@@ -381,7 +382,7 @@ class SkeletalPanel(MotionbridgePanel):
         column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
 
 
-def _draw_motion(layout: bpy.types.UILayout, rig: Any, action: Any) -> None:
+def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> None:
     skeletal = action.motionbridge_skeletal
     file = rig.motionbridge_skeletal_files.get(skeletal.file)
     facts = layout.column(align=True)
@@ -406,14 +407,14 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
-    def poll(cls, context: bpy.types.Context) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The active armature has motions of a file of the editor."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no imported editor motions")
         return file_played(active_rig(context)) is not None
 
-    def path(self, context: bpy.types.Context) -> str:
+    def path(self, context: Context) -> str:
         """The file of the motion that plays."""
         return str(file_played(active_rig(context)).path)
 
@@ -437,7 +438,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
                 samples=self._samples,
             )
 
-    def questions(self, context: bpy.types.Context) -> dict[str, bool]:
+    def questions(self, context: Context) -> dict[str, bool]:
         """What to start from, the edited rest pose, hidden keys."""
         rig = active_rig(context)
         return {
@@ -446,7 +447,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
             "hidden_keys": hides_keys(rig),
         }
 
-    def draw_options(self, _context: bpy.types.Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """How what has to be fitted is."""
         draw_tolerances(layout, self)
 
@@ -454,7 +455,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         """The motions with their channels and fields."""
         return [change_text(change) for change in plan.changes.parts]
 
-    def settle(self, context: bpy.types.Context, plan: Any) -> None:
+    def settle(self, context: Context, plan: Any) -> None:
         """The file on disk is known."""
         rig = active_rig(context)
         file = file_played(rig)

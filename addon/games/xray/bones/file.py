@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -33,6 +33,11 @@ from ....formats.xray.ogf.chunk_types import Joint, Shape
 from ..motions import files as motion_files
 from . import properties as bone_properties
 from . import values as bone_values
+
+if TYPE_CHECKING:
+    from ....blender.typed import Bone, Object
+    from ....formats.xray.ogf.chunk_types import IkBone
+
 
 OF_KIND: dict[type, tuple[str, ...]] = {
     Material: ("material",),
@@ -76,7 +81,7 @@ class BonesPlan:
         files.write_atomically(self.path, self.data, backup=backup)
 
 
-def import_bones(rig: Any, path: str, report: Report) -> int:
+def import_bones(rig: Object, path: str, report: Report) -> int:
     """Put the properties of the file at ``path`` on the bones of ``rig``; how many bones got some.
 
     Raises `ReadError` for a file that is none, or of which no bone is in the armature.
@@ -124,14 +129,14 @@ def _first_of_each_name(document: Bones) -> dict[str, bones.Bone]:
     return found
 
 
-def _bones_by_name(rig: bpy.types.Object) -> dict[str, Any]:
+def _bones_by_name(rig: Object) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for bone in bone_properties.in_order(rig):
         found.setdefault(bone_properties.game_name(bone).lower(), bone)
     return found
 
 
-def _adopt(bone: Any, name: str, number: int) -> None:
+def _adopt(bone: Bone, name: str, number: int) -> None:
     """Make a bone that came from no model one of the game's, so that its panels show."""
     properties = bone.motionbridge_xray
     if bone_properties.known(bone) is None:
@@ -143,7 +148,7 @@ def _absent(physics: Physics) -> set[str]:
     return {name for kind, properties in OF_KIND.items() if kind not in physics.kinds for name in properties}
 
 
-def plan_export(rig: Any, path: str, report: Report) -> BonesPlan:
+def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
     """The properties of the bones of ``rig`` as the file at ``path``. Raises `WriteError`.
 
     It starts from the file that was imported onto the armature; without one it is a new file of all bones.
@@ -159,7 +164,7 @@ def plan_export(rig: Any, path: str, report: Report) -> BonesPlan:
     return plan
 
 
-def _changed(rig: bpy.types.Object, document: Bones, plan: BonesPlan, report: Report) -> Bones:
+def _changed(rig: Object, document: Bones, plan: BonesPlan, report: Report) -> Bones:
     by_name = _bones_by_name(rig)
     changed = {}
     for index, section in enumerate(document.sections):
@@ -184,7 +189,7 @@ def _changed(rig: bpy.types.Object, document: Bones, plan: BonesPlan, report: Re
     return with_bones(document, changed, added)
 
 
-def _new_file(rig: bpy.types.Object, plan: BonesPlan) -> Bones:
+def _new_file(rig: Object, plan: BonesPlan) -> Bones:
     ours = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
     if not ours:
         raise WriteError(
@@ -196,20 +201,20 @@ def _new_file(rig: bpy.types.Object, plan: BonesPlan) -> Bones:
     return new_bones(made, list(_parts(rig)))
 
 
-def _parts(rig: Any) -> Iterator[Part]:
+def _parts(rig: Object) -> Iterator[Part]:
     """The partitions of the armature's first motion file."""
     for file in list(rig.motionbridge_motion_files)[:1]:
         for partition in motion_files.partitions_of(file):
             yield Part(partition.name, [bone.name or b"" for bone in partition.bones])
 
 
-def _entry(bone: Any) -> Any:
+def _entry(bone: Bone) -> IkBone:
     """What stands on a bone, as a model has it."""
     nothing = decode_bone(new_bone("", decode_bone(bones.Bone([])).entry))
     entry, _ = bone_values.gather(bone, nothing.entry)
     return entry
 
 
-def suggested_name(rig: Any) -> str:
+def suggested_name(rig: Object) -> str:
     """The file the properties came from, else one called like the armature."""
     return str(rig.motionbridge_bones.path) or f"{names.shortened(bpy.path.clean_name(rig.name))}.bones"

@@ -5,17 +5,21 @@ A new model keeps them on its armature: the index of each bone, and the bone par
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
 from ....core.report import Report
 from ....core.text import listed
 from ....formats.xray.conversion import BoneOrder, bone_order_of
 from .properties import game_name, known
 
+if TYPE_CHECKING:
+    from ....blender.typed import Object
+
+
 __all__ = ["BoneOrder", "bone_order_of", "of_new_model", "take"]
 
 
-def of_new_model(holder: Any) -> BoneOrder:
+def of_new_model(holder: Object) -> BoneOrder:
     """What a new model has taken over from another; nothing of any other object."""
     model = holder.motionbridge_editor_model
     if not model.is_made or not len(model.parts):
@@ -25,7 +29,7 @@ def of_new_model(holder: Any) -> BoneOrder:
     return BoneOrder([name for _, name in bones], parts)
 
 
-def take(rig: Any, order: BoneOrder, report: Report) -> int:
+def take(rig: Object, order: BoneOrder, report: Report) -> int:
     """Let the bones of a new model be numbered as in ``order``, and keep its parts; how many bones both have.
 
     Bones that differ are reported. Bones without the properties of a model are left alone.

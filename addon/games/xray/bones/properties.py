@@ -18,6 +18,7 @@ from bpy.props import (
 )
 
 from ....blender.properties import AddedProperties, bytes_property, seal_property
+from ....blender.typed import Bone
 
 SHAPES = (
     ("NONE", "None", "The bone has no collision", 0),
@@ -131,13 +132,13 @@ def known(bone: Any) -> Any:
     return properties if is_first else None
 
 
-def game_name(bone: Any) -> str:
+def game_name(bone: Bone) -> str:
     """The game's name of a bone, which a rename in Blender leaves alone; Blender's for a bone of other origin."""
     properties = known(bone)
     return str(properties.game_name if properties is not None and properties.game_name else bone.name)
 
 
-def in_order(rig: Any) -> list[Any]:
+def in_order(rig: Any) -> list[Bone]:
     """The bones in the model's order, others behind them in Blender's."""
     bones = [(known(bone), place, bone) for place, bone in enumerate(rig.data.bones)]
     last = len(bones)

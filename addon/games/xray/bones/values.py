@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -12,6 +12,11 @@ from ....core import names
 from ....core.binary import as_in_file
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
 from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN
+
+if TYPE_CHECKING:
+    from ....blender.typed import Bone
+    from .properties import BoneProperties
+
 
 BREAKABLE = 1
 
@@ -62,7 +67,7 @@ def _row(value: Any) -> Any:
     return np.asarray([value], np.float32)
 
 
-def build(bone: Any, entry: IkBone) -> None:
+def build(bone: Bone, entry: IkBone) -> None:
     """Give a bone what the file says of it, besides its name and number."""
     properties = bone.motionbridge_xray
     properties.rest_rotation = entry.rotation.tolist()
@@ -70,7 +75,7 @@ def build(bone: Any, entry: IkBone) -> None:
     build_physics(bone, entry, new=True)
 
 
-def build_physics(bone: Any, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
+def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
     """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``.
 
     Of a ``new`` bone all numbers are 0 already.
@@ -89,7 +94,7 @@ def build_physics(bone: Any, entry: IkBone, left_out: Collection[str] = (), *, n
         setattr(holders[owner], name, value)
 
 
-def gather(bone: Any, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:
+def gather(bone: Bone, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:
     """The base with what was changed on the bone, itself where nothing was; and the properties that were.
 
     The rest pose is not among them: it is the armature's; nor are those ``left_out``.
@@ -102,7 +107,7 @@ def gather(bone: Any, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkB
     return _entry(base, old | {path: new[path] for path in changed}), changed
 
 
-def _current(properties: Any, path: str, like: Value) -> Value:
+def _current(properties: BoneProperties, path: str, like: Value) -> Value:
     owner, _, name = path.rpartition(".")
     value = getattr(getattr(properties, owner) if owner else properties, name)
     if not isinstance(like, np.ndarray):

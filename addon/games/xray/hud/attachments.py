@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from enum import Enum
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,6 +27,10 @@ from ....formats.xray.ltx.document import numbers
 from ..bones.properties import game_name
 from . import pairs
 from .properties import holder_of
+
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object
+
 
 BONES = {
     "SCOPE": ("wpn_scope",),
@@ -95,7 +99,7 @@ class Motion(NamedTuple):
     scale: float
 
 
-def attach(context: Any, rig: Any, bone: str, holder: str, *, frames: tuple[int, int], keeps: Keeps) -> int:
+def attach(context: Context, rig: Object, bone: str, holder: str, *, frames: tuple[int, int], keeps: Keeps) -> int:
     """Let a bone of ``rig`` (hands or item) follow the bone ``holder`` of the hands in the active action.
 
     ``frames`` of the scene, the last included. Outside of them, and of other bones, every key stays. Gives back the
@@ -115,7 +119,7 @@ def attach(context: Any, rig: Any, bone: str, holder: str, *, frames: tuple[int,
     return len(chosen)
 
 
-def _refuse(hands: Any, rig: Any, bone: str, holder: str) -> None:
+def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
     followed, moved = hands.pose.bones.get(holder), rig.pose.bones.get(bone)
     for found, name, of in ((followed, holder, hands), (moved, bone, rig)):
         if found is None:
@@ -133,7 +137,7 @@ def _refuse(hands: Any, rig: Any, bone: str, holder: str) -> None:
         )
 
 
-def _motion_of(hands: Any, rig: Any) -> Motion:
+def _motion_of(hands: Object, rig: Object) -> Motion:
     rows = hands.motionbridge_hud.actions
     number = hands.motionbridge_hud.active_action
     row = rows[number] if 0 <= number < len(rows) else None
@@ -145,7 +149,9 @@ def _motion_of(hands: Any, rig: Any) -> Motion:
     return Motion(action, first, count, start, pairs.speed_of(row.hands) / pairs.speed_of(action))
 
 
-def _following(context: Any, moved: tuple[Any, str], held: tuple[Any, str], frames: Floats, keeps: Keeps) -> list[Any]:
+def _following(
+    context: Context, moved: tuple[Any, str], held: tuple[Any, str], frames: Floats, keeps: Keeps
+) -> list[Any]:
     """Of each frame: the bone's local transform that keeps its place relative to the holder."""
     (rig, bone), (hands, holder) = moved, held
     kept = frames[0 if keeps is Keeps.FIRST else -1]
@@ -174,7 +180,7 @@ def _following(context: Any, moved: tuple[Any, str], held: tuple[Any, str], fram
     return [local(wanted, parent) for wanted, parent in found]
 
 
-def _write(rig: Any, bone: str, motion: Motion, chosen: NDArray[np.intp], basis: list[Any]) -> None:
+def _write(rig: Object, bone: str, motion: Motion, chosen: NDArray[np.intp], basis: list[Any]) -> None:
     """Keys on each frame of the motion for the bone: those it has, but the chosen ones."""
     frames = blender_action.key_frames(motion.first, motion.frames, 1.0)
     bag = compat.curve_bag(motion.action, compat.suitable_slot(motion.action, rig))

@@ -28,6 +28,10 @@ from ..options import MotionImportOptions
 from .properties import holder_of
 
 if TYPE_CHECKING:
+    import bpy
+
+    from ....blender.typed import Action, Context, Object
+    from .properties import HudActionProperties
     from .scene import HudScene
 
 
@@ -52,7 +56,7 @@ class MotionFiles:
                 report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         self.table = hud.motion_table(opened.document.motion_set for opened in self.files)
 
-    def import_named(self, context: Any, names: Iterable[str] | None, report: Report) -> dict[str, Any]:
+    def import_named(self, context: Context, names: Iterable[str] | None, report: Report) -> dict[str, Any]:
         """Name in lower case -> the action of that motion, in the order of the files.
 
         Of ``names`` those that the game finds, each from the file that it takes it from; without them everything.
@@ -67,7 +71,7 @@ class MotionFiles:
                 found |= self._import(context, opened, labels, report)
         return found
 
-    def _import(self, context: Any, opened: Opened, chosen: Collection[str], report: Report) -> dict[str, Any]:
+    def _import(self, context: Context, opened: Opened, chosen: Collection[str], report: Report) -> dict[str, Any]:
         result = library.import_motions(
             omf_codec.OMF,
             context,
@@ -150,7 +154,7 @@ def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
         row.view = made.view_actions.get(pair.hands) if pair.found else None
 
 
-def item_of(hands: Any) -> Any:
+def item_of(hands: Object) -> Object | None:
     """The item that plays with these hands; None for a copy of the hands that was made without it."""
     item = hands.motionbridge_hud.item
     return item if item is not None and holder_of(item) in {hands, None} else None
@@ -175,7 +179,7 @@ def play(context: Any, hands: Any, number: int) -> None:
         _play_view(properties.view, row.view if properties.camera_effects else None, row)
 
 
-def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
+def play_beside(context: Context, item: Object, action: Action, of_hands: Action) -> None:
     """Let the item play its motion in the time of the hands' motion: from its start, at its own speed."""
     _remove_track(item)
     library.play(context, item, action)
@@ -192,7 +196,7 @@ def play_beside(context: Any, item: Any, action: Any, of_hands: Any) -> None:
     strip.extrapolation = "HOLD"
 
 
-def _play_view(carrier: Any, effect: Any, row: Any) -> None:
+def _play_view(carrier: Any, effect: Any, row: HudActionProperties) -> None:
     """Let the camera's carrier play a camera effect once, in seconds; without one it stays at the origin."""
     _remove_track(carrier)
     carrier.rotation_mode = Path.rotation_order
@@ -203,7 +207,7 @@ def _play_view(carrier: Any, effect: Any, row: Any) -> None:
         _add_strip(carrier, effect, start, 1 / speed).extrapolation = "NOTHING"
 
 
-def _add_strip(owner: Any, action: Any, start: int, scale: float) -> Any:
+def _add_strip(owner: Object, action: Action, start: int, scale: float) -> bpy.types.NlaStrip:
     """A strip of the whole action on a track of its own; ``scale`` frames of the scene for one of the action."""
     data = owner.animation_data or owner.animation_data_create()
     track = data.nla_tracks.new()
@@ -215,7 +219,7 @@ def _add_strip(owner: Any, action: Any, start: int, scale: float) -> Any:
     return strip
 
 
-def _remove_track(item: Any) -> None:
+def _remove_track(item: Object) -> None:
     data = item.animation_data
     for track in [track for track in data.nla_tracks if track.name.startswith(TRACK)] if data is not None else ():
         data.nla_tracks.remove(track)
@@ -224,7 +228,7 @@ def _remove_track(item: Any) -> None:
 # A new action ---------------------------------------------------------------------------------------------------------
 
 
-def add_action(hands: Any, number: int, alias: str, name: str) -> Any:
+def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
     """A new row with two new motions called ``name``, copies of those of a row: what the row plays lasts equally long.
 
     The copies go into the files of their originals when these are saved; flags, marks and speeds are the originals'.
@@ -257,7 +261,7 @@ def add_action(hands: Any, number: int, alias: str, name: str) -> Any:
     return added
 
 
-def _refuse_taken(rig: Any, name: str) -> None:
+def _refuse_taken(rig: Object, name: str) -> None:
     for file in rig.motionbridge_motion_files:
         stored = motion_files.document_of(file).motion_set.parameters.definitions
         listed = [str(one.motionbridge_motion.motion_name) for one in library.motions_of(file)]
@@ -265,7 +269,7 @@ def _refuse_taken(rig: Any, name: str) -> None:
             raise WriteError(f"the file {file.name!r} has a motion named {name!r} already", remedy="Type another name")
 
 
-def _copied(rig: Any, action: Any, name: str) -> Any:
+def _copied(rig: Object, action: Action, name: str) -> Action:
     file = action_lists.file_of(rig, action, motion_files.LISTS)
     if file is None:
         raise WriteError(f"the action {action.name!r} is in no motion file of {rig.name!r}", remedy="Import its file")
@@ -275,6 +279,6 @@ def _copied(rig: Any, action: Any, name: str) -> Any:
     return copy
 
 
-def speed_of(action: Any) -> float:
+def speed_of(action: Action) -> float:
     """The speed of a motion."""
     return float(action.motionbridge_motion.speed) or 1.0

@@ -26,6 +26,7 @@ from . import pairs
 from .properties import holder_of
 
 if TYPE_CHECKING:
+    from ....blender.typed import Object
     from .scene import HudScene
 
 Floats = NDArray[np.float64]
@@ -57,7 +58,7 @@ def place(shown: Any, matrix: Floats, order: str) -> None:
         shown.rotation_euler = there.to_euler(order)
 
 
-def hang(shown: Any, rig: Any, anchor: str) -> None:
+def hang(shown: Any, rig: Object, anchor: str) -> None:
     """Make an object a child of a bone of an armature object, such that its transform is that of the config.
 
     ``anchor`` is the game's name of the bone. Raises `ReadError` where the armature has none of that name.
@@ -89,14 +90,14 @@ def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: 
         row.text = row.saved = values.get(key, "")
 
 
-def _all_keys(hands: Any) -> Iterable[str]:
+def _all_keys(hands: Object) -> Iterable[str]:
     for wide in (False, True):
         for stance in Stance:
             for part in _parts(hands, stance, wide=wide):
                 yield from (part.position, *part.angles)
 
 
-def _parts(hands: Any, stance: Stance, *, wide: bool) -> list[Part]:
+def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
     """The objects that have a place, with its keys; none for an aim that the config does not know."""
     properties, aim = hands.motionbridge_hud, hands.parent
     suffix = hud.WIDE_SUFFIX if wide else ""
@@ -124,7 +125,7 @@ def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) ->
     return hud.placed(position, angles) if part.order == HANDS else hud.aimed(position, angles)
 
 
-def shown_parts(hands: Any) -> list[Part]:
+def shown_parts(hands: Object) -> list[Part]:
     """Those of the stance and the aspect that are shown."""
     properties = hands.motionbridge_hud
     return _parts(hands, Stance[properties.shown_stance], wide=properties.shown_aspect == Aspect.WIDE.name)
@@ -146,7 +147,7 @@ def part_of(shown: Any) -> Part | None:
     return parts.get(shown)
 
 
-def handle_of(shown: Any) -> Any:
+def handle_of(shown: Object) -> Any:
     """Where a person takes hold of a part, in the world: hands are moved at the weapon, which is in the picture."""
     hands = holder_of(shown)
     if hands is None or shown not in {hands, hands.parent}:
@@ -167,7 +168,7 @@ def turning_axes(part: Part) -> list[Any]:
     return [axes[axis] for axis in "XYZ" if axis in axes]
 
 
-def _text(hands: Any, key: str) -> str:
+def _text(hands: Object, key: str) -> str:
     """The value of a key; of a missing twin for wide screens that of the plain key."""
     rows = hands.motionbridge_hud.values
     row = rows[key]
@@ -175,7 +176,7 @@ def _text(hands: Any, key: str) -> str:
     return cleaned(plain.text if row.is_missing and not row.text and plain is not None else row.text)
 
 
-def _values(hands: Any, part: Part) -> tuple[list[float], list[float]]:
+def _values(hands: Object, part: Part) -> tuple[list[float], list[float]]:
     """Position and angles, three numbers each, that the texts say."""
     position = numbers(_text(hands, part.position), 3)
     if len(part.angles) == 1:
@@ -201,7 +202,7 @@ def show(hands: Any) -> None:
         scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].value
 
 
-def moved(hands: Any) -> dict[str, str]:
+def moved(hands: Object) -> dict[str, str]:
     """Config key -> new value of each object that was moved; empty where nothing was.
 
     Six decimals, as the game's own tuner writes them. Of an object only its position or only its angles are given
@@ -228,7 +229,7 @@ def _written(values: Floats) -> str:
     return ", ".join(f"{value:.6f}" for value in values + 0.0)
 
 
-def texts(hands: Any) -> dict[str, str]:
+def texts(hands: Object) -> dict[str, str]:
     """Key -> text of the place that is shown, as it is now."""
     now = moved(hands)
     keys = [key for part in shown_parts(hands) for key in (part.position, *part.angles)]
@@ -241,7 +242,7 @@ def changed(hands: Any) -> dict[str, str]:
     return {key: text for key, text in now.items() if text != hands.motionbridge_hud.values[key].saved}
 
 
-def settle(hands: Any, written: Mapping[str, str]) -> None:
+def settle(hands: Object, written: Mapping[str, str]) -> None:
     """Remember that values are in the config now."""
     rows = hands.motionbridge_hud.values
     for key, text in written.items():
@@ -259,7 +260,7 @@ INNER, OUTER = 0.006, 0.018
 """Metres from the centre to the ends of the crosshair's lines, one metre in front of the camera."""
 
 
-def add_points(rig: Any, values: Mapping[str, str], into: Any, report: Report) -> dict[str, Any]:
+def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collection, report: Report) -> dict[str, Any]:
     """Key -> an empty below its bone, for each point of the config; a bone that the model lacks is reported.
 
     ``rig`` the item, of Shadow of Chernobyl the whole model. The location of an empty is the point's value.
@@ -284,7 +285,7 @@ def add_points(rig: Any, values: Mapping[str, str], into: Any, report: Report) -
     return found
 
 
-def add_crosshair(name: str, camera: Any, into: Any) -> Any:
+def add_crosshair(name: str, camera: Object, into: bpy.types.Collection) -> Any:
     """Four lines around the centre of the camera's picture, in front of everything; renders leave them out."""
     ends = [(x * far, y * far, -1.0) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1)) for far in (INNER, OUTER)]
     mesh = bpy.data.meshes.new(f"{name} Crosshair")

@@ -14,6 +14,7 @@ from bpy.props import (
 )
 
 from ....blender.properties import AddedProperties
+from ....blender.typed import Context
 from ..options import ASPECTS, GAMES, STANCES
 from . import attachments, pairs, placing
 
@@ -50,15 +51,15 @@ class HudPointProperties(bpy.types.PropertyGroup):
     shown: PointerProperty(type=bpy.types.Object)
 
 
-def _play(hud: "HudProperties", context: Any) -> None:
+def _play(hud: "HudProperties", context: Context) -> None:
     pairs.play(context, hud.id_data, hud.active_action)
 
 
-def _show(hud: "HudProperties", _context: Any) -> None:
+def _show(hud: "HudProperties", _context: Context) -> None:
     placing.show(hud.id_data)
 
 
-def _attach(hud: "HudProperties", _context: Any) -> None:
+def _attach(hud: "HudProperties", _context: Context) -> None:
     attachments.show(hud.id_data)
 
 

@@ -22,7 +22,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from fnmatch import fnmatchcase
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -47,6 +47,10 @@ from ..options import Game, HudSceneOptions, ModelImportOptions, Stance
 from . import attachments, pairs, placing, sections
 from .pairs import MotionFiles
 from .sections import Setup, find_setup
+
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object, Scene
+
 
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 ARM = {Part.ARM, Part.HAND, Part.HELPER}
@@ -75,7 +79,7 @@ class HudScene:
     beside: HudScene | None = None
 
 
-def new_scene(context: Any, options: HudSceneOptions, report: Report) -> HudScene:
+def new_scene(context: Context, options: HudSceneOptions, report: Report) -> HudScene:
     """The objects in a new collection; the scene gets the camera, the game's frame rate and the form of the picture.
 
     Raises `ReadError` where a config, a model or a bone is missing, before the scene is changed.
@@ -138,7 +142,7 @@ def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: R
 
 
 def _add_item(
-    context: Any, setup: Setup, options: HudSceneOptions, report: Report, shared: tuple[Any, Any, Any]
+    context: Context, setup: Setup, options: HudSceneOptions, report: Report, shared: tuple[Any, Any, Any]
 ) -> HudScene:
     """Hands, item, points and motions; ``shared`` collection, camera and its carrier."""
     into, camera, carrier = shared
@@ -187,7 +191,7 @@ def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
     return model
 
 
-def _camera(name: str, options: HudSceneOptions, into: Any) -> Any:
+def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> Any:
     shown = hud.VIEWS[options.game.value]
     data = bpy.data.cameras.new(f"{name} Camera")
     data.sensor_fit = "VERTICAL"
@@ -199,7 +203,7 @@ def _camera(name: str, options: HudSceneOptions, into: Any) -> Any:
     return camera
 
 
-def _set_scene(context: Any, made: HudScene, options: HudSceneOptions) -> None:
+def _set_scene(context: Context, made: HudScene, options: HudSceneOptions) -> None:
     scene = context.scene
     scene.camera = made.camera
     scene.render.resolution_x, scene.render.resolution_y = options.aspect.value
@@ -216,7 +220,7 @@ def _set_scene(context: Any, made: HudScene, options: HudSceneOptions) -> None:
 
 
 def _import_motions(
-    context: Any,
+    context: Context,
     made: HudScene,
     setup: Setup,
     files: tuple[MotionFiles, MotionFiles | None],
@@ -248,7 +252,7 @@ def _import_motions(
 # Camera effects -------------------------------------------------------------------------------------------------------
 
 
-def add_carrier(name: str, camera: Any, into: Any) -> Any:
+def add_carrier(name: str, camera: Any, into: bpy.types.Collection) -> Any:
     """An empty that moves the camera, which is at its origin and looks along its +Y, as the game's do."""
     carrier = bpy.data.objects.new(f"{name} View", None)
     carrier.empty_display_size = 0.02
@@ -257,7 +261,7 @@ def add_carrier(name: str, camera: Any, into: Any) -> Any:
     return carrier
 
 
-def import_effects(carrier: Any, folders: Sequence[Path], names: Iterable[str], report: Report) -> dict[str, Any]:
+def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str], report: Report) -> dict[str, Any]:
     """Name of a hands' motion -> the action of its camera effect, of those that have one in the game folders.
 
     A file that cannot be read is reported and left out.
@@ -320,7 +324,7 @@ def chosen_rows(hands: Any, names: str) -> list[int]:
 
 
 def render_strip(
-    context: Any, hands: Any, numbers: Sequence[int], path: str, *, columns: int, height: int, renderer: Renderer
+    context: Context, hands: Any, numbers: Sequence[int], path: str, *, columns: int, height: int, renderer: Renderer
 ) -> None:
     """Render actions of the list into a PNG; ``columns`` pictures of each, from its first frame to its last.
 
@@ -360,7 +364,7 @@ def render_strip(
     _save(sheet, path)
 
 
-def _rendered(scene: Any, file: Path, width: int, height: int) -> NDArray[np.float32]:
+def _rendered(scene: Scene, file: Path, width: int, height: int) -> NDArray[np.float32]:
     """(height, width, 4) of the current frame."""
     bpy.ops.render.render(write_still=True, scene=scene.name)
     image: Any = bpy.data.images.load(str(file))
@@ -423,6 +427,6 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
         yield file
 
 
-def _stamps(render: Any) -> list[str]:
+def _stamps(render: bpy.types.RenderSettings) -> list[str]:
     """What can be written into a picture."""
     return [one.identifier for one in render.bl_rna.properties if one.identifier.startswith("use_stamp")]

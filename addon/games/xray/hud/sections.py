@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -28,6 +28,10 @@ from ...plan import FilePlan
 from ..game_tree import GameTree, tree_of, tree_over
 from ..options import Aspect, Game, HudSceneOptions
 from . import placing
+
+if TYPE_CHECKING:
+    from ....blender.typed import Object
+
 
 HANDS_SECTIONS = ("actor_hud_05", "actor_hud")
 """Of Call of Pripyat and Anomaly, of Clear Sky; outfits name others (``player_hud_section``)."""
@@ -244,7 +248,7 @@ class ConfigChanges:
         return ", ".join(self.lines)
 
 
-def remember(hands: Any, options: HudSceneOptions) -> None:
+def remember(hands: Object, options: HudSceneOptions) -> None:
     """Store which configs the scene is from."""
     properties = hands.motionbridge_hud
     properties.folders = SEPARATOR.join(map(str, options.folders))
@@ -261,13 +265,13 @@ def load_again(hands: Any, report: Report) -> Configs:
     return load_configs(options, report)
 
 
-def has_configs(hands: Any) -> bool:
+def has_configs(hands: Object) -> bool:
     """Whether the scene is from a section of configs."""
     properties = hands.motionbridge_hud
     return bool(properties.folders and properties.section)
 
 
-def wanted(hands: Any, configs: Configs | None = None) -> dict[str, str]:
+def wanted(hands: Object, configs: Configs | None = None) -> dict[str, str]:
     """Key -> text of every line to write: places that were changed, then actions that were added.
 
     With the ``configs`` an action of the left hand gets its twin for wide screens too.
@@ -295,7 +299,7 @@ def line_of(row: Any) -> str:
     return hud.Action(row.name, names[0], names[-1], *more).value()
 
 
-def plan_configs(hands: Any, inherited: Inherited, report: Report) -> list[FilePlan]:
+def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[FilePlan]:
     """The configs as they would be written, a plan for each file; nothing where no line would change.
 
     Raises `ReadError` where a config is missing by now, `WriteError` where a line cannot be written.
@@ -323,7 +327,7 @@ def _is_inherited(configs: Configs, section: str, key: str) -> bool:
     return value is not None and value.section != configs.section(section).name
 
 
-def _in_mod_file(hands: Any, configs: Configs, section: str, texts: Mapping[str, str]) -> edit.ConfigEdit:
+def _in_mod_file(hands: Object, configs: Configs, section: str, texts: Mapping[str, str]) -> edit.ConfigEdit:
     """The file of DLTX for one section, beside the file that all begins with."""
     root = configs.files[0].path
     if Game[hands.motionbridge_hud.game] not in WITH_DLTX or root.name.lower() != "system.ltx":
@@ -344,7 +348,7 @@ def _in_mod_file(hands: Any, configs: Configs, section: str, texts: Mapping[str,
     return edit.ConfigEdit(path, document, changes)
 
 
-def settle(hands: Any) -> None:
+def settle(hands: Object) -> None:
     """Remember which values the configs have, after they were written."""
     configs = load_again(hands, Report())
     section = hands.motionbridge_hud.section

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -36,6 +36,11 @@ from ..game_tree import GameTree, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
 from .file import ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Context, Object
+
 
 LEAST_STEP = 1.0
 """Metres between the origins of models that are laid out, at least."""
@@ -116,7 +121,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     return ImportedLevelFile("DETAILS", path.name, shown, [shown], counts, [models])
 
 
-def _hide(ground: Any, slots: NDArray[np.int64]) -> None:
+def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
     """Hide slots where the level has no ground, a grey sheet far below it. In edit mode they are faces like others."""
     if not 0 < len(slots) < len(ground.data.polygons):
         return
@@ -144,9 +149,11 @@ def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
             yield name, memory[: width * count].view(kind).reshape(count, *shape)
 
 
-def _build_models(document: details.Details, path: Path, options: LevelImportOptions, report: Report) -> Any:
+def _build_models(
+    document: details.Details, path: Path, options: LevelImportOptions, report: Report
+) -> bpy.types.Collection:
     """A collection of the models, in a row before the ground's near edge, each under its number."""
-    holder: Any = bpy.data.collections.new(f"{document.name} {MODELS}")
+    holder: bpy.types.Collection = bpy.data.collections.new(f"{document.name} {MODELS}")
     tree = tree_of(path, options.game_folder, options.textures_folder)
     for number in sorted(document.models):
         model = document.models[number]
@@ -206,7 +213,7 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
-def gather_ground(shown: bpy.types.Object) -> Mesh:
+def gather_ground(shown: Object) -> Mesh:
     """A point for each face: its middle, at the height of its lowest corner; attributes of faces as the point's."""
     middles, heights, values = tiles.gather(shown, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
@@ -215,7 +222,7 @@ def gather_ground(shown: bpy.types.Object) -> Mesh:
     return points
 
 
-def models_of(ground: Any) -> list[Any]:
+def models_of(ground: Object) -> list[Object]:
     """The objects of a ground's detail models, by their numbers, those without one behind them by name.
 
     Of several with one number (copies) the first by name keeps it.
@@ -223,7 +230,7 @@ def models_of(ground: Any) -> list[Any]:
     holder = ground.motionbridge_level.models
     found = [] if holder is None else [shown for shown in holder.all_objects if _is_model(shown)]
     taken: set[int] = set()
-    numbered: list[Any] = []
+    numbered: list[Object] = []
     others: list[Any] = []
     for shown in sorted(found, key=_order):
         number = shown.motionbridge_level.number
@@ -232,19 +239,19 @@ def models_of(ground: Any) -> list[Any]:
     return [*numbered, *sorted(others, key=_name)]
 
 
-def _is_model(shown: Any) -> bool:
+def _is_model(shown: Object) -> bool:
     return shown.type == "MESH" and shown.motionbridge_level.kind == "DM"
 
 
-def _order(shown: Any) -> tuple[int, str]:
+def _order(shown: Object) -> tuple[int, str]:
     return shown.motionbridge_level.number, shown.name
 
 
-def _name(shown: bpy.types.Object) -> str:
+def _name(shown: Object) -> str:
     return str(shown.name)
 
 
-def numbers_of(models: list[Any]) -> list[int]:
+def numbers_of(models: list[Object]) -> list[int]:
     """What slots call these models now, -1 where none can: new ones and copies."""
     numbers: list[int] = []
     for shown in models:
@@ -266,7 +273,7 @@ class _Models:
     changes: Changes
 
 
-def _gather_models(context: bpy.types.Context, ground: Any, base: Details | None, report: Report) -> _Models | None:
+def _gather_models(context: Context, ground: Object, base: Details | None, report: Report) -> _Models | None:
     """None where there is no collection of models: then they are the base's."""
     if ground.motionbridge_level.models is None and base is not None:
         return None
@@ -287,7 +294,7 @@ def _gather_models(context: bpy.types.Context, ground: Any, base: Details | None
     return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
 
 
-def plan(context: bpy.types.Context, ground: Any, data: bytes, report: Report) -> Plan:
+def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
     """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
     meshes.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
@@ -312,7 +319,7 @@ def plan(context: bpy.types.Context, ground: Any, data: bytes, report: Report) -
     return Plan(details.write(document) if changes else data, changes, len(points.positions))
 
 
-def find_problems(ground: Any) -> Iterator[Problem]:
+def find_problems(ground: Object) -> Iterator[Problem]:
     """What keeps the ground from being exported and what is worth a look; elements are faces."""
     data = kept(ground.motionbridge_level, "document")
     points = gather_ground(ground)
@@ -355,7 +362,7 @@ class SlotValues:
     colour: Sequence[float] | None = None
 
 
-def begin(context: Any, shown: Any) -> None:
+def begin(context: Context, shown: Object) -> None:
     """Make a mesh a level's ground: attributes that it lacks are added, nothing grows yet, materials show it."""
     with scope.object_mode(context):
         shown.motionbridge_level.kind = "DETAILS"
@@ -393,7 +400,7 @@ def show(shown: Any) -> None:
     shown.data.update()
 
 
-def first_slot(shown: bpy.types.Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
+def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
     """What the first of the ``selected`` (faces,) says, of its models the one at ``place``; nothing without any."""
     if not selected.any():
         return SlotValues()
@@ -409,7 +416,7 @@ def first_slot(shown: bpy.types.Object, selected: NDArray[np.bool_], place: int)
     )
 
 
-def set_slots(shown: bpy.types.Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
+def set_slots(shown: Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
     """Give the ``selected`` (faces,) these values, outside edit mode; which of them were changed."""
     changed = np.zeros(len(selected), np.bool_)
     columns: dict[str, tuple[Any, Any]] = {
@@ -430,7 +437,7 @@ def set_slots(shown: bpy.types.Object, selected: NDArray[np.bool_], given: SlotV
     return changed & selected
 
 
-def _set(data: Any, name: str, selected: NDArray[np.bool_], value: NDArray[Any]) -> NDArray[np.bool_]:
+def _set(data: typed.Mesh, name: str, selected: NDArray[np.bool_], value: NDArray[Any]) -> NDArray[np.bool_]:
     now = (
         attributes.gather_colours(data, name, Domain.FACE)
         if value.ndim
@@ -445,7 +452,7 @@ def _set(data: Any, name: str, selected: NDArray[np.bool_], value: NDArray[Any])
     return differs.any(axis=1) if value.ndim else differs
 
 
-def _lift(shown: Any, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
+def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
     """Move faces along the world's z until their lowest corners stand at ``height``."""
     data = shown.data
     _, heights, _ = tiles.gather(shown, {}, ())
@@ -467,7 +474,7 @@ def _lift(shown: Any, selected: NDArray[np.bool_], height: float) -> NDArray[np.
 # Models --------------------------------------------------------------------------------------------------------------
 
 
-def add_models(ground: Any, objects: Sequence[Any]) -> int:
+def add_models(ground: Object, objects: Sequence[Object]) -> int:
     """Make meshes detail models of the ground, numbered behind those it has; how many. Raises `WriteError`."""
     there = models_of(ground)
     new = [shown for shown in objects if shown not in there and shown != ground]
@@ -492,14 +499,14 @@ def add_models(ground: Any, objects: Sequence[Any]) -> int:
     return len(new)
 
 
-def _take_in(holder: Any, shown: Any, number: int) -> None:
+def _take_in(holder: bpy.types.Collection, shown: Object, number: int) -> None:
     shown.motionbridge_level.kind = "DM"
     shown.motionbridge_level.number = number
     if shown.name not in holder.objects:
         holder.objects.link(shown)
 
 
-def replace_model(ground: Any, model: Any, by: Any) -> None:
+def replace_model(ground: Object, model: Object, by: Object) -> None:
     """Let ``by`` grow wherever ``model`` did, which is removed."""
     number, name = model.motionbridge_level.number, model.name
     by.location = model.location
@@ -508,7 +515,7 @@ def replace_model(ground: Any, model: Any, by: Any) -> None:
     by.name = name
 
 
-def slots_with(ground: Any, number: int) -> NDArray[np.int64]:
+def slots_with(ground: Object, number: int) -> NDArray[np.int64]:
     """The faces of slots in which a model grows."""
     meant = np.zeros(len(ground.data.polygons), np.bool_)
     for name in details.MODEL:
@@ -518,7 +525,7 @@ def slots_with(ground: Any, number: int) -> NDArray[np.int64]:
     return np.flatnonzero(meant)
 
 
-def remove_model(ground: Any, model: Any) -> int:
+def remove_model(ground: Object, model: Object) -> int:
     """Remove a model and clear the slots that name it, outside edit mode; in how many places it stood."""
     number = model.motionbridge_level.number
     places = 0
@@ -545,7 +552,7 @@ SCATTERED = "Scattered"
 
 
 def scatter(
-    context: Any, ground: Any, selected: NDArray[np.bool_] | None, options: ScatterOptions, report: Report
+    context: Context, ground: Object, selected: NDArray[np.bool_] | None, options: ScatterOptions, report: Report
 ) -> int:
     """Plants on the ``selected`` faces (None: all), instead of those that are shown now; how many.
 
@@ -599,7 +606,7 @@ def clear_scattered(ground: Any) -> bool:
     return True
 
 
-def _collision(context: Any) -> Any:
+def _collision(context: Context) -> Any:
     """The mesh of the level's collision, if the scene has it in one piece."""
     found = (
         shown

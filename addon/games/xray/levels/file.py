@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -28,6 +27,9 @@ from ....core.text import listed
 from ....formats.xray import cform, dm, occluders, som
 from ..options import LevelExportOptions
 from . import materials as level_materials
+
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object
 
 
 @dataclass
@@ -92,7 +94,7 @@ def report_problems(problems: Iterable[Problem], name: str, report: Report) -> N
         report.warn(problem.line, name)
 
 
-def gather(context: Any, shown: Any, kind: str, options: LevelExportOptions, report: Report) -> Shape:
+def gather(context: Context, shown: Object, kind: str, options: LevelExportOptions, report: Report) -> Shape:
     """One mesh in world space with what the file wants to know of it."""
     wanted = dict(WANTED[kind])
     if shown.motionbridge_level.is_part:
@@ -113,7 +115,7 @@ def gather(context: Any, shown: Any, kind: str, options: LevelExportOptions, rep
     return replace(shape, mesh=mesh)
 
 
-def _take_materials(shown: bpy.types.Object, mesh: Mesh, report: Report) -> None:
+def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
     """Game materials by Blender's: the slot of a face counts where it stands for one, else the attribute."""
     numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
     if index is None or not len(numbers) or (numbers < 0).all():
@@ -132,7 +134,7 @@ def _take_materials(shown: bpy.types.Object, mesh: Mesh, report: Report) -> None
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
-def encode_detail_model(holder: Any, mesh: Mesh, data: bytes) -> Plan:
+def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
     """The file of a detail model from its mesh, written into that of ``data``, if any. Raises `WriteError`."""
     base = dm.read(data, "", Report()) if data else None
     shown = holder.motionbridge_level
@@ -147,7 +149,7 @@ NAMED = 3
 """Objects that a sentence names; more are counted."""
 
 
-def named(objects: Sequence[Any]) -> str:
+def named(objects: Sequence[Object]) -> str:
     """``'yard 00001', 'yard 00002' and 3 more``."""
     return names_said([shown.name for shown in objects])
 
@@ -157,7 +159,7 @@ def names_said(names: Sequence[str]) -> str:
     return listed([repr(name) for name in names], NAMED)
 
 
-def place_of(shown: Any) -> NDArray[np.float64]:
+def place_of(shown: Object) -> NDArray[np.float64]:
     """(4, 4) where an object stands. What is excluded from the view layer has no world matrix that is up to date."""
     alone = shown.parent is None and not shown.constraints
     return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)

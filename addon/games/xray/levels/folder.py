@@ -133,7 +133,7 @@ def _part(step: Callable[[float], None], number: int, done: float) -> None:
     step(number + done)
 
 
-def kind_collection(kind: str, into: Any) -> Any:
+def kind_collection(kind: str, into: bpy.types.Collection) -> bpy.types.Collection:
     """A collection for one kind of a level's files."""
     name, colour = COLLECTIONS[kind]
     made: Any = bpy.data.collections.new(f"{name} {into.name}")

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -39,6 +39,11 @@ from . import visuals_exporting as visuals_export
 from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
 from .properties import NOT_WELDED, meshes_of
 
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Context, Object
+
+
 SUFFIXES = (".cform", ".hom", ".som", ".details", ".err", ".dm")
 _SPLIT = {Split.SECTOR: cform.SECTOR, Split.MATERIAL: cform.MATERIAL}
 
@@ -63,9 +68,7 @@ AI_STEPS, OPEN = 15, (0.3, 0.85, 0.95)
 """Of the colours of an AI map, which is black where cover is full."""
 
 
-def import_file(
-    context: bpy.types.Context, path: Path | str, options: LevelImportOptions, report: Report
-) -> ImportedLevelFile:
+def import_file(context: Context, path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
     made = read_file(path, options, report)
     into = scope.target_collection(context, report, options.collection)
@@ -97,7 +100,7 @@ def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> 
     return made
 
 
-def link(made: ImportedLevelFile, into: Any) -> None:
+def link(made: ImportedLevelFile, into: bpy.types.Collection) -> None:
     """Link everything, parts below their holder."""
     for below in made.collections:
         into.children.link(below)
@@ -253,7 +256,7 @@ _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = 
 }
 
 
-def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Plan:
+def plan_export(context: Context, holder: Any, options: LevelExportOptions, report: Report) -> Plan:
     """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
@@ -280,7 +283,7 @@ def plan_export(context: Any, holder: Any, options: LevelExportOptions, report: 
 
 
 def export_file(
-    context: bpy.types.Context, holder: Any, path: Path | str, options: LevelExportOptions, report: Report
+    context: Context, holder: Object, path: Path | str, options: LevelExportOptions, report: Report
 ) -> Plan:
     """Write the file, whole or not at all; a level with the vertices that were edited beside it. Raises `WriteError`.
 
@@ -302,7 +305,7 @@ def export_file(
     return plan
 
 
-def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(context: Context, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
     """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
     properties = holder.motionbridge_level
     path = bpy.path.abspath(properties.path)
@@ -318,14 +321,14 @@ def plan_save_back(context: bpy.types.Context, holder: Any, *, if_changed: Other
     return made
 
 
-def settle(holder: Any, plan: FilePlan) -> None:
+def settle(holder: Object, plan: FilePlan) -> None:
     """The files on disk are known."""
     holder.motionbridge_level.saved = plan.digest
     if isinstance(plan, visuals_export.LevelFilePlan):
         plan.settle(holder)
 
 
-def _gather_whole(context: Any, holder: Any, options: LevelExportOptions, report: Report) -> Mesh:
+def _gather_whole(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Mesh:
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
     found = meshes_of(holder)
@@ -336,13 +339,13 @@ def _gather_whole(context: Any, holder: Any, options: LevelExportOptions, report
     return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
 
 
-def _encode_collision(_holder: Any, mesh: Mesh, data: bytes) -> Plan:
+def _encode_collision(_holder: Object, mesh: Mesh, data: bytes) -> Plan:
     base = cform.read(data, "", Report()) if data else None
     document, changes = cform.encode(mesh, base)
     return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-def _encode_occluders(module: Any, holder: Any, mesh: Mesh, data: bytes) -> Plan:
+def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes) -> Plan:
     base = module.read(data, "", Report()) if data else None
     distance = float(holder.motionbridge_level.weld)
     document, changes = module.encode(mesh, base, None if distance < 0 else distance)
@@ -358,7 +361,7 @@ _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
 
 
 def find_problems(
-    context: bpy.types.Context, holder: Any, report: Report, options: LevelExportOptions | None = None
+    context: Context, holder: Object, report: Report, options: LevelExportOptions | None = None
 ) -> list[Offending]:
     """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
     options = LevelExportOptions() if options is None else options
@@ -406,7 +409,7 @@ class Counts:
     selected: int
 
 
-def begin(context: Any, shown: Any, kind: str) -> None:
+def begin(context: Context, shown: Object, kind: str) -> None:
     """Make a mesh what a file of this kind holds: attributes that it lacks are added, materials show them."""
     if kind == "DETAILS":
         level_details.begin(context, shown)
@@ -420,7 +423,7 @@ def begin(context: Any, shown: Any, kind: str) -> None:
         show(shown, kind)
 
 
-def selected_faces(data: Any) -> NDArray[np.bool_]:
+def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
     """(faces,) which are selected, outside edit mode."""
     selected = np.zeros(len(data.polygons), np.bool_)
     if len(selected):
@@ -429,8 +432,8 @@ def selected_faces(data: Any) -> NDArray[np.bool_]:
 
 
 def set_values(
-    context: bpy.types.Context,
-    shown: bpy.types.Object,
+    context: Context,
+    shown: Object,
     kind: str,
     values: Mapping[str, Any],
     names: Mapping[int, str] | None = None,
@@ -457,7 +460,7 @@ def set_values(
     return Counts(int(changed.sum()), int(selected.sum()))
 
 
-def set_slots(context: bpy.types.Context, ground: Any, given: level_details.SlotValues) -> Counts:
+def set_slots(context: Context, ground: Object, given: level_details.SlotValues) -> Counts:
     """Give the slots of the selected faces these values; in object and edit mode alike."""
     with scope.object_mode(context):
         selected = selected_faces(ground.data)
@@ -465,7 +468,7 @@ def set_slots(context: bpy.types.Context, ground: Any, given: level_details.Slot
     return Counts(int(changed.sum()), int(selected.sum()))
 
 
-def refresh(context: Any, shown: Any, shown_by: str = "") -> None:
+def refresh(context: Context, shown: Object, shown_by: str = "") -> None:
     """Colour the faces anew by their attributes, which a script may have changed; in object and edit mode alike.
 
     ``shown_by`` what the ground is coloured by from now on. Raises `WriteError`.
@@ -484,7 +487,7 @@ def refresh(context: Any, shown: Any, shown_by: str = "") -> None:
             raise
 
 
-def _assign_material(data: Any, selected: NDArray[np.bool_], number: int, name: str) -> None:
+def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str) -> None:
     """The Blender material of a game material onto faces: the slot is what counts for collision."""
     slots = level_materials.game_numbers(data).tolist()
     if number not in slots:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -31,6 +31,10 @@ from .details import gather_ground
 from .file import place_of
 from .properties import meshes_of
 
+if TYPE_CHECKING:
+    from ....blender.typed import Object, Scene
+
+
 Floats = NDArray[np.float64]
 Finding = tuple[Any, Problem]
 
@@ -50,7 +54,7 @@ _AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 """Metres from the middle of a slot of 2 m to where it is looked for ground."""
 
 
-def find(scene: Any, holder: Any) -> list[Finding]:
+def find(scene: Scene, holder: Object) -> list[Finding]:
     """Everything that is worth a look in the level that ``holder`` remembers, each with the object it is of.
 
     Of an AI map, its nodes alone.
@@ -154,7 +158,7 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
     return inside
 
 
-def _faces(shown: Any) -> tuple[Floats, NDArray[np.int64]]:
+def _faces(shown: Object) -> tuple[Floats, NDArray[np.int64]]:
     """Vertices (n, 3) in world space, and triangles (m, 3)."""
     data, place = shown.data, place_of(shown)
     corners = np.empty(len(data.loops), np.int32)
@@ -165,7 +169,7 @@ def _faces(shown: Any) -> tuple[Floats, NDArray[np.int64]]:
     return points, corners[triangles].astype(np.int64)
 
 
-def _middles(shown: Any) -> Floats:
+def _middles(shown: Object) -> Floats:
     """(polygons, 3) in world space."""
     place = place_of(shown)
     centres = meshes.column(shown.data.polygons, "center", len(shown.data.polygons), 3)
@@ -317,7 +321,7 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
             yield from _of(shown, problems.some(wrong, "nodes", what, "Build the AI map again"))
 
 
-def _of(shown: Any, found: Iterable[Problem]) -> Iterator[Finding]:
+def _of(shown: Object, found: Iterable[Problem]) -> Iterator[Finding]:
     return ((shown, problem) for problem in found)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -28,6 +28,10 @@ from ....formats.xray.level.document import SUN, Level
 from ....formats.xray.placed import Placed
 from ..options import LevelImportOptions
 from .file import ImportedLevelFile
+
+if TYPE_CHECKING:
+    from ....blender.typed import Object
+
 
 FRONT, BACK = (0.2, 0.75, 0.9, 1.0), (0.9, 0.35, 0.6, 1.0)
 """Of portals: the side that is seen from the front sector, and the other."""
@@ -175,7 +179,7 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
     return ImportedLevelFile(kind, path.name, None, shown, text.counted(len(shown), document.layout.what))
 
 
-def _place(made: Any, row: np.void) -> None:
+def _place(made: Object, row: np.void) -> None:
     """Put an empty where an entry says; what is NaN or infinite in a broken file counts as 0."""
     fields = row.dtype.names or ()
     if "transform" in fields:
@@ -196,7 +200,7 @@ LINKS = "motionbridge_ai_links"
 """Property of an object that shows links: whether they lead one way."""
 
 
-def show_links(shown: Any) -> tuple[int, int]:
+def show_links(shown: Object) -> tuple[int, int]:
     """Make the links of an AI map's object anew, below it; how many lead both ways, and how many one way.
 
     Raises `ReadError`.
@@ -223,7 +227,7 @@ def show_links(shown: Any) -> tuple[int, int]:
     return len(both), len(one)
 
 
-def hide_links(shown: Any) -> bool:
+def hide_links(shown: Object) -> bool:
     """Delete the links of an AI map's object; whether there were any."""
     there = links_of(shown)
     datas = [one.data for one in there]

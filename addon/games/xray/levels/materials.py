@@ -9,7 +9,7 @@ from __future__ import annotations
 import colorsys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -22,6 +22,11 @@ from ....core.model import Material
 from ....core.report import Report
 from ....formats.xray import gamemtl
 from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Mesh, Object
+
 
 MOST_MATERIALS = 512
 """Of collision; a real game has about a hundred. What is more stays grey, with its numbers in the attribute."""
@@ -137,12 +142,12 @@ def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.
     return numbers, index
 
 
-def game_material(number: int, name: str) -> Any:
+def game_material(number: int, name: str) -> typed.Material | None:
     """The Blender material of a game material, made where it is not there yet."""
     return material.build_coloured(name or f"game material {number}", game_colour(number), number=number)
 
 
-def game_numbers(data: Any) -> NDArray[np.int64]:
+def game_numbers(data: Mesh) -> NDArray[np.int64]:
     """(slots,) the game material that each of a mesh's slots stands for, -1 where it stands for none."""
     slots = [made.motionbridge_material.number if made is not None else -1 for made in data.materials]
     return np.array(slots, np.int64)
@@ -239,7 +244,7 @@ def find_image(texture: str, tree: GameTree, report: Report) -> Any:
     return image
 
 
-def clear_slots(data: Any, slots: Slots) -> None:
+def clear_slots(data: Mesh, slots: Slots) -> None:
     """Give a mesh these materials instead of those it has."""
     made, index = slots
     data.materials.clear()
@@ -248,23 +253,23 @@ def clear_slots(data: Any, slots: Slots) -> None:
     data.polygons.foreach_set("material_index", index)
 
 
-def legend(meshes: list[Any]) -> list[tuple[Any, str]]:
+def legend(meshes: list[Object]) -> list[tuple[Any, str]]:
     """The materials of objects with what each stands for."""
     found = dict.fromkeys(made for shown in meshes for made in shown.data.materials if made is not None)
     return [(made, made.name) for made in found]
 
 
-def known_materials() -> list[Any]:
+def known_materials() -> list[typed.Material]:
     """The Blender materials of this file that stand for game materials, by their numbers."""
     made: Any = bpy.data.materials
     return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
 
 
-def number_of(made: Any, said: int | None) -> int | None:
+def number_of(made: typed.Material | None, said: int | None) -> int | None:
     """The game material of a face: that of the Blender material in its slot, else what its attribute ``said``."""
     number = made.motionbridge_material.number if made is not None else -1
     return int(number) if number >= 0 else said
 
 
-def _number(made: Any) -> int:
+def _number(made: typed.Material) -> int:
     return int(made.motionbridge_material.number)

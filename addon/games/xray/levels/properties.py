@@ -10,6 +10,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
 from ....blender.properties import AddedProperties, bytes_property, seal_property
+from ....blender.typed import Object
 
 NOT_WELDED = -1.0
 KINDS = (
@@ -123,7 +124,7 @@ def holder_of(shown: Any) -> Any:
     return shown.motionbridge_level.level_file or shown
 
 
-def meshes_of(holder: Any) -> list[Any]:
+def meshes_of(holder: Any) -> list[Object]:
     """The meshes that a file is made of: the holder itself, or the parts below it."""
     if holder.type == "MESH":
         return [holder]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -34,6 +34,10 @@ from ..game_tree import GameTree
 from .file import named, place_of
 from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
 
+if TYPE_CHECKING:
+    from ....blender.typed import Object
+
+
 FAST = "level.geomx"
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
 """Of `Vertices`, what is compared and written, where there is any, besides positions."""
@@ -47,7 +51,7 @@ class Beside:
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
-def plan(holder: Any, document: Level, shown: dict[int, Any], changes: Changes, report: Report) -> Beside | None:
+def plan(holder: Object, document: Level, shown: dict[int, Any], changes: Changes, report: Report) -> Beside | None:
     """Gather the vertices of ``shown`` objects by visual; the boxes in ``document`` follow. None without `level.geom`.
 
     Raises `ReadError` where the file beside is broken.
@@ -112,7 +116,7 @@ class _Work:
         for part in np.split(order, np.flatnonzero(np.diff(place.ravel()[order])) + 1) if len(rows) else ():
             yield rows[part], [shown[visual] for visual in rows["visual"][part].tolist()]
 
-    def take(self, ranges: NDArray[np.void], objects: list[Any]) -> None:
+    def take(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
         """Encode what a mesh has that the file has not."""
         ranged = ranges[0]
         base = self._base(ranged)
@@ -158,7 +162,7 @@ class _Work:
             setattr(result, name, None if found is None else found[here])
         return result
 
-    def _now(self, shown: Any, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
+    def _now(self, shown: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
         """What a mesh says of its vertices; None where that is what the file says, or it has other ones."""
         with meshes.outside_edit_mode(shown) as data:
             corners = np.empty(len(data.loops), np.int32)
@@ -192,7 +196,7 @@ class _Work:
         return None if same else now
 
     def _uvs(
-        self, shown: Any, data: Any, name: str, base: NDArray[np.float32] | None, corners: NDArray[np.int32]
+        self, shown: Object, data: Any, name: str, base: NDArray[np.float32] | None, corners: NDArray[np.int32]
     ) -> NDArray[np.float32] | None:
         layer = data.uv_layers.get(name)
         if layer is None or base is None:

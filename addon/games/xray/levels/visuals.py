@@ -10,7 +10,7 @@ import hashlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -34,6 +34,11 @@ from ..options import LevelFolderOptions
 from . import marks
 from . import materials as level_materials
 from .file import ImportedLevelFile
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Object
+
 
 FILE = "level"
 GEOMETRY = "level.geom"
@@ -219,7 +224,7 @@ def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
         level.report.warn(problem, level.path.name)
 
 
-def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step) -> list[Any]:
+def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step) -> list[typed.Mesh]:
     """A mesh for each of ``rows`` (meshes,) of `DRAWN`; one vertex buffer at a time is decoded."""
     result: list[Any] = [None] * len(rows)
     order = np.argsort(rows["vertex_buffer"], kind="stable").tolist()
@@ -291,7 +296,7 @@ def _sector(number: int) -> str:
 
 
 def _by_sector(
-    level: _Reading, kind: str, shown: list[Any], sectors: NDArray[np.int64] | None, counts: str
+    level: _Reading, kind: str, shown: list[Object], sectors: NDArray[np.int64] | None, counts: str
 ) -> ImportedLevelFile:
     """Objects in a collection for each of their ``sectors`` (objects,); all together where there are none."""
     if sectors is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -36,6 +36,10 @@ from .layer_checks import is_bent
 from .visual_vertices import FAST
 from .visuals import GEOMETRY, VISUAL
 
+if TYPE_CHECKING:
+    from ....blender.typed import Object, Scene
+
+
 Floats = NDArray[np.float64]
 
 TURNED, SHIFTED = 2e-5, 2e-5
@@ -58,7 +62,7 @@ class _Found:
     report: Report
     saved: bool = False
 
-    def all_of(self, kind: str) -> list[Any]:
+    def all_of(self, kind: str) -> list[Object]:
         """Those that came first, by row, and then their copies."""
         first = self.first.get(kind, {})
         return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
@@ -91,7 +95,7 @@ class LevelFilePlan(Together):
         """Of `level`, whose changes the other files follow."""
         return FilePlan.sentence(self)
 
-    def settle(self, holder: Any) -> None:
+    def settle(self, holder: Object) -> None:
         """Remember what was written beside `level`, where it counts as the base from now on."""
         if self._reshaped is not None:
             keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
@@ -108,7 +112,7 @@ class LevelFilePlan(Together):
                 holder.motionbridge_level.saved = self.digest
 
 
-def export_plan(holder: Any, path: Path, planned: LevelPlan) -> LevelFilePlan:
+def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
     """For writing to ``path``; beside it what of `level.geom` and `level.geomx` was edited since the import."""
     told = holder.motionbridge_level
     source = Path(bpy.path.abspath(told.path)).parent
@@ -128,7 +132,7 @@ def export_plan(holder: Any, path: Path, planned: LevelPlan) -> LevelFilePlan:
     return LevelFilePlan(str(path), replace(planned, beside=replace(planned.beside, files=written)))
 
 
-def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> LevelPlan:
+def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan:
     """What would be written into the file of ``data``. Raises `WriteError`. The view layer is up to date."""
     if not data:
         raise WriteError(
@@ -161,17 +165,17 @@ def plan(scene: bpy.types.Scene, holder: Any, data: bytes, report: Report) -> Le
     return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
 
 
-def _rows(holder: Any, kind: str) -> list[int]:
+def _rows(holder: Object, kind: str) -> list[int]:
     """The visuals that objects were made of at the import."""
     rows: list[int] = np.frombuffer(kept(holder.motionbridge_level, kind), "<i4").tolist()
     return rows
 
 
-def _find(scene: Any, holder: Any, report: Report) -> _Found:
+def _find(scene: Scene, holder: Object, report: Report) -> _Found:
     """Of a scene; what only another one has is not deleted, but what that has more is no copy (a copied scene)."""
     first: dict[str, dict[int, Any]] = {}
     copies: dict[str, list[Any]] = {}
-    boxes: list[Any] = []
+    boxes: list[Object] = []
     here: set[Any] = set(scene.objects)
     elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
     # By name, so that what was copied comes before its copies.
@@ -190,7 +194,7 @@ def _find(scene: Any, holder: Any, report: Report) -> _Found:
     return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
 
 
-def _name(shown: bpy.types.Object) -> str:
+def _name(shown: Object) -> str:
     return str(shown.name_full)
 
 
@@ -232,7 +236,7 @@ def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
         found.report.warn(f"meshes cannot be added to a level; not written: {named(list(strangers))}")
 
 
-def _is_edited_box(document: Level, shown: Any) -> bool:
+def _is_edited_box(document: Level, shown: Object) -> bool:
     if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED):
         return True
     with meshes.outside_edit_mode(shown) as data:
@@ -267,7 +271,7 @@ class _Wishes:
         self.other: list[Any] = []
         self.several: list[Any] = []
 
-    def string(self, shown: Any, number: int, name: str, textures: str) -> bytes:
+    def string(self, shown: Object, number: int, name: str, textures: str) -> bytes:
         """That of an engine shader and textures, in place of the one with this ``number``."""
         now = self.known[number]
         if (name, textures) == (now.name, now.textures):
@@ -275,7 +279,7 @@ class _Wishes:
         self.other += [shown] if textures.count(",") != now.textures.count(",") else []
         return names.encode(f"{name.replace('/', chr(92))}/{textures.replace('/', chr(92))}")
 
-    def of_slot(self, shown: Any, number: int, slot: int) -> bytes:
+    def of_slot(self, shown: Object, number: int, slot: int) -> bytes:
         """That of the material in a slot; the one of the file where it has no names of the game."""
         slots = shown.material_slots
         material = slots[slot].material if 0 <= slot < len(slots) else None
@@ -286,7 +290,7 @@ class _Wishes:
             return self.document.shaders[number]
         return self.string(shown, number, told.shader, told.texture)
 
-    def one_slot(self, shown: Any, slots: NDArray[np.int32] | None) -> int:
+    def one_slot(self, shown: Object, slots: NDArray[np.int32] | None) -> int:
         """The slot that faces (n,) use; of several the first face's."""
         if slots is None or not len(slots):
             return 0
@@ -313,7 +317,7 @@ def _write_shaders(
     found: _Found,
     changes: Changes,
     impostors: visual_vertices.ShownImpostors | None,
-    glows: Sequence[Any],
+    glows: Sequence[Object],
 ) -> None:
     """``glows``: the object of each glow of the document, None where there is none."""
     wishes = _Wishes(document, found.report)
@@ -386,7 +390,12 @@ class _Trees:
         return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
 
     def _place(
-        self, visuals: NDArray[np.int64], before: Floats, matrices: Floats, shown: list[Any], which: NDArray[np.int64]
+        self,
+        visuals: NDArray[np.int64],
+        before: Floats,
+        matrices: Floats,
+        shown: list[Object],
+        which: NDArray[np.int64],
     ) -> None:
         if not len(visuals):
             return
@@ -424,7 +433,7 @@ class _Trees:
         words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
         self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {named(copies)}")
 
-    def _box(self, shown: Any, place: Floats) -> Floats:
+    def _box(self, shown: Object, place: Floats) -> Floats:
         """(2, 3) what an instance fills."""
         if shown.data not in self.boxes:
             with meshes.outside_edit_mode(shown) as data:
@@ -486,7 +495,7 @@ class _Kind:
     """Whether an import makes no object of a record, so that it is not one that was deleted."""
 
 
-def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> list[Any]:
+def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> list[Object]:
     """The object of each row that is in the document afterwards, None for one without."""
     base: NDArray[np.void] = getattr(document, how.field)
     first = found.first.get(kind, {})
@@ -527,7 +536,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
 
 
 def _kept_and_new(
-    base: NDArray[np.void], first: dict[int, Any], copies: list[Any], how: _Kind
+    base: NDArray[np.void], first: dict[int, Any], copies: list[Object], how: _Kind
 ) -> Iterator[tuple[int, Any]]:
     """Number of each record that stays, and its object, None for one that has none; -1 and the object of a new one."""
     for number in range(len(base)):
@@ -539,7 +548,7 @@ def _kept_and_new(
         yield -1, shown
 
 
-def _edit_light(shown: Any, row: NDArray[np.void]) -> None:
+def _edit_light(shown: Object, row: NDArray[np.void]) -> None:
     looks = marks.shown_lights(row)
     lamp, place = shown.data, place_of(shown)
     if lamp is None or shown.type != "LIGHT":
@@ -571,7 +580,7 @@ def _turn_sun(row: NDArray[np.void], before: Floats, now: Floats) -> None:
         row["direction"][0] = space.xray_points(now * (length or 1.0))
 
 
-def _edit_glow(shown: Any, row: NDArray[np.void]) -> None:
+def _edit_glow(shown: Object, row: NDArray[np.void]) -> None:
     place = place_of(shown)
     stored = marks.shown_glows(row)
     if not np.allclose(place[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
@@ -581,7 +590,7 @@ def _edit_glow(shown: Any, row: NDArray[np.void]) -> None:
         row["radius"] = size
 
 
-def _edit_portal(shown: Any, row: NDArray[np.void]) -> None:
+def _edit_portal(shown: Object, row: NDArray[np.void]) -> None:
     told = shown.motionbridge_level
     row["front"], row["back"] = told.front_sector, told.back_sector
     if shown.type != "MESH":
@@ -604,7 +613,7 @@ def _edit_portal(shown: Any, row: NDArray[np.void]) -> None:
         edit.set_corners(row, now)
 
 
-def _refuse_bent(shown: Any, corners: Floats) -> None:
+def _refuse_bent(shown: Object, corners: Floats) -> None:
     if is_bent(corners):
         raise WriteError(
             f"the corners of the portal {shown.name!r} do not lie in a plane", remedy="Scale them flat along its normal"

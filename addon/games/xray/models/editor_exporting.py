@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -59,12 +59,20 @@ from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest
 from .properties import objects_below
 
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Context, Material, Object
+    from ....formats.xray.object.document import Mesh
+    from ....formats.xray.skl import Skl
+    from .editor_properties import EditorModelProperties
+
+
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
 
 def plan_export(
-    context: Any,
-    holder: Any,
+    context: Context,
+    holder: Object,
     path: str,
     options: EditorModelExportOptions,
     report: Report,
@@ -115,7 +123,7 @@ def plan_export(
 
 
 def plan_save_back(
-    context: Any,
+    context: Context,
     holder: Any,
     *,
     if_changed: OtherBase,
@@ -147,7 +155,7 @@ def settle(plan: ModelPlan, holder: Any) -> None:
             file.sha256 = plan.digest
 
 
-def follow_motions(holder: Any, path: str, motions: Any, before: str, digest: str) -> None:
+def follow_motions(holder: Object, path: str, motions: Skl, before: str, digest: str) -> None:
     """After motions were saved into the model at ``path``: what ``holder`` remembers of it has them too.
 
     ``before`` and ``digest``: the SHA-256 of the file with the old and with the new motions, "" for ``before`` if
@@ -162,12 +170,12 @@ def follow_motions(holder: Any, path: str, motions: Any, before: str, digest: st
         properties.saved = digest
 
 
-def _remember_motions(properties: Any, path: str, motions: Any) -> None:
+def _remember_motions(properties: EditorModelProperties, path: str, motions: Skl) -> None:
     base = editor_model.read(kept(properties, "document"), path, Report())
     keep(properties, "document", editor_model.write(base.with_model(base.model.with_motions(motions))))
 
 
-def find_problems(holder: Any, report: Report, found_meshes: Sequence[Any] | None = None) -> list[Offending]:
+def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | None = None) -> list[Offending]:
     """What editors or the game would not take of a model, its meshes first: ``found_meshes`` of a new one."""
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
@@ -199,7 +207,7 @@ def find_problems(holder: Any, report: Report, found_meshes: Sequence[Any] | Non
     return found
 
 
-def show_normals(holder: Any, report: Report) -> int:
+def show_normals(holder: Object, report: Report) -> int:
     """Show on each mesh of an imported model the normals that the editor computes of it as it is now; how many.
 
     Meshes whose file stores normals show those already. Raises `WriteError` as an export does.
@@ -230,7 +238,7 @@ def show_normals(holder: Any, report: Report) -> int:
 # ---- bones
 
 
-def _with_bones(rig: Any, model: Model, changes: Changes, report: Report) -> Model:
+def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> Model:
     """Rest pose, parents, shapes and joints; bones that are new or gone."""
     now, untouched = armature.rest_of(rig, space.XRAY_ROOT_FRAME), untouched_rest(rig)
     place = {bone: number for number, bone in enumerate(now.bones)}
@@ -289,7 +297,7 @@ def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[An
     )
 
 
-def _with_physics(bone: Any, held: Bone) -> tuple[Bone, list[str]]:
+def _with_physics(bone: typed.Bone, held: Bone) -> tuple[Bone, list[str]]:
     physics = bone_files.decode_bone(held)
     entry, fields = bone_values.gather(bone, physics.entry)
     if not fields:
@@ -298,7 +306,7 @@ def _with_physics(bone: Any, held: Bone) -> tuple[Bone, list[str]]:
     return mapping.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
 
 
-def new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
+def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
     """A bone of the armature with the chunks that the SDK writes; ``offset`` and ``angles`` from the parent."""
     nothing = bone_files.decode_bone(Bone([])).entry
     entry, _ = bone_values.gather(bone, nothing)
@@ -308,7 +316,7 @@ def new_bone(bone: Any, parent: str, offset: NDArray[Any], angles: NDArray[Any])
 # ---- meshes and surfaces
 
 
-def _meshes_of(holder: Any) -> list[Any]:
+def _meshes_of(holder: Object) -> list[Object]:
     """The mesh objects of a model, those of the import in the order of the file, then others."""
     found = [shown for shown in (holder, *objects_below(holder)) if shown.type == "MESH"]
     last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
@@ -317,7 +325,7 @@ def _meshes_of(holder: Any) -> list[Any]:
     )
 
 
-def _with_meshes(holder: Any, found: list[Any], model: Model, changes: Changes, report: Report) -> Model:
+def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Changes, report: Report) -> Model:
     listed = model.meshes
     parts: dict[int, Any] = {}
     added = []
@@ -343,7 +351,7 @@ def _with_meshes(holder: Any, found: list[Any], model: Model, changes: Changes, 
     return with_mesh_list(model, written, bool(added))
 
 
-def with_mesh_list(model: Model, written: list[Any], renumbered: bool) -> Model:
+def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model:
     """The model with these meshes, in the chunks of those that it has."""
     old = model.first(Meshes)
     if renumbered or old is None:
@@ -357,7 +365,7 @@ def with_mesh_list(model: Model, written: list[Any], renumbered: bool) -> Model:
     return model.replaced(old, Meshes(sections, old.tail))
 
 
-def gather(shown: Any, holder: Any, report: Report) -> PolygonMesh:
+def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
     """A mesh in the model's space as triangles, groups by the game's names of bones, materials by surfaces."""
     others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
     if others:
@@ -372,7 +380,7 @@ def gather(shown: Any, holder: Any, report: Report) -> PolygonMesh:
     return mesh
 
 
-def follow_parent(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
+def follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
     """Let all vertices of a mesh without weights follow the bone that its object is parented to."""
     if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
         follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
@@ -387,7 +395,7 @@ def follow(mesh: PolygonMesh, bone: str) -> None:
     )
 
 
-def _rename(mesh: PolygonMesh, shown: Any, holder: Any) -> None:
+def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
     """Let groups have the game's names of bones, and materials those of surfaces."""
     mesh.materials = [
         replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, shown.data.materials, strict=True)
@@ -408,14 +416,14 @@ def _move(mesh: PolygonMesh, place: NDArray[np.float64], report: Report) -> None
         report.warn("the object is mirrored (negative scale), which turns its faces inside out; apply it", mesh.name)
 
 
-def surface_name(used: Any) -> str:
+def surface_name(used: Material | None) -> str:
     """The name of the surface that a material is; "" of an empty slot."""
     if used is None:
         return ""
     return str((used.motionbridge_surface.is_surface and used.motionbridge_surface.game_name) or used.name)
 
 
-def surface_of(used: Any) -> Surface:
+def surface_of(used: Material) -> Surface:
     """A surface with all that a material says."""
     said, shader = used.motionbridge_surface, material.gather(used)
     return Surface(
@@ -429,7 +437,7 @@ def surface_of(used: Any) -> Surface:
     )
 
 
-def materials_by_surface(found: list[Any]) -> dict[str, Any]:
+def materials_by_surface(found: list[Object]) -> dict[str, Any]:
     """The materials of meshes by their surfaces' names in lower case; of several the first."""
     used: dict[str, Any] = {}
     for shown in found:
@@ -439,7 +447,7 @@ def materials_by_surface(found: list[Any]) -> dict[str, Any]:
     return used
 
 
-def _with_surfaces(found: list[Any], before: Model, model: Model, changes: Changes, report: Report) -> Model:
+def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Changes, report: Report) -> Model:
     """Surfaces as the materials say; new ones that meshes name are added, ones that no mesh names any more leave."""
     listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
     old = max(listed, key=lambda one: one.layout, default=None)
@@ -474,7 +482,7 @@ def _named(model: Model) -> set[str]:
     return {entry.label.lower() for one in listed if one is not None for entry in one.surfaces}
 
 
-def _edited_surface(surface: Surface, used: Any) -> tuple[Surface, list[str]]:
+def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, list[str]]:
     """The surface with what its material says differently, and the names of those fields."""
     if used is None or not used.motionbridge_surface.is_surface:
         return surface, []
@@ -506,7 +514,7 @@ def _of_layout(surface: Surface, layout: int) -> Surface:
 # ---- texts
 
 
-def _with_texts(properties: Any, model: Model, changes: Changes) -> Model:
+def _with_texts(properties: EditorModelProperties, model: Model, changes: Changes) -> Model:
     """Flags, user data, LOD, references and bone parts as the panel has them."""
     flags = model.first(ObjectFlags)
     if flags is not None and flags_of(properties) != flags.flags:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -33,6 +33,10 @@ from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
 from .importing import ImportedModel, build_material, find_references, gather_below, show_bones
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Context, Object
 
 
 def import_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
@@ -67,7 +71,7 @@ def import_model(context: Any, path: Path | str, options: ModelImportOptions, re
     return result
 
 
-def _build_rig(context: bpy.types.Context, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
+def _build_rig(context: Context, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     bones = rig.data.bones
     for number, (found, name) in enumerate(zip(model.bones, given, strict=True)):
@@ -85,7 +89,7 @@ def _build_rig(context: bpy.types.Context, skeleton: Skeleton, model: editor_mod
     return rig, given
 
 
-def _build_mesh(mesh: PolygonMesh, number: int, surfaces: _Surfaces, given: list[str]) -> Any:
+def _build_mesh(mesh: PolygonMesh, number: int, surfaces: _Surfaces, given: list[str]) -> Object:
     """A mesh object; ``given`` are Blender's names of the bones, whose groups come first."""
     mesh.groups = [*given, *mesh.groups[len(given) :]]
     data = meshes.build_polygons(mesh, [surfaces.build(wanted) for wanted in mesh.materials])
@@ -115,7 +119,7 @@ class _Surfaces:
         return self._made[key]
 
 
-def _described(made: Any, surface: Surface) -> Any:
+def _described(made: typed.Material, surface: Surface) -> typed.Material:
     """The material with what else the surface says; a copy of one that already says something else."""
     values = {
         "game_name": surface.label,

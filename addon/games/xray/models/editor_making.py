@@ -10,7 +10,7 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import PureWindowsPath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,6 +62,10 @@ from .editor_motions import ModelPlan, with_motions
 from .editor_properties import flags_of
 from .properties import remembered
 
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object
+
+
 AUTHOR = b"Motionbridge"
 ONLY_BONE = "link"
 """What the SDK calls the bone of an object that moves as a whole."""
@@ -70,8 +74,8 @@ COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
 
 
 def plan_new(
-    context: Any,
-    holder: Any,
+    context: Context,
+    holder: Object,
     path: str,
     options: EditorModelExportOptions,
     report: Report,
@@ -118,7 +122,7 @@ def plan_new(
     return replace(plan, changes=changes)
 
 
-def meshes_for(context: Any, holder: Any) -> list[Any]:
+def meshes_for(context: Context, holder: Any) -> list[Object]:
     """The object itself, meshes below it, and meshes that its armature deforms."""
     below = [holder, *holder.children_recursive]
     if holder.type == "ARMATURE":
@@ -126,7 +130,7 @@ def meshes_for(context: Any, holder: Any) -> list[Any]:
     return [shown for shown in dict.fromkeys(below) if shown.type == "MESH"]
 
 
-def find_problems_of_new(context: Any, holder: Any, report: Report) -> list[Offending]:
+def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
     """What editors or the game would not take of the model that ``holder`` would become, its meshes first."""
     shown = meshes_for(context, holder)
     found = find_problems(holder, report, shown)
@@ -136,7 +140,7 @@ def find_problems_of_new(context: Any, holder: Any, report: Report) -> list[Offe
     return found
 
 
-def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
+def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place = {bone: number for number, bone in enumerate(now.bones)}
     made, plain = [], []
@@ -155,7 +159,7 @@ def _bones(rig: Any, report: Report) -> list[bone_files.Bone]:
     return mapping.in_editor_order(made)
 
 
-def _only_bone(found: Sequence[Any], holder: Any) -> bone_files.Bone:
+def _only_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
     """The bone that moves a model as a whole, at its origin, with a box around all meshes."""
     points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
     entry = new_entry()
@@ -166,7 +170,7 @@ def _only_bone(found: Sequence[Any], holder: Any) -> bone_files.Bone:
     return mapping.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
-def _mesh(shown: Any, holder: Any, model: Model, rule: Rule, report: Report) -> Mesh:
+def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
     mesh = gather(shown, holder, report)
     mesh.attributes = {}
     if shown.data.has_custom_normals and rule is not Rule.NORMALS:
@@ -215,7 +219,7 @@ def _model(
     bones: list[bone_files.Bone],
     meshes: list[Mesh],
     surfaces: list[Surface],
-    holder: Any,
+    holder: Object,
     sdk: Sdk,
     *,
     motions: bool,

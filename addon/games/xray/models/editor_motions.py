@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -19,6 +19,10 @@ from ..motions.library import motions_of
 from ..motions.skl_codec import SKL, SklHost
 from ..options import SkeletalExportOptions
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Context, Object
+    from ..motions.properties import SkeletalFile
+
 
 @dataclass
 class ModelPlan(FilePlan):
@@ -29,7 +33,7 @@ class ModelPlan(FilePlan):
     """The actions of the motions, each with the name its motion has in the file."""
 
 
-def file_inside(holder: Any) -> Any:
+def file_inside(holder: Object) -> SkeletalFile | None:
     """What ``holder`` keeps of the motions inside its own model; None if there are no actions of them."""
     path = bpy.path.abspath(holder.motionbridge_editor_model.path)
     found = (
@@ -41,15 +45,15 @@ def file_inside(holder: Any) -> Any:
 
 
 def with_motions(
-    context: Any,
-    rig: Any,
-    chosen: Sequence[Any],
+    context: Context,
+    rig: Object,
+    chosen: Sequence[Action],
     document: editor_model.Object,
     path: str,
     *,
     options: SkeletalExportOptions,
     report: Report,
-    file: Any = None,
+    file: SkeletalFile | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> ModelPlan:
     """``document`` for the file at ``path``, with the actions ``chosen`` in the place of its motions of their names.

@@ -1,7 +1,5 @@
 """What Blender keeps of a model of the editor (`.object`): its file, what it says beside the shape, its surfaces."""
 
-from typing import Any
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -30,7 +28,7 @@ FLAG_ITEMS = (
 _SHOWN = sum(item[3] for item in FLAG_ITEMS)
 
 
-def flags_of(model: Any) -> int:
+def flags_of(model: "EditorModelProperties") -> int:
     """The flags as the file stores them, 0 for a text that is no number. ``model`` is an `EditorModelProperties`."""
     try:
         return int(model.flags or "0", 16) & 0xFFFF_FFFF
@@ -38,11 +36,11 @@ def flags_of(model: Any) -> int:
         return 0
 
 
-def _shown_flags(model: Any) -> int:
+def _shown_flags(model: "EditorModelProperties") -> int:
     return flags_of(model) & _SHOWN
 
 
-def _set_flags(model: Any, value: int) -> None:
+def _set_flags(model: "EditorModelProperties", value: int) -> None:
     model.flags = f"{flags_of(model) & ~_SHOWN | value:#x}"
 
 

@@ -9,9 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -42,6 +41,10 @@ from ..options import ModelExportOptions
 from . import properties as model_properties
 from .importing import reference_names
 
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object
+
+
 Floats = NDArray[np.float64]
 
 SAME_TURN, SAME_PLACE = 1e-5, 1e-6
@@ -69,7 +72,7 @@ class Plan:
         return f"{self.changes.sentence()}; {changed} changed" if self.changes else f"{changed} changed"
 
 
-def plan_export(context: Any, holder: Any, options: ModelExportOptions, report: Report) -> Plan:
+def plan_export(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> Plan:
     """What exporting ``holder`` (a rig, or what else remembers a model) would write. Raises `WriteError`.
 
     The scene stays as it is.
@@ -93,7 +96,7 @@ def plan_export(context: Any, holder: Any, options: ModelExportOptions, report: 
 
 
 def export_model(
-    context: bpy.types.Context, holder: Any, path: Path | str, options: ModelExportOptions, report: Report
+    context: Context, holder: Object, path: Path | str, options: ModelExportOptions, report: Report
 ) -> Plan:
     """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
@@ -102,7 +105,7 @@ def export_model(
     return plan
 
 
-def _base_of(holder: Any) -> Ogf:
+def _base_of(holder: Object) -> Ogf:
     properties = holder.motionbridge_model
     data = kept(properties, "document")
     if not properties.is_model or not data:
@@ -113,7 +116,7 @@ def _base_of(holder: Any) -> Ogf:
     return ogf.read(data, Path(properties.path).name, Report())
 
 
-def _steps(holder: Any, base: Ogf, options: ModelExportOptions) -> list[Step]:
+def _steps(holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]:
     """Bones first, so that vertices can follow new ones; but a bone can only go when no vertex follows it any more."""
     steps: list[Step] = []
     if options.skeleton and holder.type == "ARMATURE" and base.first(BoneNames) is not None:
@@ -125,7 +128,7 @@ def _steps(holder: Any, base: Ogf, options: ModelExportOptions) -> list[Step]:
     return steps[::-1] if removed else steps
 
 
-def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     found = model_properties.meshes_of(holder)
     old = decode_meshes(base, Report())
     gathered, exact = [], True
@@ -155,7 +158,7 @@ def _with_meshes(holder: Any, base: Ogf, options: ModelExportOptions, report: Re
     return encode_meshes(gathered, base, settings)
 
 
-def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> tuple[Mesh, bool]:
+def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:
     """The mesh in the model's space, its groups under the game's names; ``labels`` are those of the model's bones."""
     others = [
         change.name
@@ -179,7 +182,7 @@ def _gather_mesh(shown: Any, holder: Any, labels: list[str], report: Report) -> 
     return mesh, gathered.exact_normals
 
 
-def place_of(shown: bpy.types.Object, holder: Any) -> Floats:
+def place_of(shown: Object, holder: Object) -> Floats:
     """(4, 4) the object's transform in the model."""
     if shown == holder:
         return np.eye(4)
@@ -189,7 +192,7 @@ def place_of(shown: bpy.types.Object, holder: Any) -> Floats:
     return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
 
 
-def _with_skeleton(rig: Any, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     scale, turn = np.array(rig.matrix_world.to_scale()), rig.matrix_world.to_quaternion().angle
     if np.abs(scale - 1).max() > 1e-4 or abs(turn) > 1e-4:
         report.warn(
@@ -205,7 +208,7 @@ def _with_skeleton(rig: Any, base: Ogf, _options: ModelExportOptions, report: Re
     return _with_physics(rig, document, changes)
 
 
-def gather_skeleton(rig: bpy.types.Object, base: Ogf) -> Skeleton:
+def gather_skeleton(rig: Object, base: Ogf) -> Skeleton:
     """The rig's bones in the model's order; those nobody moved at rest as the model's file has them."""
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place_of = {bone: place for place, bone in enumerate(now.bones)}
@@ -225,7 +228,7 @@ def gather_skeleton(rig: bpy.types.Object, base: Ogf) -> Skeleton:
     return Skeleton(rig.name, labels, np.array(parents, np.int32), turns, offsets, space.XRAY_ROOT_FRAME)
 
 
-def untouched_rest(rig: Any) -> set[str]:
+def untouched_rest(rig: Object) -> set[str]:
     """Bones that stand to their parents as they did after the import."""
     bones = rig.data.bones
     place_of = {bone.name: place for place, bone in enumerate(bones)}
@@ -242,7 +245,7 @@ def untouched_rest(rig: Any) -> set[str]:
     return {bone.name for bone, kept_rest in zip(bones, same.tolist(), strict=True) if kept_rest}
 
 
-def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:
+def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:
     """Shapes, joints and masses as the panel has them."""
     physics = document.first(IkData)
     if physics is None:
@@ -259,7 +262,7 @@ def _with_physics(rig: Any, document: Ogf, changes: Changes) -> tuple[Ogf, Chang
     return (document if same else document.replaced(physics, IkData(entries, physics.layout))), changes
 
 
-def _with_texts(holder: Any, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
+def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
     """Motion references and user data as the panel has them."""
     properties = holder.motionbridge_model
     words = []

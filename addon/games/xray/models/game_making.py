@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,18 +42,24 @@ from ..options import (
 )
 from . import editor_exporting, editor_making, exporting
 
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Action, Bone, Context, Object
+    from ..bones.properties import BoneProperties
+
+
 Floats = NDArray[np.float64]
 SAME_SCALE = 1e-4
 
 
 def plan_new(
-    context: Any,
-    holder: Any,
+    context: Context,
+    holder: Object,
     path: str,
     options: ModelExportOptions,
     report: Report,
     *,
-    chosen: Sequence[Any] = (),
+    chosen: Sequence[Action] = (),
     motions: MotionExportOptions | None = None,
 ) -> FilePlan:
     """A model of ``holder`` (an armature, a mesh, the parent of meshes, an imported object of the editor).
@@ -80,7 +86,7 @@ def plan_new(
     return FilePlan(path, ogf.write(made), Changes(new="model"))
 
 
-def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+def plan_replaced(context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
     """The imported model of ``holder`` with all its meshes as new ones, in any number and with any materials.
 
     Every chunk but those of the geometry is as an export without meshes writes it. Raises `WriteError`.
@@ -102,7 +108,7 @@ def plan_replaced(context: Any, holder: Any, path: str, options: ModelExportOpti
     return FilePlan(path, data, plan.changes)
 
 
-def _warn(context: Any, holder: Any, report: Report) -> None:
+def _warn(context: Context, holder: Object, report: Report) -> None:
     """Say what the model will lack without a word from the game."""
     if is_turned_or_scaled(holder):
         report.warn(
@@ -115,18 +121,18 @@ def _warn(context: Any, holder: Any, report: Report) -> None:
             )
 
 
-def _materials(shown: Sequence[Any]) -> list[Any]:
+def _materials(shown: Sequence[Object]) -> list[typed.Material]:
     """The materials of meshes, each once."""
     return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
 
 
-def _named(used: Any) -> Material:
+def _named(used: typed.Material | None) -> Material:
     """What a material says, its texture by its image where it names none."""
     found = material.gather(used)
     return found if found.texture or used is None else replace(found, texture=editor_making.texture_name(used))
 
 
-def _object(context: Any, holder: Any, options: ModelExportOptions, report: Report) -> editor_model.Object:
+def _object(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> editor_model.Object:
     editor = EditorModelExportOptions(skeleton=options.skeleton)
     if holder.motionbridge_editor_model.is_model:
         plan = editor_exporting.plan_export(
@@ -141,7 +147,7 @@ def _object(context: Any, holder: Any, options: ModelExportOptions, report: Repo
 # Setting up ---------------------------------------------------------------------------------------------------------
 
 
-def set_up(holder: Any) -> int:
+def set_up(holder: Object) -> int:
     """Give an object the panels of a model, and its bones the values of the SDK's new bones; how many are new."""
     model = holder.motionbridge_editor_model
     model.is_made = not model.is_model
@@ -157,15 +163,15 @@ def set_up(holder: Any) -> int:
     return len(new)
 
 
-def has_new_bones(holder: Any) -> bool:
+def has_new_bones(holder: Object) -> bool:
     """Whether the armature of a new model has bones that came after `set_up`."""
     is_made = holder.type == "ARMATURE" and holder.motionbridge_editor_model.is_made
     return is_made and any(bone_properties.known(bone) is None for bone in holder.data.bones)
 
 
-def _depth_first(bones: Any) -> list[Any]:
+def _depth_first(bones: Any) -> list[Bone]:
     """In the SDK's order: brothers by name."""
-    ordered: list[Any] = []
+    ordered: list[Bone] = []
     waiting = [bone for bone in bones if bone.parent is None]
     waiting.sort(key=_by_name, reverse=True)
     while waiting:
@@ -175,14 +181,16 @@ def _depth_first(bones: Any) -> list[Any]:
     return ordered
 
 
-def _by_name(bone: Any) -> bytes:
+def _by_name(bone: Bone) -> bytes:
     return names.encode(bone.name.lower())
 
 
 # Shapes -------------------------------------------------------------------------------------------------------------
 
 
-def fit_shapes(context: Any, rig: Any, kind: str, chosen: Collection[str], *, density: float, report: Report) -> int:
+def fit_shapes(
+    context: Context, rig: Object, kind: str, chosen: Collection[str], *, density: float, report: Report
+) -> int:
     """Give each of the bones ``chosen`` (by name) a shape around the vertices that follow it most; how many got one.
 
     Mass is the shape's volume times ``density`` (kg per cubic metre), the centre of mass the shape's. Bones with fewer
@@ -206,7 +214,7 @@ def fit_shapes(context: Any, rig: Any, kind: str, chosen: Collection[str], *, de
     return fitted
 
 
-def _fit(bone: Any, kind: str, points: Floats) -> tuple[float, Floats]:
+def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats]:
     """Volume and centre of the shape that ``bone`` (its properties) gets."""
     axes, box_centre, half = (values.astype(np.float64) for values in oriented_box(points))
     bone.shape = kind
@@ -229,7 +237,7 @@ def _fit(bone: Any, kind: str, points: Floats) -> tuple[float, Floats]:
 # Checks -------------------------------------------------------------------------------------------------------------
 
 
-def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
+def find_problems(context: Context, holder: Object, report: Report) -> list[Offending]:
     """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
     found = editor_making.find_problems_of_new(context, holder, report)
     shown = editor_making.meshes_for(context, holder)
@@ -249,12 +257,12 @@ def find_problems(context: Any, holder: Any, report: Report) -> list[Offending]:
     return found
 
 
-def _whole(shown: Any, sentence: str, remedy: str) -> Offending:
+def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
     none = np.zeros(0, np.int64)
     return Offending(shown, whole(sentence, remedy), none, none)
 
 
-def _object_problems(shown: Any) -> Iterator[tuple[str, str]]:
+def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
     scale = np.array(shown.matrix_world.to_scale())
     if np.linalg.det(np.array(shown.matrix_world)[:3, :3]) < 0:
         yield "the object is mirrored (negative scale), which turns its faces inside out", "Apply its scale (Ctrl A)"

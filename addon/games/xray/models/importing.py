@@ -11,7 +11,7 @@ import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -33,6 +33,10 @@ from ..bones import values as bone_values
 from ..game_tree import GameTree, tree_of
 from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
+
+if TYPE_CHECKING:
+    from ....blender.typed import Context, Object
+
 
 MODELS = "*.[oO][gG][fF]"
 MOST_MODELS = 200
@@ -97,7 +101,7 @@ def import_model(
     report: Report,
     *,
     tree: GameTree | None = None,
-    into: Any = None,
+    into: bpy.types.Collection | None = None,
 ) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active; nothing else is changed but the mode.
 
@@ -162,7 +166,7 @@ def _report_left_out(document: Ogf, report: Report) -> None:
             report.warn(odd, ".".join([document.name, *map(str, part.path)]))
 
 
-def _build_rig(context: bpy.types.Context, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
+def _build_rig(context: Context, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     physics = document.first(IkData)
     bones = rig.data.bones
@@ -178,7 +182,7 @@ def _build_rig(context: bpy.types.Context, skeleton: Skeleton, document: Ogf) ->
     return rig, given
 
 
-def show_bones(rig: Any) -> None:
+def show_bones(rig: Object) -> None:
     """Let the bones of a new armature be read, through the meshes around them."""
     bone_display.make_readable(rig)
     rig.show_in_front = True
@@ -216,7 +220,7 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
     return material.build(surface, image, see_through=see_through)
 
 
-def gather_below(holder: Any, made: Sequence[Any], into: Any) -> None:
+def gather_below(holder: Any, made: Sequence[Object], into: bpy.types.Collection) -> None:
     """Link everything, meshes below their holder, skinned where it is an armature."""
     for shown in dict.fromkeys([holder, *made]):
         into.objects.link(shown)

@@ -10,6 +10,7 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, IntProperty, PointerProperty, StringProperty
 
 from ....blender.properties import AddedProperties, bytes_property, seal_property
+from ....blender.typed import Object
 from ....core import names
 
 
@@ -45,7 +46,7 @@ ADDED = AddedProperties(
 )
 
 
-def remembered(shown: Any) -> Any:
+def remembered(shown: Object) -> Any:
     """What an object remembers of the model it came from or becomes, one of the game or of the editor; None without."""
     if shown.motionbridge_model.is_model:
         return shown.motionbridge_model
@@ -82,18 +83,18 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def objects_below(holder: Any) -> list[Any]:
+def objects_below(holder: Any) -> list[Object]:
     """Everything below a model, but not what belongs to another one that is attached to it, such as a weapon."""
     return [shown for shown in holder.children_recursive if _model_above(shown, holder) == holder]
 
 
-def _model_above(shown: Any, holder: Any) -> Any:
+def _model_above(shown: Any, holder: Object) -> Object:
     while shown != holder and not (shown.motionbridge_model.is_model or shown.motionbridge_editor_model.is_model):
         shown = shown.parent
     return shown
 
 
-def meshes_of(holder: Any) -> dict[str, list[Any]]:
+def meshes_of(holder: Object) -> dict[str, list[Any]]:
     """Part -> the objects that say they are it: of ``holder`` and everything below it."""
     found: dict[str, list[Any]] = {}
     for shown in (holder, *objects_below(holder)):

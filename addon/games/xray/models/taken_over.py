@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ....core.errors import WriteError
 from ....core.report import Report
@@ -18,6 +18,11 @@ from ....core.text import said_of
 from ..bones.properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES
 from ..motions import files as motion_files
 from ..motions.properties import ALL_PARTITIONS
+
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Bone, Material, Object
+    from ..bones.properties import BoneProperties
+
 
 GROUP = "xray"
 ALL_FLAGS = 0xFFFF_FFFF
@@ -112,7 +117,7 @@ def is_foreign(holder: Any) -> bool:
     return holder.type == "ARMATURE" and any(Held(bone) for bone in holder.data.bones)
 
 
-def take_over(holder: Any, actions: Iterable[Any], report: Report) -> TakenOver:
+def take_over(holder: Any, actions: Iterable[Action], report: Report) -> TakenOver:
     """Take over what is stored on ``holder``, its bones, the meshes below it with their materials, and ``actions``.
 
     Raises `WriteError` if there is nothing.
@@ -141,7 +146,7 @@ def take_over(holder: Any, actions: Iterable[Any], report: Report) -> TakenOver:
     return found
 
 
-def _take_bones(rig: Any, report: Report) -> int:
+def _take_bones(rig: Object, report: Report) -> int:
     number, unknown, kept_out = 0, 0, []
     for place, bone in enumerate(rig.data.bones):
         group = Held(bone)
@@ -163,7 +168,7 @@ def _take_bones(rig: Any, report: Report) -> int:
     return number
 
 
-def _take_bone(bone: Any, place: int, group: Held) -> None:
+def _take_bone(bone: Bone, place: int, group: Held) -> None:
     properties = bone.motionbridge_xray
     if not properties.is_bone:
         properties.is_bone, properties.index = True, place
@@ -190,7 +195,7 @@ def _take_bone(bone: Any, place: int, group: Held) -> None:
                 setattr(limit, ours, float(value))
 
 
-def _take_joint(properties: Any, group: Held) -> bool:
+def _take_joint(properties: BoneProperties, group: Held) -> bool:
     """Take the kind of the joint; whether it is known: one that was never set is not, but stays what it is."""
     said = group.identifier("ikjoint.type")
     if said is None:
@@ -199,7 +204,7 @@ def _take_joint(properties: Any, group: Held) -> bool:
     return True
 
 
-def _take_material(used: Any) -> bool:
+def _take_material(used: Material) -> bool:
     group = Held(used)
     if not group:
         return False
@@ -230,7 +235,7 @@ def _take_action(action: Any, label: str) -> bool:
     return True
 
 
-def _take_object(holder: Any, group: Held) -> int:
+def _take_object(holder: Object, group: Held) -> int:
     """Flags, user data, LOD, authors and references; how many of the latter there are."""
     model = holder.motionbridge_editor_model
     model.is_made = not model.is_model

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -21,11 +21,15 @@ from .files import LISTS
 from .library import motions_of
 from .omf_codec import OMF, Builders, Unedited, describe
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Context, Object
+    from .properties import MotionFile
+
 
 def update_status(
     context: Any,
-    rig: Any,
-    chosen: Sequence[Any],
+    rig: Object,
+    chosen: Sequence[Action],
     report: Report,
     *,
     look: bool = True,
@@ -68,14 +72,14 @@ def _behind(before: int, progress: Callable[[int], None]) -> Callable[[int], Non
     return lambda done: progress(before + done)
 
 
-def _set_status(action: Any, status: str) -> None:
+def _set_status(action: Action, status: str) -> None:
     if action.motionbridge_motion.status != status:
         action.motionbridge_motion.status = status
 
 
 def _compared(
-    context: bpy.types.Context,
-    rig: bpy.types.Object,
+    context: Context,
+    rig: Object,
     file: Any,
     chosen: Sequence[Any],
     report: Report,
@@ -101,7 +105,7 @@ def _compared(
     return found
 
 
-def revert(rig: Any, action: Any, report: Report) -> None:
+def revert(rig: Object, action: Action, report: Report) -> None:
     """Keys, marks and parameters as the file said them. Raises `WriteError` for an action that came from no file."""
     file = action_lists.file_of(rig, action, LISTS)
     motion = motion_files.motion_of(action)
@@ -125,7 +129,7 @@ def revert(rig: Any, action: Any, report: Report) -> None:
         rotation_modes.restore(rig, action)
 
 
-def move(file: Any, action: bpy.types.Action, steps: int) -> None:
+def move(file: MotionFile, action: Action, steps: int) -> None:
     """Move an action up (negative) or down in its file's list."""
     listed = motions_of(file)
     place = listed.index(action)
@@ -134,7 +138,7 @@ def move(file: Any, action: bpy.types.Action, steps: int) -> None:
         moved.motionbridge_motion.order = order
 
 
-def delete(file: Any, action: Any) -> None:
+def delete(file: MotionFile, action: Action) -> None:
     """Remove an action, and its motion from the file when that is saved next.
 
     An action that another armature's file lists too stays there.

@@ -30,7 +30,10 @@ from . import files as motion_files
 from .library import list_motions, motions_of, refuse_one_name, written_names
 
 if TYPE_CHECKING:
+    from ....blender.typed import Action, Context, Object
+    from ..options import MotionExportOptions, SkeletalExportOptions
     from .library import Codec
+    from .properties import MotionFile, SkeletalFile
 
 
 class Onto(Enum):
@@ -66,9 +69,9 @@ class Host(Protocol):
 
 def plan_export(
     codec: Codec,
-    context: bpy.types.Context,
-    rig: bpy.types.Object,
-    chosen: Sequence[Any],
+    context: Context,
+    rig: Object,
+    chosen: Sequence[Action],
     path: str,
     *,
     onto: Onto = Onto.OWN_FILES,
@@ -97,10 +100,10 @@ def plan_export(
 def plan_save_back(
     codec: Codec,
     context: bpy.types.Context,
-    rig: bpy.types.Object,
-    file: Any,
+    rig: Object,
+    file: MotionFile | SkeletalFile,
     *,
-    options: Any,
+    options: MotionExportOptions | SkeletalExportOptions,
     if_changed: OtherBase,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
@@ -139,18 +142,18 @@ def plan_save_back(
     return plan
 
 
-def _is_placed_by_configs(rig: bpy.types.Object) -> bool:
+def _is_placed_by_configs(rig: Object) -> bool:
     """Whether an armature is hands or item of a first-person scene, whose places are values of configs."""
-    hands: Any = rig.parent if rig.parent is not None else rig
-    owner: Any = rig
+    hands: Object = rig.parent if rig.parent is not None else rig
+    owner: Object = rig
     return bool(owner.motionbridge_hud.is_hud or hands.motionbridge_hud.item == rig)
 
 
 def plan_onto(
     codec: Codec,
     context: bpy.types.Context,
-    rig: bpy.types.Object,
-    chosen: Sequence[Any],
+    rig: Object,
+    chosen: Sequence[Action],
     path: str,
     *,
     host: Any,
@@ -190,7 +193,7 @@ def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
         report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), listed(removed))
 
 
-def _warn_of_other_rigs(lists: Kind, rig: bpy.types.Object, file: Any, report: Report) -> None:
+def _warn_of_other_rigs(lists: Kind, rig: Object, file: MotionFile | SkeletalFile, report: Report) -> None:
     path = bpy.path.abspath(file.path)
     for other in motion_files.objects():
         if other != rig and any(bpy.path.abspath(one.path) == path for one in lists.files_of(other)):
@@ -214,7 +217,7 @@ class Gatherer:
         self._files = action_lists.files_of_actions(rig, lists)
         self._rest_changes: dict[str, list[str]] = {}
 
-    def motion(self, action: bpy.types.Action, label: str) -> Any:
+    def motion(self, action: Action, label: str) -> Any:
         """The motion to write for an action under a name."""
         raise NotImplementedError
 
@@ -231,7 +234,7 @@ class Gatherer:
             self.report.note(text, self._rig.name)
 
     def _warn_of_left_out(
-        self, action: bpy.types.Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
+        self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
     ) -> None:
         """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
         for path in left_out:
@@ -239,7 +242,7 @@ class Gatherer:
                 self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in other_kinds if bone not in reached], action, self.report)
 
-    def _rest_for(self, action: bpy.types.Action) -> tuple[Rest, set[str]]:
+    def _rest_for(self, action: Action) -> tuple[Rest, set[str]]:
         """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
         file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:
@@ -258,7 +261,7 @@ class Gatherer:
         return motion_files.rest_then(file, self._now), set()
 
 
-def skeleton_of(rig: Any, rest: Rest) -> Skeleton:
+def skeleton_of(rig: Object, rest: Rest) -> Skeleton:
     """The bones of a rig by the game's names in the game's order, standing as ``rest`` says."""
     labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
     order = bones_in_order(rig)

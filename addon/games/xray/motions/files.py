@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -42,6 +42,11 @@ from ....formats.xray.skl import SkeletalMotion, Skl, read_list
 from ....formats.xray.skl import read_motion as read_skl_motion
 from .properties import SkeletalFile
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Object
+    from .properties import MotionFile, MotionProperties
+
+
 ALL = "all"
 """What the panel calls a motion that plays on every partition."""
 HIGHEST_TRACK = 2**31 - 1
@@ -55,7 +60,7 @@ def objects() -> Iterable[Any]:
     return bpy.data.objects
 
 
-def _fits(action: bpy.types.Action, file: Any, place: int) -> bool:
+def _fits(action: Action, file: MotionFile, place: int) -> bool:
     """Whether an action can be what an `.omf` had at an index: its name and number of frames."""
     there = document_of(file).motion_set.library.motions
     motion = motion_of(action)
@@ -68,7 +73,7 @@ LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
 """The game's motion files of an armature and the actions they list."""
 
 
-def _fits_skl(action: Any, file: Any, place: int) -> bool:
+def _fits_skl(action: Action, file: Any, place: int) -> bool:
     """Whether an action can be what a file of the editor had at an index, by its name."""
     motions = skl_document_of(file).motions
     return place < len(motions) and action.motionbridge_skeletal.imported_name == motions[place].label
@@ -78,12 +83,12 @@ SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_s
 """The editor's files of an armature and the actions they list."""
 
 
-def lists_of(file: Any) -> Kind:
+def lists_of(file: MotionFile | SkeletalFile) -> Kind:
     """Which of the two a file on an armature is of."""
     return SKL_LISTS if isinstance(file, SkeletalFile) else LISTS
 
 
-def attach(rig: bpy.types.Object, path: str, lists: Kind) -> Any:
+def attach(rig: Object, path: str, lists: Kind) -> MotionFile | SkeletalFile:
     """A new file on ``rig``, with a key that no other has, an empty list of actions and the rest pose."""
     taken = {file.name for other in objects() for file in lists.files_of(other)}
     file = lists.files_of(rig).add()
@@ -116,7 +121,7 @@ def _without_keys(document: Omf) -> Omf:
     return document.with_motion_set(MotionSet(MotionLibrary(entries, library.tail), parameters))
 
 
-def document_of(file: Any) -> Omf:
+def document_of(file: MotionFile) -> Omf:
     """The file as it was read, its motions without tracks."""
     document = omf.read(kept(file, "document"), file.name, Report())
     if chunk := kept(file, "motions_chunk"):
@@ -126,7 +131,7 @@ def document_of(file: Any) -> Omf:
     return document
 
 
-def motion_of(action: Any) -> Motion | None:
+def motion_of(action: Action) -> Motion | None:
     """The motion as its file had it, or None for an action that came from no file.
 
     Raises `ReadError` where the stored bytes are damaged.
@@ -141,7 +146,7 @@ def motion_of(action: Any) -> Motion | None:
     return motion
 
 
-def joined(file: Any, motions: dict[int, Motion]) -> Omf:
+def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
     """The file with the keys of ``motions`` (by their place) back in; motions without keys are left out."""
     document = document_of(file)
     library, parameters = document.motion_set
@@ -162,7 +167,7 @@ def keep_skl_document(file: Any, document: Skl) -> None:
     keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
 
 
-def skl_document_of(file: Any) -> Skl:
+def skl_document_of(file: SkeletalFile) -> Skl:
     """The file of the editor as it was read, its motions without tracks."""
     data = kept(file, "document")
     if file.embedded:
@@ -170,7 +175,7 @@ def skl_document_of(file: Any) -> Skl:
     return skl.read(data, file.path, Report())
 
 
-def skl_motion_of(action: Any) -> SkeletalMotion | None:
+def skl_motion_of(action: Action) -> SkeletalMotion | None:
     """The motion as its file of the editor had it, or None for an action that came from no such file.
 
     Raises `ReadError` where the stored bytes are damaged.
@@ -188,7 +193,7 @@ def skl_motion_of(action: Any) -> SkeletalMotion | None:
 # ---- the rest pose that keys are relative to
 
 
-def keep_rest(file: Any, rig: Any) -> None:
+def keep_rest(file: MotionFile | SkeletalFile, rig: Object) -> None:
     """Remember the rest pose that the imported keys are relative to."""
     file.rest.clear()
     bones = rig.data.bones
@@ -198,7 +203,7 @@ def keep_rest(file: Any, rig: Any) -> None:
         entry.matrix = matrix.ravel().tolist()
 
 
-def rest_changes(file: Any, rig: Any) -> list[str]:
+def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
     """The bones whose rest pose is no longer the one the file's motions were imported on."""
     now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
     changed = []
@@ -226,7 +231,7 @@ def rest_then(file: Any, now: Rest) -> Rest:
 # ---- what motions play on: partitions, targets by name, flags
 
 
-def show_partitions(file: Any, partitions: list[Partition]) -> None:
+def show_partitions(file: MotionFile, partitions: list[Partition]) -> None:
     """Let the panel show these partitions for a file."""
     file.partitions.clear()
     for partition in partitions:
@@ -236,7 +241,7 @@ def show_partitions(file: Any, partitions: list[Partition]) -> None:
             _add_bone(kept_partition, names.decode(bone.name or b""), _shown_track(bone))
 
 
-def partitions_of(file: Any) -> list[Partition]:
+def partitions_of(file: MotionFile) -> list[Partition]:
     """The partitions as they stand in the panel."""
     return [
         Partition(
@@ -250,7 +255,7 @@ def partitions_of(file: Any) -> list[Partition]:
     ]
 
 
-def move_to_partition(file: Any, place: int, bones: Collection[str]) -> int:
+def move_to_partition(file: MotionFile, place: int, bones: Collection[str]) -> int:
     """Take ``bones`` (the game's names) into the partition at ``place``, each with its track; how many came.
 
     They come last and in the order they had; bones that no partition has a track of stay out.
@@ -280,7 +285,7 @@ def _shown_track(bone: PartitionBone) -> int:
     return -1 if bone.track is None else min(bone.track, HIGHEST_TRACK)
 
 
-def with_partitions(parameters: Parameters, file: Any) -> Parameters:
+def with_partitions(parameters: Parameters, file: MotionFile) -> Parameters:
     """The parameters with the partitions of the panel, the old ones where they say the same."""
     wanted = partitions_of(file)
     old, new = (
@@ -315,7 +320,7 @@ def target_names(motion: Any) -> list[str]:
     return [name for name, _ in _choices(motion)]
 
 
-def target_name(motion: Any) -> str:
+def target_name(motion: MotionProperties) -> str:
     """What the motion plays on, by name; its number where nobody knows the name."""
     number = motion.bone_or_part
     return next((name for name, known in _choices(motion) if known == number), str(number))
@@ -331,13 +336,13 @@ def set_target(motion: Any, text: str) -> None:
         motion.bone_or_part = int(text)
 
 
-def flags_of(motion: Any) -> int:
+def flags_of(motion: MotionProperties) -> int:
     """The flags as the file stores them."""
     # Blender's integers are signed; the file's are not.
     return sum(int(MotionFlag[name]) for name in motion.flags) | (motion.other_flags & 0xFFFF_FFFF)
 
 
-def set_flags(motion: Any, flags: int) -> None:
+def set_flags(motion: MotionProperties, flags: int) -> None:
     """Show the flags a file stores."""
     motion.flags = {flag.name for flag in MotionFlag if flags & flag}
     other = flags & ~sum(MotionFlag)

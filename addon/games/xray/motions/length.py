@@ -5,9 +5,8 @@ The number of frames is read from the bytes kept with the action, so that files 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 
 from ....blender import action as actions
@@ -19,10 +18,14 @@ from ....core.text import counted_plural
 from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action
+
+
 OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
 
 
-def imported_frames(action: Any) -> int | None:
+def imported_frames(action: Action) -> int | None:
     """Frames of the motion that an action came from (of 30 a second); None for one that came from no file."""
     body = kept(action.motionbridge_motion, "body")
     if body:
@@ -35,7 +38,7 @@ def imported_frames(action: Any) -> int | None:
     return None
 
 
-def frames_of(action: Any, imported: int | None) -> tuple[int, int]:
+def frames_of(action: Action, imported: int | None) -> tuple[int, int]:
     """First frame of a motion in Blender, and its number of keys ``frame_step`` apart.
 
     ``imported`` as `imported_frames` gives it: whoever wants both has the stored bytes checked once.
@@ -70,7 +73,7 @@ def drawn_ends(action: Any) -> tuple[int, int]:
         return round(start), round(end)
 
 
-def set_length(action: Any, frames: int) -> None:
+def set_length(action: Action, frames: int) -> None:
     """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back."""
     step = action.motionbridge_motion.frame_step
     actions.set_length(action, frames, step)
@@ -100,7 +103,7 @@ def warn(action: Any, frames: tuple[int, int], before: int | None, report: Repor
         report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
 
 
-def frames_of_skeletal(action: Any, base: SkeletalMotion | None = None) -> tuple[int, int]:
+def frames_of_skeletal(action: Action, base: SkeletalMotion | None = None) -> tuple[int, int]:
     """First and last frame of a motion of the editor that came from a file, in which keys may lie outside of them.
 
     ``base``: the motion of the file, where it has been read already.
@@ -128,7 +131,7 @@ def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
     return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
 
 
-def warn_of_skeletal(action: bpy.types.Action, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
+def warn_of_skeletal(action: Action, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
     """Say which motion of the editor becomes shorter, and which of its new keys are not played."""
     first, last = frames
     if last - first < base.last - base.first:

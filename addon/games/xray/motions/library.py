@@ -31,7 +31,10 @@ from .properties import order_of_angles
 
 if TYPE_CHECKING:
     from ....blender.armature import Rest
+    from ....blender.typed import Action, Object
+    from ..options import MotionImportOptions, SkeletalImportOptions
     from .exporting import Gatherer, Host, Plan
+    from .properties import MotionFile, SkeletalFile
 
 
 class Opened(NamedTuple):
@@ -86,34 +89,32 @@ class Codec(Protocol):
         """Name and number of frames of every motion of a document."""
 
     def builder(
-        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: Any, report: Report
+        self, rig: Object, opened: Opened, chosen: list[int], options: Any, report: Report
     ) -> AbstractContextManager[Builder]:
         """A maker of actions of the motions at these indices. Raises `ReadError` before anything is made."""
 
-    def attach(self, rig: bpy.types.Object, opened: Opened) -> Any:
+    def attach(self, rig: Object, opened: Opened) -> Any:
         """Keep a file on ``rig``: everything but its motions' keys, which go with their actions."""
 
-    def mark_new(self, action: bpy.types.Action, order: int) -> None:
+    def mark_new(self, action: Action, order: int) -> None:
         """Note on an action that it is a new motion, and its number in the list."""
 
     def refuse_to_replace(self, path: str) -> None:
         """Raise `WriteError` where a new file of motions alone may not get this path."""
 
-    def host(self, rig: bpy.types.Object, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
+    def host(self, rig: Object, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
         """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
 
-    def host_of_list(
-        self, rig: bpy.types.Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str
-    ) -> Host:
+    def host_of_list(self, rig: Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> Host:
         """As `host`, for saving what a file's list says."""
 
-    def gatherer(self, rig: bpy.types.Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
+    def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
         """A reader of actions."""
 
     def encode(self, gatherer: Any, gathered: list[Any], host: Any, path: str, options: Any) -> Plan:
         """The file with what was gathered in it."""
 
-    def settle(self, plan: Any, rig: bpy.types.Object, file: Any, options: Any = None) -> Any:
+    def settle(self, plan: Any, rig: Object, file: Any, options: Any = None) -> Any:
         """After ``plan`` was written: the file on disk, and its names, are known. Gives back the file."""
 
 
@@ -160,10 +161,10 @@ def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
 def import_motions(
     codec: Codec,
     context: bpy.types.Context,
-    rig: bpy.types.Object,
+    rig: Object,
     path: str,
     *,
-    options: Any,
+    options: MotionImportOptions | SkeletalImportOptions,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
     read: Callable[[Codec, str, Report], Opened] | None = None,
@@ -251,12 +252,12 @@ def hold_used(rig: bpy.types.Object) -> None:
 # ---- the list of a file
 
 
-def motions_of(file: Any) -> list[Any]:
+def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
     """The actions of a file of any kind, in the order of its list; a copy comes last until it is added."""
     lists = lists_of(file)
     places, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
 
-    def rank(action: bpy.types.Action) -> tuple[Any, ...]:
+    def rank(action: Action) -> tuple[Any, ...]:
         # The editor's motions have no order of their own.
         order = getattr(lists.properties(action), "order", 0)
         return action not in listed, order, places[action] < 0, places[action], action.name
@@ -264,7 +265,7 @@ def motions_of(file: Any) -> list[Any]:
     return sorted(places, key=rank)
 
 
-def add(codec: Codec, file: Any, action: Any) -> None:
+def add(codec: Codec, file: Any, action: Action) -> None:
     """Make an action a new motion of a file, at the end of its list; a copy is no longer one of another motion."""
     lists = codec.lists
     orders = [getattr(lists.properties(other), "order", 0) for other in motions_of(file)]
@@ -293,12 +294,12 @@ def adopt_copies(codec: Codec, rig: bpy.types.Object) -> None:
 # ---- names
 
 
-def imported_name(action: bpy.types.Action, lists: Kind) -> str:
+def imported_name(action: Action, lists: Kind) -> str:
     """The name an action's motion had in its file, "" for a new one."""
     return str(lists.properties(action).imported_name)
 
 
-def written_names(chosen: Sequence[Any], lists: Kind, report: Report, *, rename: bool = True) -> list[str]:
+def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rename: bool = True) -> list[str]:
     """The name that the motion of each action gets: the one in the panel.
 
     A copy that was made in Blender has the original's name until somebody types another: it gets the action's. Without
@@ -318,7 +319,7 @@ def written_names(chosen: Sequence[Any], lists: Kind, report: Report, *, rename:
     return found
 
 
-def name_of_copy(action: Any, original: Any, lists: Kind) -> str:
+def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     """The name that a copy's motion gets: the one typed for it, else the action's."""
     label = str(action.motionbridge_motion.motion_name)
     inherited = {"", imported_name(action, lists), original and original.motionbridge_motion.motion_name}
@@ -326,7 +327,7 @@ def name_of_copy(action: Any, original: Any, lists: Kind) -> str:
 
 
 def refuse_one_name(
-    chosen: Sequence[Any], labels: Sequence[str], had_one_name: Callable[[list[Any], str], bool]
+    chosen: Sequence[Action], labels: Sequence[str], had_one_name: Callable[[list[Any], str], bool]
 ) -> None:
     """Raise `WriteError` where two motions would have one name, unless those actions had it in the file."""
     found: dict[str, list[Any]] = {}

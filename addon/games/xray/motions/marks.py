@@ -5,13 +5,17 @@ Two real times in three lie between frames, so a marker nobody moved must never 
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
 from ....core.model import Marker
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
+
+if TYPE_CHECKING:
+    from ....blender.typed import Action
+
 
 FARTHEST = 1_048_574
 """Blender numbers no frame higher."""
@@ -22,7 +26,7 @@ def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
     return f"{mark} {place}.{interval} start", f"{mark} {place}.{interval} end"
 
 
-def store(action: Any, markers: list[Marker]) -> None:
+def store(action: Action, markers: list[Marker]) -> None:
     """Put a clip's markers on the action and show them, in the place of those it had."""
     motion = action.motionbridge_motion
     hide(action)
@@ -56,7 +60,7 @@ def show_typed(interval: Any, which: int) -> None:
                     marker.frame = frame_of(action, (interval.start, interval.end)[which])
 
 
-def hide(action: bpy.types.Action) -> None:
+def hide(action: Action) -> None:
     """Take the pose markers of the marks away; the user's own markers stay."""
     shown = {name for name, _ in _times(action)}
     for marker in [marker for marker in action.pose_markers if marker.name in shown]:
@@ -69,7 +73,7 @@ def frame_of(action: bpy.types.Action, seconds: float) -> int:
     return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
 
 
-def seconds_at(action: bpy.types.Action, frame: float) -> float:
+def seconds_at(action: Action, frame: float) -> float:
     """The time of the motion at a frame."""
     return (frame - first_frame(action)) / _rate(action)
 
@@ -93,7 +97,7 @@ def _times(action: Any) -> list[tuple[str, float]]:
     return times
 
 
-def gather(action: Any) -> list[Marker]:
+def gather(action: Action) -> list[Marker]:
     """The marks as they stand: a marker that was moved moves its interval's end, the others leave it alone."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     moved = {

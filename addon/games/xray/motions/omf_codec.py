@@ -6,7 +6,7 @@ import hashlib
 import itertools
 from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import bpy
 import numpy as np
@@ -52,6 +52,11 @@ from .library import MotionImport, Opened, bone_places, refuse_strangers
 from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import order_of_angles
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Object
+    from .properties import MotionFile
+
+
 DIGEST_SIZE = 16
 """Bytes of what `Unedited` keeps."""
 
@@ -85,7 +90,7 @@ class OmfCodec:
         ]
 
     def builder(
-        self, rig: Any, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+        self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
     ) -> OmfBuilder:
         """A maker of actions. Raises `ReadError` where motions claim more frames than they have, or have no tracks."""
         motions = opened.document.motion_set.library.motions
@@ -93,14 +98,14 @@ class OmfCodec:
         refuse_overlong([motions[place] for place in chosen], opened.path)
         return OmfBuilder(rig, opened, chosen, options, report)
 
-    def attach(self, rig: Any, opened: Opened) -> Any:
+    def attach(self, rig: Object, opened: Opened) -> Any:
         """Keep a file on ``rig``, with its motion_files."""
         file = motion_files.attach(rig, opened.path, LISTS)
         file.embedded = opened.embedded
         motion_files.keep_document(file, opened.document, opened.path, opened.digest)
         return file
 
-    def mark_new(self, action: Any, order: int) -> None:
+    def mark_new(self, action: Action, order: int) -> None:
         """A new motion has the badge of one."""
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
 
@@ -113,7 +118,7 @@ class OmfCodec:
                 remedy="Name a motion file (.omf), or write into the model's file",
             )
 
-    def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> OmfHost:
+    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: MotionFile | None = None) -> OmfHost:
         """The file on disk, in which motions of the same names are replaced; or the motions with their bytes alone."""
         if not disk:
             return host_as_imported(rig, chosen, file)
@@ -121,12 +126,14 @@ class OmfCodec:
         host.replaces = True
         return host
 
-    def host_of_list(self, rig: Any, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
+    def host_of_list(
+        self, rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str
+    ) -> OmfHost:
         """The file with the partitions of the panel. Raises `WriteError`."""
         return host_of_list(rig, file, listed, report, disk=disk)
 
     def gatherer(
-        self, rig: Any, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
+        self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
     ) -> OmfGatherer:
         """A reader of actions as clips."""
         return OmfGatherer(rig, options, report, sampler, host)
@@ -157,7 +164,9 @@ class OmfCodec:
             plan.unseen = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
         return plan
 
-    def settle(self, plan: MotionPlan, rig: Any, file: Any = None, options: MotionExportOptions | None = None) -> Any:
+    def settle(
+        self, plan: MotionPlan, rig: Object, file: MotionFile | None = None, options: MotionExportOptions | None = None
+    ) -> MotionFile | None:
         """What is on disk is now what counts as untouched; without ``file`` the rig gets a new one."""
         return settle(plan, rig, file, options)
 
@@ -227,7 +236,7 @@ class Builders:
         marks.store(action, clip.markers)
         return action
 
-    def rebuild(self, action: Any, motion: Motion, definition: Definition | None) -> None:
+    def rebuild(self, action: Action, motion: Motion, definition: Definition | None) -> None:
         """The keys and marks of ``motion`` on an action that has others."""
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
@@ -262,7 +271,7 @@ class Unedited:
             found.update(np.ascontiguousarray(array).data)
         self._of_file = found.digest()
 
-    def digest(self, action: Any, place: int, keys: bytes | None = None) -> bytes:
+    def digest(self, action: Action, place: int, keys: bytes | None = None) -> bytes:
         """What the motion at index ``place`` of the file depends on; empty where keys do not tell what they show.
 
         ``keys`` as `digest_of` gives it, where it is known. Raises `ReadError` where the stored bytes are damaged.
@@ -281,12 +290,12 @@ class Unedited:
         return blake2b(self._of_file + keys + repr(of_action).encode(), digest_size=DIGEST_SIZE).digest()
 
     @staticmethod
-    def is_known(action: Any, digest: bytes) -> bool:
+    def is_known(action: Action, digest: bytes) -> bool:
         """Whether an action with this digest was found to say what its file has."""
         return bool(digest) and action.motionbridge_motion.unedited == digest.hex()
 
     @staticmethod
-    def remember(action: Any, digest: bytes) -> None:
+    def remember(action: Action, digest: bytes) -> None:
         """An action with this digest says what its file has."""
         if action.motionbridge_motion.unedited != digest.hex():
             action.motionbridge_motion.unedited = digest.hex()
@@ -305,7 +314,7 @@ class OmfBuilder(Builders):
         for place in chosen:
             self.for_motion(self._motions[place])
 
-    def build(self, file: Any) -> Iterator[tuple[int, Any]]:
+    def build(self, file: MotionFile) -> Iterator[tuple[int, Any]]:
         """Each action, with a digest that tells that nothing happened to it."""
         unedited = Unedited(self._rig, file)
         definitions = self._parameters.definitions
@@ -326,7 +335,7 @@ class OmfBuilder(Builders):
         self._rig.motionbridge_motion_file = len(self._rig.motionbridge_motion_files) - 1
 
 
-def _warn_of_stopped(rig: Any, report: Report) -> None:
+def _warn_of_stopped(rig: Object, report: Report) -> None:
     """Say which of the user's actions do not play while bones rotate by quaternions, as the motions need."""
     stopped = [
         action
@@ -341,7 +350,7 @@ def _warn_of_stopped(rig: Any, report: Report) -> None:
         )
 
 
-def describe(action: Any, motion: Motion, definition: Definition | None, place: int, file: Any) -> None:
+def describe(action: Action, motion: Motion, definition: Definition | None, place: int, file: MotionFile) -> None:
     """Show on the action how the game plays it, and keep its bytes."""
     properties = action.motionbridge_motion
     properties.is_motion = True
@@ -380,7 +389,7 @@ class OmfGatherer(Gatherer):
         if host.as_imported and host.document is not None:
             self._parameters[host.file.name] = host.document.motion_set.parameters
 
-    def motion(self, action: Any, label: str) -> Clip:
+    def motion(self, action: Action, label: str) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         step, imported = action.motionbridge_motion.frame_step, motion_length.imported_frames(action)
         frames, table = motion_length.frames_of(action, imported), table_of(action, self._rig)
@@ -414,7 +423,7 @@ class OmfGatherer(Gatherer):
         clip.name = label
         return clip
 
-    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Any, reached: set[str]) -> None:
+    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, reached: set[str]) -> None:
         """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them.
 
         Those that are ``reached`` are sampled.
@@ -438,7 +447,7 @@ class OmfGatherer(Gatherer):
                 clip.translations[row] = then.translations[track, frames]
                 clip.translation_keyed[row] = then.translation_keyed[track]
 
-    def _tracked(self, action: Any) -> list[str] | None:
+    def _tracked(self, action: Action) -> list[str] | None:
         """Blender's names of the bones that the file of an action has tracks of; None for a new motion."""
         stored = motion_files.motion_of(action)
         if stored is None:
@@ -446,7 +455,7 @@ class OmfGatherer(Gatherer):
         tracked = {bone.lower() for bone in self._bones_in_file(action, stored.track_count)}
         return [bone for bone, label in zip(self._now.bones, self._labels, strict=True) if label.lower() in tracked]
 
-    def _bones_in_file(self, action: Any, tracks: int) -> list[str]:
+    def _bones_in_file(self, action: Action, tracks: int) -> list[str]:
         key = action.motionbridge_motion.file
         file = self._rig.motionbridge_motion_files.get(key)
         if file is None:
@@ -455,14 +464,14 @@ class OmfGatherer(Gatherer):
             self._parameters[key] = motion_files.document_of(file).motion_set.parameters
         return track_bones(self._parameters[key], tracks, Report(), bones_in_order(self._rig))
 
-    def _reader_for(self, action: Any, rest: Rest) -> actions.ClipReader:
+    def _reader_for(self, action: Action, rest: Rest) -> actions.ClipReader:
         key = action.motionbridge_motion.file
         if key not in self._readers:
             self._readers[key] = actions.ClipReader(self._rig, rest, FRAMES_PER_SECOND)
         return self._readers[key]
 
 
-def definition_of(action: Any, name: str) -> Definition:
+def definition_of(action: Action, name: str) -> Definition:
     """How the game plays an action, from its properties; the editor's defaults for an action that has none."""
     motion = action.motionbridge_motion
     definition = new_definition(name)

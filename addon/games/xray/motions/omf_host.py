@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -28,6 +28,11 @@ from . import files as motion_files
 from . import length as motion_length
 from .exporting import Plan
 from .files import LISTS
+
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Object
+    from ..options import MotionExportOptions
+    from .properties import MotionFile
 
 
 @dataclass
@@ -92,7 +97,7 @@ class OmfHost:
         named = {names.decode(name).lower() for name in listed if name}
         return named if len(named) == len(listed) >= tracks else None
 
-    def index(self, action: bpy.types.Action) -> int | None:
+    def index(self, action: Action) -> int | None:
         """The index here of the motion that an action is, None for a new one."""
         return self.indices.get(action)
 
@@ -104,7 +109,7 @@ class OmfHost:
         self.moved = {before: rank[index] for before, index in self.moved.items() if index in rank}
         self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
 
-    def identity(self, action: Any, label: str) -> Identity:
+    def identity(self, action: Action, label: str) -> Identity:
         """Which motion here an action is that gets the name ``label``."""
         index = self.index(action)
         if index is None and self.replaces and self.motions is not None:
@@ -116,7 +121,7 @@ class OmfHost:
         of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
-    def had_one_name(self, twins: list[Any], label: str) -> bool:
+    def had_one_name(self, twins: list[Action], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
         if self.motions is None:
             return False
@@ -145,7 +150,7 @@ class OmfHost:
         names_gone = [labels[index] for index in sorted(gone)]
         self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else names_gone
 
-    def arrange(self, plan: MotionPlan, chosen: Sequence[Any], *, whole: bool) -> None:
+    def arrange(self, plan: MotionPlan, chosen: Sequence[Action], *, whole: bool) -> None:
         """Let the motions of ``plan`` be in the order of the list, and say what was deleted."""
         plan.deleted = self.deleted
         if not whole:
@@ -171,7 +176,7 @@ class OmfHost:
         return omf.write(document), document
 
 
-def host_on_disk(path: str, rig: bpy.types.Object) -> OmfHost:
+def host_on_disk(path: str, rig: Object) -> OmfHost:
     """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
     data = files.read_file(path)
     file = file_at(rig, path)
@@ -193,7 +198,7 @@ def host_on_disk(path: str, rig: bpy.types.Object) -> OmfHost:
     return host
 
 
-def file_at(rig: Any, path: str) -> Any:
+def file_at(rig: Object, path: str) -> MotionFile | None:
     """The motion file of ``rig`` that lies at ``path``, or None."""
     target = Path(path).resolve()
     return next(
@@ -201,7 +206,7 @@ def file_at(rig: Any, path: str) -> Any:
     )
 
 
-def _moved_indices(file: Any, there: MotionSet | None, digest: str) -> dict[int, int]:
+def _moved_indices(file: MotionFile, there: MotionSet | None, digest: str) -> dict[int, int]:
     """Index of a motion when it was imported -> its index in the file on disk.
 
     Where that is another file by now, motions of one name are the same ones, in their order.
@@ -215,7 +220,7 @@ def _moved_indices(file: Any, there: MotionSet | None, digest: str) -> dict[int,
     return {index: now[label].pop(0) for index, label in enumerate(before) if now.get(label)}
 
 
-def host_as_imported(rig: bpy.types.Object, chosen: Sequence[Any], file: Any = None) -> OmfHost:
+def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | None = None) -> OmfHost:
     """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
@@ -236,14 +241,14 @@ def host_as_imported(rig: bpy.types.Object, chosen: Sequence[Any], file: Any = N
     return OmfHost(motions, document, file=file, moved=rank, indices=indices, as_imported=True)
 
 
-def _common_file(rig: Any, chosen: Sequence[Any]) -> Any:
+def _common_file(rig: Object, chosen: Sequence[Action]) -> MotionFile | None:
     """The file most of the chosen motions came from; its bone parts are used."""
     files_of = action_lists.files_of_actions(rig, LISTS)
     named = Counter(files_of[action].name for action in chosen if action in files_of)
     return rig.motionbridge_motion_files[named.most_common(1)[0][0]] if named else None
 
 
-def host_of_list(rig: bpy.types.Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> OmfHost:
+def host_of_list(rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str) -> OmfHost:
     """What saving the list of ``file`` starts from: ``disk``, else the file as imported; with the panel's partitions.
 
     Raises `WriteError` where the model that had the motions is gone.
@@ -276,7 +281,7 @@ def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list
     return front + [index for index in range(count) if index not in taken]
 
 
-def settle(plan: MotionPlan, rig: Any, file: Any, options: Any) -> Any:
+def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOptions | None) -> Any:
     """After ``plan`` was written: what is on disk is now what counts as untouched. Gives back the motion file.
 
     Without ``file`` the rig gets a new one, so that new motions can be saved back from now on.

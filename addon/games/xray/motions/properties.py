@@ -20,6 +20,7 @@ from bpy.props import (
 
 from ....blender.action_lists import ListedAction, list_property
 from ....blender.properties import AddedProperties, bytes_property, changed, seal_property, status_property
+from ....blender.typed import Context
 from . import files as motion_files
 from . import marks
 
@@ -42,11 +43,11 @@ FLAG_ITEMS = (
 """The bits are those of the file (`formats.xray.omf.document.MotionFlag`), which is not loaded for this."""
 
 
-def _start_typed(interval: "MarkInterval", _context: bpy.types.Context) -> None:
+def _start_typed(interval: "MarkInterval", _context: Context) -> None:
     marks.show_typed(interval, 0)
 
 
-def _end_typed(interval: "MarkInterval", _context: bpy.types.Context) -> None:
+def _end_typed(interval: "MarkInterval", _context: Context) -> None:
     marks.show_typed(interval, 1)
 
 
@@ -65,7 +66,7 @@ class MotionMark(bpy.types.PropertyGroup):
     intervals: CollectionProperty(type=MarkInterval)
 
 
-def _target_text(motion: Any) -> str:
+def _target_text(motion: "MotionProperties") -> str:
     return motion_files.target_name(motion)
 
 
@@ -73,7 +74,7 @@ def _set_target_text(motion: Any, text: str) -> None:
     motion_files.set_target(motion, text)
 
 
-def _search_targets(motion: Any, _context: bpy.types.Context, text: str) -> list[str]:
+def _search_targets(motion: Any, _context: Context, text: str) -> list[str]:
     return [name for name in motion_files.target_names(motion) if text.lower() in name.lower()]
 
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import bpy
 import numpy as np
@@ -57,6 +57,11 @@ from .library import MotionImport, Opened, bone_places, imported_name, refuse_st
 from .properties import EULER_ORDER, order_of_angles
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
 
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Object
+    from .properties import SkeletalFile
+
+
 FARTHEST = 1_048_574
 """The last frame that Blender has."""
 KEYS_TOGETHER = 30_000
@@ -90,19 +95,19 @@ class SklCodec:
         return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
 
     def builder(
-        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> SklBuilder:
         """A maker of actions. Raises `ReadError` where no bone of them is in the armature."""
         return SklBuilder(rig, opened, chosen, options, report)
 
-    def attach(self, rig: bpy.types.Object, opened: Opened) -> Any:
+    def attach(self, rig: Object, opened: Opened) -> Any:
         """Keep a file on ``rig``."""
         file = motion_files.attach(rig, opened.path, SKL_LISTS)
         file.sha256, file.embedded = opened.digest, opened.embedded
         motion_files.keep_skl_document(file, opened.document)
         return file
 
-    def mark_new(self, action: bpy.types.Action, order: int) -> None:
+    def mark_new(self, action: Action, order: int) -> None:
         """The editor's motions have neither badge nor order."""
 
     def refuse_to_replace(self, path: str) -> None:
@@ -114,7 +119,9 @@ class SklCodec:
                 remedy="Name a file of motions (.skls), or write into the model's file",
             )
 
-    def host(self, rig: Any, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> SklHost:
+    def host(
+        self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: SkeletalFile | None = None
+    ) -> SklHost:
         """The file on disk, or the one most of the motions came from."""
         if disk:
             return _host_on_disk(rig, disk)
@@ -124,7 +131,7 @@ class SklCodec:
         return SklHost(rig, skl_document_of(file) if file is not None else None, file)
 
     def host_of_list(
-        self, rig: bpy.types.Object, file: Any, listed: Sequence[Any], _report: Report, *, disk: str
+        self, rig: Object, file: SkeletalFile, listed: Sequence[Action], _report: Report, *, disk: str
     ) -> SklHost:
         """As `host`: the list says nothing else. Raises `WriteError` if the model that had the motions is missing."""
         if file.embedded and not disk:
@@ -136,7 +143,7 @@ class SklCodec:
         return self.host(rig, listed, disk=disk, file=file)
 
     def gatherer(
-        self, rig: bpy.types.Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
+        self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
     ) -> SklGatherer:
         """A reader of actions as motions."""
         return SklGatherer(rig, options, report, sampler)
@@ -162,7 +169,9 @@ class SklCodec:
         data = host.written(document)
         return Plan(path, data, changes, document, [(one.action, one.motion.label) for one in gathered])
 
-    def settle(self, plan: Plan, _rig: Any, file: Any, _options: SkeletalExportOptions | None = None) -> Any:
+    def settle(
+        self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
+    ) -> SkeletalFile:
         """The file on disk is known, and its motions by their new names.
 
         What an edit is compared with stays what was imported: the same keys give the same bytes when saved again.
@@ -214,7 +223,7 @@ class SklBuilder:
     def __exit__(self, *failure: object) -> None:
         self._writer.__exit__(*failure)
 
-    def build(self, file: Any) -> Iterator[tuple[int, Any]]:
+    def build(self, file: SkeletalFile) -> Iterator[tuple[int, Any]]:
         """Each action; its bones get the rotation mode that plays it."""
         bones = self._bones.rest.bones
         for place, shown, numbers in _shown(self._document, self._chosen, self._bones, self._showing, self._report):
@@ -336,7 +345,7 @@ def _build(
     *,
     bones: Sequence[str],
     showing: Showing,
-) -> Any:
+) -> Action:
     """The action of a motion; ``numbers``: the track of each place, ``bones``: Blender's names by places."""
     first, last = (min(max(frame, -FARTHEST), FARTHEST) for frame in (motion.first, motion.last))
     action, digests = writer.build(motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, (first, last))
@@ -350,7 +359,7 @@ def _build(
     return action
 
 
-def describe(action: Any, motion: SkeletalMotion, body: Bytes, place: int, file: Any) -> None:
+def describe(action: Action, motion: SkeletalMotion, body: Bytes, place: int, file: SkeletalFile) -> None:
     """Show on the action how the game plays it, and keep its bytes, ``body``."""
     skeletal = action.motionbridge_skeletal
     skeletal.is_skeletal = True
@@ -405,7 +414,7 @@ class SklHost:
             return skl.write(document)
         return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
 
-    def had_one_name(self, twins: list[Any], label: str) -> bool:
+    def had_one_name(self, twins: list[Action], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
         known = action_lists.copies(twins, SKL_LISTS)
         return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
@@ -413,7 +422,7 @@ class SklHost:
     def take_out_deleted(self, *, whole: bool) -> None:
         """The panel deletes none of the editor's motions."""
 
-    def arrange(self, plan: Plan, chosen: Sequence[Any], *, whole: bool) -> None:
+    def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
         """They have the order of the file."""
 
     def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
@@ -465,7 +474,7 @@ class SklHost:
         return self.document
 
 
-def _host_on_disk(rig: Any, path: str) -> SklHost:
+def _host_on_disk(rig: Object, path: str) -> SklHost:
     if not is_model(path):
         return SklHost(rig, SKL.read(path, Report()).document, on_disk=True)
     model = editor_model.read(files.read_file(path), path, Report())
@@ -510,7 +519,7 @@ class SklGatherer(Gatherer):
         self._then: dict[str, Bones] = {}
         self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
 
-    def motion(self, action: Any, label: str) -> MadeMotion:
+    def motion(self, action: Action, label: str) -> MadeMotion:
         """The motion to write for an action under a name."""
         skeletal = action.motionbridge_skeletal
         is_new = skeletal.is_skeletal and skeletal.place < 0
@@ -550,14 +559,14 @@ class SklGatherer(Gatherer):
             return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
         return actions.frames_per_second(bpy.context.scene)
 
-    def _frames(self, action: bpy.types.Action, base: SkeletalMotion | None) -> tuple[int, int]:
+    def _frames(self, action: Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
             return motion_length.ends_of(action)
         first, last = motion_length.frames_of_skeletal(action, base)
         motion_length.warn_of_skeletal(action, base, (first, last), self.report)
         return first, last
 
-    def _bones_then(self, action: bpy.types.Action) -> Bones:
+    def _bones_then(self, action: Action) -> Bones:
         file = self._files.get(action)
         key = file.name if file is not None else ""
         if key not in self._then:
@@ -566,7 +575,7 @@ class SklGatherer(Gatherer):
             )
         return self._then[key]
 
-    def _fill(self, clip: CurveClip, action: bpy.types.Action, base: SkeletalMotion | None) -> None:
+    def _fill(self, clip: CurveClip, action: Action, base: SkeletalMotion | None) -> None:
         """Give ``clip`` the tracks that are not what ``base`` says."""
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
@@ -587,9 +596,7 @@ class SklGatherer(Gatherer):
             clip.bones.append(self._labels[place])
             clip.tracks.append(channels)
 
-    def _warn(
-        self, action: bpy.types.Action, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]
-    ) -> None:
+    def _warn(self, action: Action, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
         """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
         self._warn_of_left_out(action, found.left_out, found.other_kinds, reached)
         muted = [bone for bone in found.muted if bone not in reached]
