@@ -39,11 +39,10 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry as level_geometry
-from addon.games.xray.models import editor_exporting, editor_importing
+from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.models.importing import import_model
-from addon.games.xray.motions import exporting as motion_exporting
 from addon.games.xray.motions import library
-from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions
 from addon.games.xray.motions.skl_codec import SKL, SkeletalExportOptions, SkeletalImportOptions
 from addon.games.xray.options import (
@@ -98,9 +97,7 @@ def _change(attribute: Any, dtype: Any, change: Callable[[Any], Any]) -> None:
 def _save_library(rig: Any, path: str, _new: bool) -> None:
     chosen = library.motions_of(rig.motionbridge_motion_files[0])
     own, options = Onto.OWN_FILES, MotionExportOptions()
-    motion_exporting.plan_export(
-        OMF, bpy.context, rig, chosen, path, onto=own, options=options, report=Report()
-    ).write()
+    library.plan_export(OMF, bpy.context, rig, chosen, path, onto=own, options=options, report=Report()).write()
 
 
 def _edit_library(_rig: Any) -> None:
@@ -120,7 +117,7 @@ def _load_editor_motions(path: str, rig: Any) -> Any:
 def _save_editor_motions(loaded: Any, path: str, _new: bool) -> None:
     rig, chosen = loaded
     options = SkeletalExportOptions()
-    motion_exporting.plan_export(SKL, bpy.context, rig, chosen, path, options=options, report=Report()).write()
+    library.plan_export(SKL, bpy.context, rig, chosen, path, options=options, report=Report()).write()
 
 
 def _edit_editor_motions(loaded: Any) -> None:
@@ -232,7 +229,7 @@ def _edit_visuals(_holder: Any) -> None:
 
 
 def _load_editor_model(path: str, _onto: Any) -> Any:
-    return editor_importing.import_model(bpy.context, path, ModelImportOptions(), Report()).holder
+    return importing.import_editor_model(bpy.context, path, ModelImportOptions(), Report()).holder
 
 
 def _save_editor_model(holder: Any, path: str, _new: bool) -> None:

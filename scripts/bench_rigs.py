@@ -17,7 +17,7 @@ from addon.blender import action as actions
 from addon.blender import armature, compat
 from addon.core.report import Report
 from addon.games.plan import OtherBase
-from addon.games.xray.motions import edit, exporting, library
+from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions, MotionImportOptions
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions
@@ -48,7 +48,7 @@ def planned_save_back(rig: Any) -> Any:
     """What Save Back would write, as its dialog plans it."""
     file, options = rig.motionbridge_motion_files[0], MotionExportOptions()
     refuse = OtherBase.REFUSE
-    return exporting.plan_save_back(OMF, bpy.context, rig, file, options=options, if_changed=refuse, report=Report())
+    return library.plan_save_back(OMF, bpy.context, rig, file, options=options, if_changed=refuse, report=Report())
 
 
 # ---- rigs that something else moves
@@ -117,7 +117,7 @@ def update_status(motions: str) -> float:
     """Every motion compared with its file, none edited."""
     rig = import_library(motions, new_rig())
     listed = library.motions_of(rig.motionbridge_motion_files[0])
-    return seconds_of(lambda: edit.update_status(bpy.context, rig, listed, Report()))
+    return seconds_of(lambda: omf_codec.update_status(bpy.context, rig, listed, Report()))
 
 
 def redraw_list(motions: str) -> float:

@@ -26,9 +26,8 @@ from addon.formats.xray import ogf, omf
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.mapping import decode
 from addon.games.xray.models.importing import import_model
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec
-from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions
 
@@ -64,7 +63,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
 
     shutil.copyfile(motions, edited)
     options = MotionExportOptions()
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         omf_codec.OMF, bpy.context, rig, made.actions, str(edited), onto=Onto.FILE, options=options, report=report
     )
     plan.write()

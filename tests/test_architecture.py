@@ -273,12 +273,10 @@ LOADED_AT_START = {
     "games", "games.kinds", "games.options",
     "games.arma", "games.arma.kinds", "games.arma.options", "games.arma.properties",
     "games.descent3", "games.descent3.kinds", "games.descent3.model_properties", "games.descent3.options",
-    "games.descent3.part_kinds",
     "games.xray", "games.xray.kinds", "games.xray.options", "games.xray.bones", "games.xray.bones.properties",
     "games.xray.hud", "games.xray.hud.properties", "games.xray.levels", "games.xray.levels.properties",
     "games.xray.models",
-    "games.xray.models.editor_properties", "games.xray.models.properties",
-    "games.xray.motions", "games.xray.motions.properties",
+    "games.xray.models.properties", "games.xray.motions", "games.xray.motions.properties",
 }  # fmt: skip
 """Besides the modules of ui. Properties, and what their declarations need: no format, no recipe, no numpy."""
 

@@ -14,7 +14,6 @@ from ..games import renamed_bones
 from ..games.arma import animation_edit
 from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
-from ..games.xray.motions import edit as motion_edit
 from ..games.xray.motions import library, omf_codec, skl_codec
 from .target import active_action, active_rig
 
@@ -34,7 +33,7 @@ def compare(context: bpy.types.Context) -> None:
         library.adopt_copies(omf_codec.OMF, rig)
         library.adopt_copies(skl_codec.SKL, rig)
         try:
-            motion_edit.update_status(context, rig, [action], Report(), look=False)
+            omf_codec.update_status(context, rig, [action], Report(), look=False)
         except MotionbridgeError:
             # What cannot be written cannot be compared; saving says why.
             action.motionbridge_motion.status = "UNKNOWN"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..blender.control_links import moved_by
 from ..blender.typed import Context, Object
 from ..games.arma import properties as arma
-from ..games.descent3 import model_properties as descent
+from ..games.descent3 import model_properties
 from ..games.xray import paths as motion_paths
 from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
@@ -73,7 +73,7 @@ def is_of_a_game(context: Context) -> bool:
         or level.holder_of(active) is not None
         or motion_paths.followed_action(active) is not None
         or arma.is_of_model(active)
-        or descent.holder_of(active) is not None
+        or model_properties.holder_of(active) is not None
     )
 
 
@@ -113,7 +113,7 @@ class ImportPanel(MotionbridgePanel):
             column = layout.column(align=True)
             if level.holder_of(active) is None:
                 column.operator_menu_enum("motionbridge.level_begin", "kind", text="Use in X-Ray Level", icon="ADD")
-            if descent.holder_of(active) is None:
+            if model_properties.holder_of(active) is None:
                 column.operator("motionbridge.descent_begin", icon="ADD")
         layout.operator("motionbridge.report", icon="TEXT")
 

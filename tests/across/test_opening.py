@@ -13,7 +13,6 @@ from addon.games.descent3 import model_export as descent_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.models import exporting as model_export
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec, skl_codec
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
@@ -32,13 +31,13 @@ def test_what_an_older_blender_saved_leaves_this_one_as_it_came(model, tmp_path)
     model_path, motion_paths = motions_of_model(model)
     assert len(rig.motionbridge_motion_files) == len(motion_paths)
     for file, path in zip(rig.motionbridge_motion_files, motion_paths, strict=True):
-        plan = motion_export.plan_export(
+        plan = library.plan_export(
             omf_codec.OMF,
             bpy.context,
             rig,
             library.motions_of(file),
             str(tmp_path / path.name),
-            onto=motion_export.Onto.OWN_FILES,
+            onto=library.Onto.OWN_FILES,
             options=omf_codec.MotionExportOptions(),
             report=Report(),
         )
@@ -77,7 +76,7 @@ def test_any_motion_the_user_picks_is_shown_as_the_files_say(model) -> None:
 def test_editor_motions_leave_as_they_came(kind, between, tmp_path) -> None:
     bpy.ops.wm.open_mainfile(filepath=str(between / f"{kind}.blend"))
     path = between / f"{kind}.skls"
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         skl_codec.SKL,
         bpy.context,
         bpy.data.objects["rig"],

@@ -9,9 +9,8 @@ import pytest
 from addon.blender import action_lists
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
-from addon.games.xray.motions import edit as motion_edit
 from addon.games.xray.motions import files as motion_files
-from addon.games.xray.motions import library
+from addon.games.xray.motions import library, omf_codec
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -349,7 +348,7 @@ def test_deleted_motions_of_one_name_leave_by_their_index(game):
     second = library.motions_of(rig.motionbridge_motion_files[0])[2]
     assert second.name == "walk.001"
     kept = bodies_in(path)["walk"]
-    motion_edit.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
+    omf_codec.delete(rig.motionbridge_motion_files[0], bpy.data.actions["walk"])
     assert save_back() == {"FINISHED"}
     assert names_in(path) == ["idle", "walk", "jump", "nod"]
     assert bodies_in(path)["walk"] == kept

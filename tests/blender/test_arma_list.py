@@ -7,7 +7,7 @@ import pytest
 
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.games.arma import animation_edit, animation_list
+from addon.games.arma import animation_edit, animation_import
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.options import AnimationImportOptions
 from addon.ui.arma import panels as shown_list
@@ -94,7 +94,7 @@ def test_animations_of_a_file_without_lists_are_listed_on_request(rig):
     assert shown(rig) == []
     assert bpy.ops.motionbridge.arma_list_animations() == {"FINISHED"}
     assert sorted(shown(rig)) == ["nod", "wave"]
-    assert animation_list.adopt_all(other) == 1  # what it plays alone: the rest belongs to the first
+    assert animation_import.adopt_all(other) == 1  # what it plays alone: the rest belongs to the first
     bpy.data.actions.remove(bpy.data.actions["wave"])
     bpy.ops.motionbridge.arma_list_animations()
     assert len(rig.motionbridge_animations) == 1
@@ -118,11 +118,11 @@ def test_a_redraw_goes_through_3000_animations_once(rig):
             assert rig.motionbridge_playing_animation == len(rig.motionbridge_animations) - 1
 
     last = bpy.data.actions.new("last")
-    animation_list.add(rig, last, 0)
+    animation_import.add(rig, last, 0)
     rig.animation_data.action = last
     few = lines_run(redraw)
     for _ in range(3000):
-        animation_list.add(rig, bpy.data.actions["nod"], 0)
+        animation_import.add(rig, bpy.data.actions["nod"], 0)
     rig.motionbridge_animations.move(len(rig.motionbridge_animations) - 3001, len(rig.motionbridge_animations) - 1)
     redraw()  # finds the row that moved once
     assert len(filtered(rig)[0]) > 3000

@@ -12,7 +12,7 @@ from addon.core.report import Report
 from addon.formats.xray import bones, ogf
 from addon.formats.xray.bones import Mass
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Joint, Shape
-from addon.games.xray.bones import file as bones_file
+from addon.games.xray.bones import values as bone_values
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions
@@ -37,7 +37,7 @@ def read(data):
 
 
 def exported(rig) -> bytes:
-    return bones_file.plan_export(rig, "new.bones", Report()).data
+    return bone_values.plan_export(rig, "new.bones", Report()).data
 
 
 def test_two_bones_of_one_name_are_kept_and_the_first_is_used(tmp_path):
@@ -50,7 +50,7 @@ def test_two_bones_of_one_name_are_kept_and_the_first_is_used(tmp_path):
         path = tmp_path / "twins.bones"
         path.write_bytes(data)
         rig, report = rig_of(["Head", "neck"]), Report()
-        assert bones_file.import_bones(rig, str(path), report) == 1
+        assert bone_values.import_bones(rig, str(path), report) == 1
         assert any("several bones of one name" in warning for warning in report.warnings)
         assert rig.data.bones["Head"].motionbridge_xray.mass == 10.0
         assert exported(rig) == data
@@ -61,7 +61,7 @@ def test_two_bones_of_one_name_are_kept_and_the_first_is_used(tmp_path):
 
 def test_what_the_file_says_is_on_the_bones(small):
     rig = rig_of(["Head", "neck"])
-    assert bones_file.import_bones(rig, str(small), Report()) == 2
+    assert bone_values.import_bones(rig, str(small), Report()) == 2
     head = rig.data.bones["Head"].motionbridge_xray
     assert (head.mass, head.friction, head.material) == (10.0, 0.75, "creatures\\human")
     assert (head.shape, head.shape_flags, head.breakable, head.joint) == ("SPHERE", {"NO_PICKING"}, True, "JOINT")
@@ -97,7 +97,7 @@ def test_breakable_is_one_bit_of_a_joint(tmp_path):
 def test_untouched_they_leave_as_they_came_also_after_saving(file, tmp_path):
     data = file.read_bytes()
     rig = rig_of([bone.name for bone in read(data).bones])
-    bones_file.import_bones(rig, str(file), Report())
+    bone_values.import_bones(rig, str(file), Report())
     before = snapshot()
     assert exported(rig) == data
     assert differences(before, snapshot()) == []
@@ -114,7 +114,7 @@ def test_values_that_are_not_finite_leave_as_they_came(value, tmp_path):
     path = tmp_path / "broken.bones"
     path.write_bytes(data)
     rig, report = rig_of(["Head", "neck"]), Report()
-    bones_file.import_bones(rig, str(path), report)
+    bone_values.import_bones(rig, str(path), report)
     assert any(NOT_FINITE in warning for warning in report.warnings)
     assert exported(rig) == data
     rig.data.bones["Head"].motionbridge_xray.mass = 11.0
@@ -123,10 +123,10 @@ def test_values_that_are_not_finite_leave_as_they_came(value, tmp_path):
 
 def test_an_edit_changes_that_bone(small):
     rig = rig_of(["head", "neck"])
-    bones_file.import_bones(rig, str(small), Report())
+    bone_values.import_bones(rig, str(small), Report())
     head = rig.data.bones["head"].motionbridge_xray
     head.mass, head.limit_x.highest, head.shape = 2.5, math.pi, "BOX"
-    plan = bones_file.plan_export(rig, "new.bones", Report())
+    plan = bone_values.plan_export(rig, "new.bones", Report())
     assert plan.sentence() == "1 bone changed, 1 unchanged"
     assert sorted(plan.changed["head"]) == ["limit_x.highest", "mass", "shape"]
     found = read(plan.data).bones[0]
@@ -138,22 +138,22 @@ def test_an_edit_changes_that_bone(small):
 def test_missing_bones_are_kept_and_new_ones_added(small):
     rig = rig_of(["head", "tail"])
     report = Report()
-    assert bones_file.import_bones(rig, str(small), report) == 1
+    assert bone_values.import_bones(rig, str(small), report) == 1
     assert any(line.startswith("1 bone of the file is not in the armature") for line in report.lines())
     report = Report()
-    plan = bones_file.plan_export(rig, "new.bones", report)
+    plan = bone_values.plan_export(rig, "new.bones", report)
     assert plan.data == SMALL  # the tail has nothing of the game
     assert report.lines() == ["bones without properties of the game are left out (tail)"]
     rig.data.bones["tail"].motionbridge_xray.is_bone = True
     rig.data.bones["tail"].motionbridge_xray.imported_name = "tail"
-    plan = bones_file.plan_export(rig, "new.bones", Report())
+    plan = bone_values.plan_export(rig, "new.bones", Report())
     assert plan.sentence() == "1 added, 2 unchanged"
     assert [bone.name for bone in read(plan.data).bones] == ["head", "neck", "tail"]
 
 
 def test_of_a_model_without_such_a_file_a_new_one_is_made():
     rig = import_model(bpy.context, SAMPLES / "humanoid.ogf", ModelImportOptions(textures=False), Report()).rig
-    plan = bones_file.plan_export(rig, "new.bones", Report())
+    plan = bone_values.plan_export(rig, "new.bones", Report())
     found = read(plan.data)
     assert [bone.name for bone in found.bones] == plan.added
     assert len(found.bones) == len(rig.data.bones)
@@ -169,13 +169,13 @@ def test_of_a_model_without_such_a_file_a_new_one_is_made():
 def test_refusals(small, tmp_path):
     rig = rig_of(["other"])
     with pytest.raises(ReadError, match="none of the 2 bones of the file is in the armature 'rig'"):
-        bones_file.import_bones(rig, str(small), Report())
+        bone_values.import_bones(rig, str(small), Report())
     wrong = tmp_path / "wrong.bones"
     wrong.write_bytes(b"\xff" * 64)
     with pytest.raises(ReadError):
-        bones_file.import_bones(rig, str(wrong), Report())
+        bone_values.import_bones(rig, str(wrong), Report())
     with pytest.raises(WriteError, match="no bone of 'rig' has properties of the game"):
-        bones_file.plan_export(rig, "new.bones", Report())
+        bone_values.plan_export(rig, "new.bones", Report())
     assert not rig.data.bones["other"].motionbridge_xray.is_bone
 
 

@@ -14,7 +14,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.document import track_bones
 from addon.formats.xray.omf.mapping import decode_motion
-from addon.games.xray.motions import edit as motion_edit
+from addon.games.xray.motions import omf_codec
 from addon.ui import target
 from tests.blender.test_ui import refusal
 from tests.real_files import CORPUS, motions_of_model
@@ -237,11 +237,11 @@ def test_the_status_of_posed_controls_is_unknown_until_they_are_looked_at():
     rig, controls, _ = with_rig("humanoid")
     action = rig.animation_data.action
     motion = action.motionbridge_motion
-    motion_edit.update_status(bpy.context, rig, [action], Report(), look=False)
+    omf_codec.update_status(bpy.context, rig, [action], Report(), look=False)
     assert motion.status == "UNTOUCHED"
     key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
     for look, status in ((False, "UNKNOWN"), (True, "EDITED")):
-        motion_edit.update_status(bpy.context, rig, [action], Report(), look=look)
+        omf_codec.update_status(bpy.context, rig, [action], Report(), look=look)
         assert motion.status == status
 
 

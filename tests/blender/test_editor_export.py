@@ -26,7 +26,7 @@ from addon.formats.xray.object.mesh_chunks import (
     VertexMaps,
 )
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
-from addon.games.xray.models import editor_exporting, editor_importing
+from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.object.small_object import BONE, mesh, small
@@ -38,7 +38,7 @@ WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(fo
 
 def imported(path, **options):
     options.setdefault("textures", False)
-    return editor_importing.import_model(bpy.context, path, ModelImportOptions(**options), Report())
+    return importing.import_editor_model(bpy.context, path, ModelImportOptions(**options), Report())
 
 
 def planned(found, report=None, **options):

@@ -13,7 +13,7 @@ from addon.formats.xray.object.chunk_types import ObjectFlags
 from addon.formats.xray.object.mesh_chunks import Faces, MeshFlags, Points
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
 from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2
-from addon.games.xray.models import editor_importing, editor_making
+from addon.games.xray.models import importing, making
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions, Sdk
 
@@ -29,7 +29,7 @@ def cube(name="cube"):
 def made(holder, report=None, **options):
     """The plan and the document of a new model."""
     report = Report() if report is None else report
-    plan = editor_making.plan_new(bpy.context, holder, "new.object", EditorModelExportOptions(**options), report)
+    plan = making.plan_new_object(bpy.context, holder, "new.object", EditorModelExportOptions(**options), report)
     return plan, editor_model.read(plan.data, "new.object", Report())
 
 
@@ -78,7 +78,7 @@ def test_what_is_written_is_what_is_imported(tmp_path):
     plan, _ = made(shown)
     path = tmp_path / "new.object"
     path.write_bytes(plan.data)
-    found = editor_importing.import_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    found = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
     again = found.meshes[0].data
     assert [tuple(one.co) for one in again.vertices] == [tuple(one.co) for one in shown.data.vertices]
     assert [set(one.vertices) for one in again.edges if one.use_edge_sharp] == [set(sharp.vertices)]
@@ -119,7 +119,7 @@ def test_a_rig(tmp_path):
     assert [part.bones for part in model.parts] == [[b"root", b"Arm"]]
     path = tmp_path / "new.object"
     path.write_bytes(plan.data)
-    found = editor_importing.import_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    found = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
     for bone in found.rig.data.bones:
         np.testing.assert_allclose(
             np.array(bone.matrix_local), np.array(rig.data.bones[bone.name].matrix_local), atol=1e-5
@@ -160,10 +160,10 @@ def test_names_of_textures():
         used.use_nodes = True
     node = used.node_tree.nodes.new("ShaderNodeTexImage")
     node.image = bpy.data.images.new("Plain", 4, 4)
-    assert editor_making.texture_name(used) == "plain"
+    assert making.texture_name(used) == "plain"
     node.image.filepath = "C:\\game\\textures\\wpn\\Wpn_AK74.dds"
-    assert editor_making.texture_name(used) == "wpn\\wpn_ak74"
-    assert editor_making.texture_name(bpy.data.materials.new("none")) == ""
+    assert making.texture_name(used) == "wpn\\wpn_ak74"
+    assert making.texture_name(bpy.data.materials.new("none")) == ""
 
 
 def test_nothing_with_faces_is_refused():

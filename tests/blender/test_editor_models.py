@@ -15,10 +15,9 @@ from addon.formats.xray.chunks import Chunk, Section
 from addon.formats.xray.object.document import OBJECT
 from addon.formats.xray.object.mesh_chunks import Faces, Points, SurfacesOfFaces
 from addon.formats.xray.object.smoothing import corner_normals
-from addon.games.xray.models import editor_importing
-from addon.games.xray.motions import exporting as motion_export
-from addon.games.xray.motions import skl_codec
-from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.models import importing
+from addon.games.xray.motions import library, skl_codec
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.skl_codec import SkeletalExportOptions
 from addon.games.xray.options import ModelImportOptions
 from tests.blender.test_ui import refusal
@@ -36,7 +35,7 @@ WHOLE = [found for found in corpus_files("object") if "bx_no_mesh" not in str(fo
 
 def imported(path, **options):
     report = Report()
-    return editor_importing.import_model(bpy.context, path, ModelImportOptions(**options), report), report
+    return importing.import_editor_model(bpy.context, path, ModelImportOptions(**options), report), report
 
 
 def column(values, name, count, width, kind=np.float32):
@@ -190,7 +189,7 @@ def test_an_unedited_motion_goes_back_into_its_model_byte_for_byte(samples, tmp_
     path, rig, actions = with_motions(samples, tmp_path)
     before = path.read_bytes()
     codec = skl_codec.SKL
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         codec, bpy.context, rig, actions, str(path), onto=Onto.FILE, options=SkeletalExportOptions(), report=Report()
     )
     assert plan.data == before

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from addon.core.report import Report
-from addon.games.xray.models import editor_exporting, editor_importing, editor_making
+from addon.games.xray.models import editor_exporting, importing, making
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions, Sdk
 from tests.blender import raw_object
 from tests.real_files import corpus_files
@@ -22,7 +22,7 @@ NEARLY = 2e-4
 
 
 def imported(path):
-    return editor_importing.import_model(bpy.context, path, ModelImportOptions(textures=False), Report())
+    return importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())
 
 
 def new_file(found, sdk=Sdk.SOC):
@@ -30,7 +30,7 @@ def new_file(found, sdk=Sdk.SOC):
     found.holder.motionbridge_editor_model.is_model = False
     bpy.context.view_layer.objects.active = found.holder
     options = EditorModelExportOptions(sdk=sdk)
-    return editor_making.plan_new(bpy.context, found.holder, "new.object", options, Report()).data
+    return making.plan_new_object(bpy.context, found.holder, "new.object", options, Report()).data
 
 
 def soup_of(data):
@@ -79,7 +79,7 @@ def test_hard_edges_are_the_sharp_ones():
         edge.use_edge_sharp = True
         wanted.add(frozenset(edge.vertices))
     options = EditorModelExportOptions(sdk=Sdk.COP)
-    data = editor_making.plan_new(bpy.context, shown, "new.object", options, Report()).data
+    data = making.plan_new_object(bpy.context, shown, "new.object", options, Report()).data
     ((read,), surfaces, _) = raw_object.model(data)
     assert raw_object.hard_edges(read) == wanted
     assert set(surfaces) == {"wall"}

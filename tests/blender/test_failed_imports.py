@@ -142,7 +142,7 @@ def test_bone_properties_that_are_refused_change_no_bone(tmp_path, game, monkeyp
     assert bpy.ops.export_scene.xray_bones(filepath=str(path)) == {"FINISHED"}
     bpy.context.view_layer.objects.active.data.bones[0].motionbridge_xray.mass = 77
     before = snapshot()
-    decode, left = __import__("addon.games.xray.bones.file", fromlist=["x"]).decode_bone, [2]
+    decode, left = __import__("addon.games.xray.bones.values", fromlist=["x"]).decode_bone, [2]
 
     def fail(bone):
         left[0] -= 1
@@ -150,7 +150,7 @@ def test_bone_properties_that_are_refused_change_no_bone(tmp_path, game, monkeyp
             raise ReadError("odd")
         return decode(bone)
 
-    monkeypatch.setattr("addon.games.xray.bones.file.decode_bone", fail)
+    monkeypatch.setattr("addon.games.xray.bones.values.decode_bone", fail)
     assert "odd" in refusal(bpy.ops.import_scene.xray_bones, filepath=str(path))
     assert differences(before, snapshot()) == []
 

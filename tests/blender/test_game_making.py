@@ -24,7 +24,7 @@ from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import MotionSet, Parameters, Partition, PartitionBone
 from addon.formats.xray.omf.mapping import decode as decode_clips
 from addon.games.xray.bones.properties import known
-from addon.games.xray.models import editor_importing, game_making
+from addon.games.xray.models import importing, making
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.options import ModelExportOptions, ModelImportOptions, ModelKind
 from addon.ui.xray import new_models
@@ -52,7 +52,7 @@ def cube(name="crate", size=2.0):
 def made(holder, report=None, **options):
     """The document of a new model; making it changes nothing in the scene."""
     before = snapshot()
-    plan = game_making.plan_new(
+    plan = making.plan_new(
         bpy.context, holder, "new.ogf", ModelExportOptions(**options), Report() if report is None else report
     )
     assert not differences(before, snapshot())
@@ -166,7 +166,7 @@ def test_an_armature_and_its_mesh_read_back():
 
 def test_shadow_of_chernobyl_and_references():
     rig, _ = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     model = rig.motionbridge_editor_model
     model.references.add().name = "actors\\body"
     model.user_data, model.lod = "[a]\r\n", "actors\\body_lod"
@@ -194,19 +194,19 @@ def test_bones_as_in_another_model(tmp_path):
 
 def test_setting_up_gives_bones_the_values_of_the_sdk():
     rig, _ = humanoid()
-    assert game_making.set_up(rig) == 5
+    assert making.set_up(rig) == 5
     assert [bone.name.lower() for bone in sorted(rig.data.bones, key=lambda bone: known(bone).index)] == ORDER
     values = known(rig.data.bones["Head"])
     assert (values.material, values.mass, values.shape, values.joint) == ("default_object", 10, "NONE", "RIGID")
     assert (values.spring, values.damping, values.limit_x.spring, values.limit_x.highest) == (1, 1, 1, 0)
-    assert game_making.set_up(rig) == 0
+    assert making.set_up(rig) == 0
 
 
 @pytest.mark.parametrize("shape", ["BOX", "SPHERE", "CYLINDER"])
 def test_fitted_shapes_hold_the_vertices(shape):
     rig, _ = humanoid()
-    game_making.set_up(rig)
-    assert game_making.fit_shapes(bpy.context, rig, shape, {"Head", "arm_r"}, density=500, report=Report()) == 2
+    making.set_up(rig)
+    assert making.fit_shapes(bpy.context, rig, shape, {"Head", "arm_r"}, density=500, report=Report()) == 2
     (index,) = [number for number, name in enumerate(ORDER) if name == "head"]
     entry = made(rig).first(IkData).bones[index]
     assert entry.shape.type == {"BOX": 1, "SPHERE": 2, "CYLINDER": 3}[shape]
@@ -219,7 +219,7 @@ def test_fitted_shapes_hold_the_vertices(shape):
 
 def test_shapes_of_selected_bones():
     rig, _ = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="POSE")
     for pose in rig.pose.bones:
@@ -243,13 +243,13 @@ def test_refusals():
 
 def test_checks_before_writing():
     rig, shown = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     shown.vertex_groups.remove(shown.vertex_groups["Head"])
     shown.data.materials[1].motionbridge_material.texture = ""
     known(rig.data.bones["hand"]).shape = "SPHERE"
     rig.scale = (2, 2, 2)
     bpy.context.view_layer.update()
-    found = {one.problem.sentence: one for one in game_making.find_problems(bpy.context, rig, Report())}
+    found = {one.problem.sentence: one for one in making.find_problems(bpy.context, rig, Report())}
     (without,) = [one for sentence, one in found.items() if "have no bone" in sentence]
     assert without.vertices.tolist() == [4, 5, 6, 7]
     assert any("material 'Cloth' has no texture" in sentence for sentence in found)
@@ -274,7 +274,7 @@ def test_the_operator_writes_a_new_model_that_can_be_imported(tmp_path):
 @pytest.mark.parametrize("name", PAIRS)
 def test_real_objects_through_blender_become_what_the_sdk_made_of_them(name):
     options = ModelImportOptions(textures=False)
-    imported = editor_importing.import_model(bpy.context, CORPUS / "object" / f"{name}.object", options, Report())
+    imported = importing.import_editor_model(bpy.context, CORPUS / "object" / f"{name}.object", options, Report())
     expected = ogf.read((CORPUS / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
     document = made(imported.holder)
     compare_bones(document, expected)
@@ -283,7 +283,7 @@ def test_real_objects_through_blender_become_what_the_sdk_made_of_them(name):
 
 def test_new_meshes_of_an_imported_model_leave_everything_else(tmp_path):
     rig, _ = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     rig.motionbridge_editor_model.references.add().name = "actors\\body"
     path = tmp_path / "body.ogf"
     path.write_bytes(ogf.write(made(rig)))
@@ -340,7 +340,7 @@ def wave(rig):
 
 def test_motions_inside_a_new_model(tmp_path):
     rig, _ = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     wave(rig)
     path = tmp_path / "body.ogf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(path), motions_inside=True) == {"FINISHED"}
@@ -357,7 +357,7 @@ def test_motions_inside_a_new_model(tmp_path):
     rig.motionbridge_editor_model.references.add().name = "actors\\body"
     bpy.context.view_layer.objects.active = rig
     report = Report()
-    plan = game_making.plan_new(
+    plan = making.plan_new(
         bpy.context, rig, "new.ogf", ModelExportOptions(), report, chosen=[rig.animation_data.action]
     )
     assert motion_set_of(ogf.read(plan.data, "new.ogf", Report())) is None
@@ -366,7 +366,7 @@ def test_motions_inside_a_new_model(tmp_path):
 
 def test_bones_as_in_motions_gives_order_and_parts_to_model_and_motions(tmp_path):
     rig, _ = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     wave(rig)
     rig.data.bones["hand"].name = "tail"
     rig.data.bones["tail"].motionbridge_xray.game_name = "tail"
@@ -419,7 +419,7 @@ def game_materials(tmp_path):
 
 def test_game_materials_of_bones_and_surfaces_come_from_the_game(game_materials):
     rig, shown = humanoid()
-    game_making.set_up(rig)
+    making.set_up(rig)
     assert new_models.material_names(bpy.context, dynamic=True) == {"objects\\metal"}
     assert new_models.material_names(bpy.context, dynamic=False) == {"objects\\metal", "materials\\earth"}
     bpy.context.view_layer.objects.active = rig
@@ -458,18 +458,18 @@ def test_exported_motions_move_the_exported_model_as_in_blender(tmp_path):
 def test_bones_that_were_added_later_can_be_set_up():
     rig, _ = humanoid()
     assert bpy.ops.motionbridge.new_game_model.poll()
-    game_making.set_up(rig)
+    making.set_up(rig)
     bpy.context.view_layer.objects.active = rig
     assert not bpy.ops.motionbridge.new_game_model.poll()
     bpy.ops.object.mode_set(mode="EDIT")
     bone = rig.data.edit_bones.new("tail")
     bone.head, bone.tail, bone.parent = (0, 0, 1), (0, 0.3, 1), rig.data.edit_bones["spine"]
     bpy.ops.object.mode_set(mode="OBJECT")
-    assert game_making.has_new_bones(rig)
+    assert making.has_new_bones(rig)
     assert bpy.ops.motionbridge.new_game_model() == {"FINISHED"}
     assert last_report()[0].endswith("new bones: 1")
     assert known(rig.data.bones["tail"]).index == 5
-    assert not game_making.has_new_bones(rig)
+    assert not making.has_new_bones(rig)
 
 
 def test_what_a_new_model_lacks_is_said_when_it_is_exported():

@@ -23,7 +23,7 @@ from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import pairs, placing, sections
 from addon.games.xray.hud import scene as hud_scene
 from addon.games.xray.hud.properties import holder_of
-from addon.games.xray.motions import library as motions
+from addon.games.xray.motions import library
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
 from addon.ui import command
 from addon.ui.xray import hud as ui
@@ -427,7 +427,7 @@ def test_the_pinned_root_keeps_its_keys_and_counts_as_no_edit(gamedata, tmp_path
         bpy.context.view_layer.objects.active = rig
         bpy.ops.motionbridge.update_status()
         assert {file.name for file in rig.motionbridge_motion_files}
-        assert {one.motionbridge_motion.status for one in motions.motions_of(rig.motionbridge_motion_files[0])} == {
+        assert {one.motionbridge_motion.status for one in library.motions_of(rig.motionbridge_motion_files[0])} == {
             "UNTOUCHED"
         }
         bpy.ops.motionbridge.save_back()
@@ -692,7 +692,7 @@ def test_real_sets_are_saved_back_without_an_edit_and_with_one_of_ten_frames(mad
     assert save_back(found) == {"CANCELLED"}
     assert bytes_of(folder) == before
     row = next(row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10)
-    motions.play(bpy.context, found.hands, row.hands)
+    library.play(bpy.context, found.hands, row.hands)
     bone = next(bone for bone in found.hands.pose.bones if game_name(found.hands.data.bones[bone.name]) == "l_hand")
     move(bone, index=-1)
     assert save_back(found) == {"FINISHED"}
@@ -708,7 +708,7 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
     before = bytes_of(folder)
     found, _ = build(options)
     rows = [row for row in found.hands.motionbridge_hud.actions if row.hands and row.hands.frame_end >= 10]
-    motions.play(bpy.context, found.hands, rows[0].hands)
+    library.play(bpy.context, found.hands, rows[0].hands)
     bpy.context.scene.frame_set(5)
     rigs = [one for one in (found.hands, found.item) if one is not None]
     places = [np.array(one.matrix_world) for one in rigs]
@@ -742,7 +742,7 @@ def test_an_edit_of_ten_frames_changes_one_motion_of_the_hands_only(gamedata):
     before = bytes_of(gamedata)
     made, _ = build(sample_options(gamedata))
     bone = next(bone for bone in made.hands.pose.bones if "hand_l" in bone.name)
-    motions.play(bpy.context, made.hands, made.hands_actions["wave"])
+    library.play(bpy.context, made.hands, made.hands_actions["wave"])
     move(bone)
     assert save_back(made) == {"FINISHED"}
     after = bytes_of(gamedata)

@@ -16,7 +16,7 @@ from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import BoneName, BoneNames, IkData
 from addon.games.xray.bones import properties as bone_properties
 from addon.games.xray.models import exporting as model_export
-from addon.games.xray.models import importing as model
+from addon.games.xray.models import importing as model_importing
 from tests.blender import raw_ogf
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -30,7 +30,9 @@ ODD = corpus_files("ogf/odd_*")
 
 def imported(path, **options):
     report = Report()
-    return model.import_model(bpy.context, path, model.ModelImportOptions(**options), report), report
+    return model_importing.import_model(
+        bpy.context, path, model_importing.ModelImportOptions(**options), report
+    ), report
 
 
 def exported(holder, path, **options):
@@ -652,8 +654,8 @@ def test_a_motion_file_beside_its_model_finds_it(path, tmp_path):
     (place / "broken.ogf").write_bytes(b"not a model")
     (place / "Stalker_Animation.OMF").write_bytes(b"whatever")
     (place / "unknown.omf").write_bytes(b"whatever")
-    assert model.models_playing(place / "Stalker_Animation.OMF") == [place / "hero.ogf"]
-    assert model.models_playing(place / "unknown.omf") == []
+    assert model_importing.models_playing(place / "Stalker_Animation.OMF") == [place / "hero.ogf"]
+    assert model_importing.models_playing(place / "unknown.omf") == []
     found, report = imported(place / "hero.ogf")
     assert found.references[0].files == (place / "Stalker_Animation.OMF",)
     assert any("a motion file of the model was not found" in line for line in report.lines())

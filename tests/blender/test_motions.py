@@ -20,11 +20,9 @@ from addon.formats.xray.omf.document import Motion
 from addon.formats.xray.omf.mapping import decode
 from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import import_model
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import files as motion_files
-from addon.games.xray.motions import library, marks, omf_codec
-from addon.games.xray.motions.exporting import Onto, RestChange
+from addon.games.xray.motions import library, omf_codec, timing
+from addon.games.xray.motions.library import Onto, RestChange
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
@@ -49,7 +47,7 @@ def load_pair(corpus: Path, model: str, motions: str):
 
 
 def exported(rig, actions, **options) -> bytes:
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -251,8 +249,8 @@ def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came
         frames = motion_files.motion_of(action).frames
         assert (action.frame_end - action.frame_start) / fps == pytest.approx((frames - 1) / 30, abs=1e-4)
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
-    assert marks.seconds_at(result.actions[0], result.actions[0].frame_start + fps) == pytest.approx(1.0, abs=1e-4)
-    motion_edit.revert(rig, result.actions[0], Report())
+    assert timing.seconds_at(result.actions[0], result.actions[0].frame_start + fps) == pytest.approx(1.0, abs=1e-4)
+    omf_codec.revert(rig, result.actions[0], Report())
     rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
 
@@ -347,7 +345,7 @@ def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samp
     rig, result = humanoid
     constraint = rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")  # limits nothing
     report = Report()
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -433,7 +431,7 @@ def test_an_export_with_nla_active_leaves_the_scene_as_it_was(humanoid) -> None:
     bpy.context.scene.frame_set(3)
     before = snapshot()
     report = Report()
-    motion_export.plan_export(
+    library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -478,7 +476,7 @@ def on_disk(samples: Path, tmp_path: Path):
 
 def save_back(rig, file, if_changed=OtherBase.REFUSE, **options):
     chosen = MotionExportOptions(**options)
-    return motion_export.plan_save_back(
+    return library.plan_save_back(
         omf_codec.OMF, bpy.context, rig, file, options=chosen, if_changed=if_changed, report=Report()
     )
 
@@ -497,7 +495,7 @@ def test_badges_tell_edited_from_untouched(on_disk) -> None:
     rig, result, _ = on_disk
     turn(result.actions[1])
     result.actions[2].motionbridge_motion.power = 0.5
-    motion_edit.update_status(bpy.context, rig, result.actions, Report())
+    omf_codec.update_status(bpy.context, rig, result.actions, Report())
     statuses = [action.motionbridge_motion.status for action in result.actions]
     assert statuses == ["UNTOUCHED", "EDITED", "EDITED", *["UNTOUCHED"] * (len(statuses) - 3)]
 
@@ -510,7 +508,7 @@ def test_reverting_gives_back_what_the_file_said(on_disk, samples) -> None:
     motion.speed, motion.flags = 9.0, {"FX", "IDLE"}
     motion.marks.clear()
     compat.curve_bag(action).fcurves.remove(compat.curve_bag(action).fcurves[-1])
-    motion_edit.revert(rig, action, Report())
+    omf_codec.revert(rig, action, Report())
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
     rig.animation_data.action = action
     assert motion.status == "UNTOUCHED"
@@ -535,8 +533,8 @@ def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:
     rig, result, path = on_disk
     names = [action.motionbridge_motion.motion_name for action in result.actions]
     result.actions[0].motionbridge_motion.motion_name = "renamed"
-    motion_edit.move(result.file, result.actions[0], 2)
-    motion_edit.delete(result.file, result.actions[1])
+    omf_codec.move(result.file, result.actions[0], 2)
+    omf_codec.delete(result.file, result.actions[1])
     plan = save_back(rig, result.file)
     assert "1 renamed" in plan.sentence()
     assert "1 deleted" in plan.sentence()
@@ -575,7 +573,7 @@ def test_motions_go_into_an_existing_file_by_name(on_disk, samples, tmp_path) ->
     fresh = result.actions[2].copy()
     motion = fresh.motionbridge_motion
     motion.file, motion.imported_name, motion.motion_name = "", "", "brand_new"
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -614,7 +612,7 @@ def test_new_actions_become_a_file_that_can_be_saved_back(humanoid, tmp_path) ->
     rig.pose.bones[0].location = (0, 0.5, 0)
     rig.pose.bones[0].keyframe_insert("location", frame=11)
     path = tmp_path / "fresh.omf"
-    plan = motion_export.plan_export(
+    plan = library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -644,7 +642,7 @@ def test_a_copy_made_in_blender_is_a_new_motion(on_disk) -> None:
     copy.name = "second_walk"
     rig.animation_data.action = copy  # as the action editor's button does
     turn(copy)
-    motion_edit.update_status(bpy.context, rig, library.motions_of(result.file), Report())
+    omf_codec.update_status(bpy.context, rig, library.motions_of(result.file), Report())
     assert copy.motionbridge_motion.status == "NEW"
     assert result.actions[1].motionbridge_motion.status == "UNTOUCHED"
     plan = save_back(rig, result.file)

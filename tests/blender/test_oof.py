@@ -7,7 +7,7 @@ from mathutils import Quaternion, Vector
 
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
-from addon.games.descent3 import model, model_edit, model_export
+from addon.games.descent3 import hierarchy, model, model_export
 from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.textures import gather_material, linear
 from tests.blender.oof_scene import (
@@ -362,8 +362,8 @@ def test_points_that_were_not_imported_leave_with_their_part():
 def test_a_point_is_added_beside_those_that_were_not_imported():
     path = SAMPLES / "descent3" / "ship.oof"
     made, _ = imported(path, points=False)
-    added = model_edit.new_point(bpy.context, made.parts[0], "GUN", Vector((0, 5, 0)))
-    model_edit.set_members(made.holder.motionbridge_descent_model.batteries[0], [added], made.holder)
+    added = hierarchy.new_point(bpy.context, made.parts[0], "GUN", Vector((0, 5, 0)))
+    hierarchy.set_members(made.holder.motionbridge_descent_model.batteries[0], [added], made.holder)
     data = planned(made.holder)[0].data
     assert len(points(data, b"GPNT")) == 3
     assert batteries(data) == [([2], []), ([1], [4])]
@@ -380,7 +380,7 @@ def new_point(kind, parent, location):
 @pytest.mark.parametrize(("kind", "below_model"), [("SPECIAL", True), ("GUN", False), ("ATTACH", False)])
 def test_special_points_are_added_below_the_model_and_others_below_their_part(small, kind, below_model):
     made, _ = imported(small)
-    added = model_edit.new_point(bpy.context, made.parts[1], kind, Vector((0, 5, 0)))
+    added = hierarchy.new_point(bpy.context, made.parts[1], kind, Vector((0, 5, 0)))
     assert added.parent == (made.holder if below_model else made.parts[1])
     np.testing.assert_allclose(added.matrix_world.translation, (0, 5, 0), atol=1e-6)
 

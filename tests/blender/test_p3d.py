@@ -11,9 +11,8 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.animation_import import import_animation
-from addon.games.arma.model_import import KINDS, import_model
+from addon.games.arma.model_import import KINDS, Surfaces, colour_of, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
-from addon.games.arma.surfaces import Surfaces, colour_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.real_files import CORPUS, corpus_files
 

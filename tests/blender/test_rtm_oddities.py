@@ -8,7 +8,7 @@ from addon.blender.properties import kept
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.games.arma import animation_edit, events, timing
+from addon.games.arma import animation_edit, timing
 from addon.games.arma.options import StepMode
 from tests.blender.rtm_scene import curve_of, exported, load, planned
 from tests.blender.test_rtm import moved, plain, walk
@@ -69,7 +69,7 @@ def test_altered_phases_and_frames_are_refused(walk, name, size):
     properties.property_unset(f"{name}_seal")
     for work in (
         lambda: planned(done),
-        lambda: events.phase_at(done.action, 1),
+        lambda: timing.phase_at(done.action, 1),
         lambda: animation_edit.update_status(bpy.context, done.rig, done.action, Report()),
     ):
         with pytest.raises(ReadError, match=r"kept.*Import the file again"):

@@ -18,8 +18,6 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games import plan as plans
 from addon.games.arma import animation_edit, animation_export
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.ui import badges
@@ -57,7 +55,7 @@ def looked_at(monkeypatch):
 def planned(rig, **options):
     report = Report()
     file = rig.motionbridge_motion_files[0]
-    return motion_export.plan_save_back(
+    return library.plan_save_back(
         omf_codec.OMF,
         bpy.context,
         rig,
@@ -194,7 +192,7 @@ def test_saving_one_motion_keeps_what_was_deleted_for_later(game):
     file = rig.motionbridge_motion_files[0]
     listed = library.motions_of(file)
     last = listed[-1].motionbridge_motion.motion_name
-    motion_edit.delete(file, listed[-1])
+    omf_codec.delete(file, listed[-1])
     turn_a_key(listed[0])
     rig.animation_data.action = listed[0]
     assert bpy.ops.motionbridge.save_back(only_active=True) == {"FINISHED"}
@@ -230,7 +228,7 @@ def test_the_badge_of_a_motion_samples_nothing(game, looked_at):
     badges.compare(bpy.context)
     assert action.motionbridge_motion.status == "EDITED"  # keys of another bone tell
     assert looked_at == []
-    motion_edit.update_status(bpy.context, rig, [action], Report())
+    omf_codec.update_status(bpy.context, rig, [action], Report())
     assert looked_at == [action]
 
 

@@ -18,9 +18,8 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf.mapping import decode
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec
-from addon.games.xray.motions.exporting import Onto
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions
 from addon.games.xray.motions.skl_codec import Rotation
 from addon.ui import bones as ui_bones
@@ -43,7 +42,7 @@ def curves(action, bone="thigh_l", channel="rotation"):
 
 
 def export(rig, chosen, report=None, **options):
-    return motion_export.plan_export(
+    return library.plan_export(
         omf_codec.OMF,
         bpy.context,
         rig,

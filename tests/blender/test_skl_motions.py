@@ -24,9 +24,8 @@ from addon.formats.xray.envelopes import stored
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl import BoneTrack, SkeletalMotion
 from addon.games.xray.models.importing import import_model
-from addon.games.xray.motions import exporting as motion_export
 from addon.games.xray.motions import library, omf_codec, skl_codec
-from addon.games.xray.motions.exporting import Onto, RestChange
+from addon.games.xray.motions.library import Onto, RestChange
 from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.games.xray.motions.skl_codec import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from addon.games.xray.options import ModelImportOptions
@@ -136,7 +135,7 @@ def load(rig, path, report=None, **options):
 
 def planned(rig, actions, path, report=None, onto=Onto.OWN_FILES, **options):
     options = SkeletalExportOptions(**options)
-    return motion_export.plan_export(
+    return library.plan_export(
         skl_codec.SKL,
         bpy.context,
         rig,
@@ -649,8 +648,8 @@ def test_other_motions_of_the_armature_play_and_leave_as_they_came():
 
 
 def exported_omf(rig, actions):
-    options, onto = omf_codec.MotionExportOptions(), motion_export.Onto.OWN_FILES
-    plan = motion_export.plan_export(
+    options, onto = omf_codec.MotionExportOptions(), library.Onto.OWN_FILES
+    plan = library.plan_export(
         omf_codec.OMF, bpy.context, rig, actions, "new.omf", onto=onto, options=options, report=Report()
     )
     return plan.data

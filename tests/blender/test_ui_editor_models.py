@@ -12,7 +12,7 @@ from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import skl
 from addon.formats.xray.object.mesh_chunks import Points
-from addon.games.xray.models.editor_making import find_problems_of_new
+from addon.games.xray.models.making import find_problems_of_new
 from addon.ui.xray import editor_models, models
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_ui import refusal

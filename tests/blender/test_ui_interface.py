@@ -12,7 +12,7 @@ import addon.ui
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import omf
-from addon.games.xray.motions import marks
+from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
 from addon.ui.layouts import name_filter
 from addon.ui.operation import Operation, Outcome, broken_lines, status_line
@@ -221,7 +221,7 @@ def test_a_marker_that_was_moved_moves_its_time_and_no_other(game):
     after = [(interval.start, interval.end) for mark in motion.marks for interval in mark.intervals]
     assert after[1:] == before[1:]
     assert after[0][1] == before[0][1]
-    assert after[0][0] == pytest.approx((marker_frame(action) - marks.first_frame(action)) / 30)
+    assert after[0][0] == pytest.approx((marker_frame(action) - timing.first_frame(action)) / 30)
     assert len(action.pose_markers) == 2 * len(after)
 
 

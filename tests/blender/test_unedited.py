@@ -7,8 +7,7 @@ from addon.blender import compat
 from addon.blender.bone_curves import digest_of
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.games.xray.motions import edit as motion_edit
-from addon.games.xray.motions import library
+from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import Unedited
 from tests.blender.test_motions import ALL_PAIRS, load_pair, needs_corpus, saved_and_reloaded
 from tests.blender.test_sampling import reach_toward
@@ -21,8 +20,8 @@ __all__ = ["game"]
 def compared(monkeypatch):
     """The actions that were compared key by key."""
     found = []
-    plan_onto = motion_edit.plan_onto
-    monkeypatch.setattr(motion_edit, "plan_onto", lambda *a, **k: found.extend(a[3]) or plan_onto(*a, **k))
+    plan_onto = omf_codec.plan_onto
+    monkeypatch.setattr(omf_codec, "plan_onto", lambda *a, **k: found.extend(a[3]) or plan_onto(*a, **k))
     return found
 
 
@@ -31,7 +30,7 @@ def listed(rig):
 
 
 def statuses(rig, *, looks: bool = True) -> dict[str, str]:
-    motion_edit.update_status(bpy.context, rig, listed(rig), Report(), look=looks)
+    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), look=looks)
     return {action.name: action.motionbridge_motion.status for action in listed(rig)}
 
 
@@ -185,7 +184,7 @@ def test_progress_counts_every_motion_once(game):
     rig = load(game)
     turn_a_key(listed(rig)[1])
     told = []
-    motion_edit.update_status(bpy.context, rig, listed(rig), Report(), progress=told.append)
+    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), progress=told.append)
     assert told == sorted(told)
     assert told[-1] == len(listed(rig))
 

@@ -19,7 +19,7 @@ from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, write_chunks
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
-from addon.games.xray.motions import length as motion_length
+from addon.games.xray.motions import timing as motion_timing
 from addon.ui import files
 from addon.ui.bases import ExportHelper
 from addon.ui.xray import motion_files, skeletal
@@ -172,7 +172,7 @@ def walk_of(game: Path, **options):
     rig = bpy.context.view_layer.objects.active
     assert bpy.ops.import_scene.xray_omf(filepath=str(game / "humanoid.omf"), **options) == {"FINISHED"}
     action = bpy.data.actions["walk"]
-    assert motion_length.imported_frames(action) == 25
+    assert motion_timing.imported_frames(action) == 25
     return rig, action
 
 
@@ -418,11 +418,11 @@ def test_keys_before_a_motion_of_the_editor_are_said_not_to_play(tmp_path):
 
 def test_a_panel_shows_a_motion_whose_stored_bytes_are_damaged(game):
     _, action = walk_of(game)
-    assert motion_length.drawn_ends(action) == (0, 24)
+    assert motion_timing.drawn_ends(action) == (0, 24)
     action.motionbridge_motion.body = b"walk"
     with pytest.raises(ReadError, match="damaged"):
-        motion_length.ends_of(action)
-    assert motion_length.drawn_ends(action) == (0, 24)
+        motion_timing.ends_of(action)
+    assert motion_timing.drawn_ends(action) == (0, 24)
 
 
 # Bits of translation keys, motions that move nothing ------------------------------------------------------------------

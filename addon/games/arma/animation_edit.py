@@ -14,7 +14,7 @@ from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from . import events, step, timing
+from . import timing
 from .animation_export import AnimationPlan, plan_export, why_sampled
 from .options import AnimationExportOptions
 from .properties import WITH_SCALES
@@ -120,9 +120,9 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     properties.path = plan.path
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
-    if properties.step_mode == step.OBJECT:
-        properties.step_shown = step.a_phase(plan.clip.step, plan.clip.phases).tolist()
-    elif properties.step_mode == step.BONES:
+    if properties.step_mode == timing.OBJECT:
+        properties.step_shown = timing.a_phase(plan.clip.step, plan.clip.phases).tolist()
+    elif properties.step_mode == timing.BONES:
         properties.step_shown = (np.array(properties.step_shown) / plan.phases.stretch).tolist()
         properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
@@ -130,8 +130,8 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     if len(frames) < plan.clip.frames:  # a pose that was written twice
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
-    if events.gather(action) != plan.clip.events:  # they go with the length
-        events.store(action, plan.clip.events)
+    if timing.gather(action) != plan.clip.events:  # they go with the length
+        timing.store(action, plan.clip.events)
     # A binarised file that was imported without its scales is compared without them as long as it lives.
     if not kept(properties, "document").startswith(rtm.BINARISED):
         properties.data_version = WITH_SCALES

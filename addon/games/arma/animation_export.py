@@ -18,27 +18,267 @@ from numpy.typing import NDArray
 from ...blender import armature, delta_action
 from ...blender.control_law import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
+from ...blender.properties import kept
 from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.changes import Changes
-from ...core.errors import WriteError
+from ...core.deltas import DeltaChannels
+from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report
 from ...core.text import counted, listed
 from ...core.thinning import needed_keys
 from ...formats.arma import rtm
-from ...formats.arma.skeletons import Hierarchy
+from ...formats.arma.skeletons import BoneTable, Hierarchy
 from ..plan import FilePlan
-from . import events, export_base, skeletons, step, timing
-from .export_base import Base, WrittenBones
+from . import skeletons, timing
 from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
+from .properties import WITH_SCALES
 from .timing import Phases
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
-
+    from .properties import AnimationProperties
 
 Floats = NDArray[np.float64]
+
+
+@dataclass
+class Base:
+    """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
+
+    ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
+    step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`, ``zero``
+    as in `step.moved`.
+    """
+
+    document: rtm.Rtm
+    clip: DeltaClip
+    frames: NDArray[np.float32]
+    rest: RestPose
+    places: NDArray[np.intp]
+    mode: str
+    carried: Floats
+    digest: bytes
+    scaled: bool = True
+    zero: float = 0.0
+
+    @staticmethod
+    def of(action: Any, rest: RestPose) -> Base | None:
+        """What an action keeps of its file; None where it has no file."""
+        properties = action.motionbridge_animation
+        data = kept(properties, "document")
+        if not data:
+            return None
+        document = rtm.read(data, action.name, Report())
+        frames, _ = timing.kept_keys(properties)
+        if len(frames) != len(document.phases) or len(properties.bones) != len(document.bones):
+            counts = [len(document.phases), len(frames), len(document.bones), len(properties.bones)]
+            raise ReadError(
+                "the data kept of its file does not agree: frames {} and {}, bones {} and {}".format(*counts),
+                file=action.name,
+                remedy="Import the file again",
+            )
+        parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
+        scaled = properties.data_version >= WITH_SCALES
+        clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
+        place = {bone: number for number, bone in enumerate(rest.bones)}
+        places = np.array([place.get(entry.bone, -1) for entry in properties.bones], np.intp)
+        return Base(
+            document,
+            clip,
+            frames,
+            rest,
+            places,
+            properties.step_mode,
+            np.array(properties.step_shown),
+            kept(properties, "digest"),
+            scaled,
+            properties.step_zero,
+        )
+
+    def unshown_scales(self) -> list[str]:
+        """The bones whose scale in the file was left out when it was imported (by version 0.1.0)."""
+        if self.scaled or not isinstance(self.document, rtm.Binarised):
+            return []
+        return rtm.scaled_bones(self.document)
+
+    def reference(
+        self, bones: WrittenBones, clip: DeltaClip, untouched: Floats | None, modes: dict[str, str]
+    ) -> Floats:
+        """(bones, frames, 4, 4) as the clip's: what would be gathered if nothing had been edited.
+
+        ``untouched``: the deltas (bones of the armature, frames, 4, 4) that were gathered, if nothing was. ``modes``:
+        the rotation mode that each bone's keys were read by. Rows that the base does not have hold anything.
+        """
+        shown = self._shown(untouched, modes)
+        frames = rtm.frame_sources(clip.phases, self.clip.phases)
+        return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
+
+    def channels(self) -> tuple[DeltaChannels, NDArray[np.bool_]]:
+        """What keys of the file's frames hold, and which bones (bones,) of the armature have them."""
+        rows = np.flatnonzero(self.places >= 0)
+        deltas = self.clip.deltas[rows]
+        if self.mode == timing.BONES:
+            deltas = timing.moved(deltas, self.carried, self.clip.phases, zero=self.zero)
+        values, animated = delta_action.on_bones(self.rest, self.places[rows], deltas)
+        return delta_action.channels_of(values, self.rest, animated), animated
+
+    def channels_at(self, frames: NDArray[np.float32]) -> tuple[DeltaChannels, NDArray[np.bool_]]:
+        """The same on any frames, in proportion between those of the file."""
+        found, animated = self.channels()
+        before, after, share = self._neighbours(frames)
+        for name in ("locations", "rotations", "scales"):
+            held = getattr(found, name)
+            setattr(found, name, (1.0 - share) * held[:, before] + share * held[:, after])
+        return found, animated
+
+    def _shown(self, untouched: Floats | None, modes: dict[str, str]) -> Floats:
+        """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
+        rows = np.flatnonzero(self.places >= 0)
+        if untouched is None:
+            found, _ = self.channels()
+            delta_action.as_angles(found, self.rest, modes)
+            untouched = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
+        shown = untouched[self.places[rows]]
+        if self.mode == timing.BONES:
+            shown = timing.moved(shown, self.carried, self.clip.phases, -1.0, self.zero)
+        result = self.clip.deltas.copy()
+        result[rows] = shown
+        return result
+
+    def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
+        """(rows, frames, 4, 4) what the file says of bones, blended between its frames as the game blends."""
+        stored = self.clip.deltas[rows]
+        sources = rtm.frame_sources(phases, self.clip.phases)
+        before, after, share = self._neighbours(frames)
+        share = share[..., None]
+        blended = (1.0 - share) * stored[:, before] + share * stored[:, after]
+        known = sources >= 0
+        blended[:, known] = stored[:, sources[known]]
+        result: Floats = blended
+        return result
+
+    def _neighbours(self, frames: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
+        """(frames,) the file's frames on both sides of any, and (frames, 1) the share of the second."""
+        after = np.clip(np.searchsorted(self.frames, frames), 1, max(len(self.frames) - 1, 1))
+        before = after - 1
+        after = np.minimum(after, len(self.frames) - 1)
+        gap = np.maximum(self.frames[after] - self.frames[before], np.finfo(np.float32).tiny)
+        share: Floats = np.clip((frames - self.frames[before]) / gap, 0.0, 1.0)[:, None].astype(np.float64)
+        return before, after, share
+
+
+# The bones of the file ----------------------------------------------------------------------------------------------
+
+
+@dataclass
+class WrittenBones:
+    """``names`` as the file gets them; ``places`` (bones,) of the armature, -1 where it lacks a bone of the base;
+    ``sources`` (bones,) of the base file, -1 for new ones; ``left_out`` bones of the armature that deform nothing.
+    """
+
+    names: list[str]
+    places: NDArray[np.intp]
+    sources: NDArray[np.intp]
+    left_out: list[str]
+
+    def in_order(self, order: Sequence[int], names: Sequence[str]) -> WrittenBones:
+        """The same bones in another order under other names."""
+        chosen = np.array(order, np.intp)
+        return WrittenBones(list(names), self.places[chosen], self.sources[chosen], self.left_out)
+
+
+def written(
+    rig: Object, keyed: NDArray[np.bool_], base: AnimationProperties | None, prefix: str, table: BoneTable
+) -> WrittenBones:
+    """The bones of the file the action came from (``base`` its properties) and those keyed since; without a file all.
+
+    Bones that deform nothing are left out, unless the file has them. ``table`` has the last word on names. Raises
+    `WriteError` where it gives two bones one name.
+    """
+    bones = rig.data.bones
+    place = {bone.name: number for number, bone in enumerate(bones)}
+    spelled = {entry.bone: entry.name for entry in rig.data.motionbridge_skeleton.bones}
+    names, places = [], []
+    for entry in base.bones if base is not None else ():
+        names.append(_by_table(table, _without(prefix, entry.bone), entry.name))
+        places.append(place.get(entry.bone, -1))
+    sources = list(range(len(names)))
+    known = set(places)
+    left_out = []
+    for number, bone in enumerate(bones):
+        if number in known or (base is not None and not keyed[number]):
+            continue
+        if not bone.use_deform and bone.name not in spelled:
+            left_out.append(bone.name)
+            continue
+        own = _without(prefix, bone.name)
+        names.append(_by_table(table, own, spelled.get(bone.name) or own))
+        places.append(number)
+        sources.append(-1)
+    if table:
+        _refuse_doubles(names)
+    result = WrittenBones(names, np.array(places, np.intp), np.array(sources, np.intp), left_out)
+    return result if base is not None else _as_known(result, list(spelled.values()))
+
+
+def _by_table(table: BoneTable, bone: str, name: str) -> str:
+    """The file's name of a bone, which without the table would be ``name``; that where only case differs."""
+    found = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
+    return name if found.lower() == name.lower() else found
+
+
+def _refuse_doubles(names: Sequence[str]) -> None:
+    lowered = [name.lower() for name in names]
+    twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
+    if twice is not None:
+        raise WriteError(
+            f"two bones would have the name {twice!r} in the file",
+            remedy="Choose another table of bone names, or switch Deform off for the wrong bone",
+        )
+
+
+def in_file(hierarchy: Hierarchy, table: BoneTable) -> Hierarchy:
+    """A hierarchy of the armature with the names that the file gets."""
+    if not table:
+        return hierarchy
+    parents = {table.in_file(bone): table.in_file(parent) for bone, parent in hierarchy.parents.items()}
+    return Hierarchy(hierarchy.name, parents, for_display=hierarchy.for_display)
+
+
+def _as_known(found: WrittenBones, order: Sequence[str]) -> WrittenBones:
+    """In the order of the skeleton that the armature knows."""
+    rank = {name: number for number, name in enumerate(order)}
+    places = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place], len(rank)))
+    return found.in_order(places, [found.names[place] for place in places])
+
+
+def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
+    """In the order and spelling of a hierarchy, bones it does not list behind."""
+    rank = {bone.lower(): number for number, bone in enumerate(hierarchy.parents)}
+    order = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place].lower(), len(rank)))
+    return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[place] for place in order]))
+
+
+def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
+    """In the armature's order and spelling; bones it lacks behind, as their file spells them."""
+    count = len(rig.data.bones)
+    order = sorted(range(len(found.names)), key=lambda place: (int(found.places[place]) % (count + 1), place))
+    names = []
+    for place in order:
+        name, bone = found.names[place], int(found.places[place])
+        shown = _without(prefix, rig.data.bones[bone].name) if bone >= 0 else name
+        # Blender may have had to call a bone otherwise; only the case of letters is its to say.
+        names.append(shown if shown.lower() == name.lower() else name)
+    return found.in_order(order, names)
+
+
+def _without(prefix: str, name: str) -> str:
+    return name[len(prefix) :] if prefix and name.lower().startswith(prefix.lower()) else name
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
 
 SAMPLED_REACH = 1e-5
 """How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
@@ -294,7 +534,7 @@ class _Exporter:
         for warn, found in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
             warn([bone for bone in found if bone in read], self._action, self._report)
         for path in gathered.left_out:
-            if path != step.LOCATION and not (self._reasons and is_of_a_rig(path)):
+            if path != timing.LOCATION and not (self._reasons and is_of_a_rig(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         if base is not None and gathered.digest == base.digest:
             self._untouched = gathered.deltas
@@ -310,19 +550,19 @@ class _Exporter:
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
-        found = export_base.written(self._rig, keyed, properties, options.prefix, options.table)
+        found = written(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(f"bones left out because Deform is off: {len(found.left_out)}", listed(found.left_out))
         if not found.names:
             raise WriteError("there are no bones to write", remedy="Switch Deform on for the bones to export")
         if options.names is NamesFrom.ARMATURE:
-            return export_base.named_by_armature(found, self._rig, options.prefix)
+            return named_by_armature(found, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
             config = options.config or skeletons.beside(path)
             hierarchy = skeletons.of_config(config, path, found.names, self._report) if config else None
             if hierarchy is None:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
-            return export_base.named_by_config(found, hierarchy)
+            return named_by_config(found, hierarchy)
         return found
 
     def _values(
@@ -331,8 +571,8 @@ class _Exporter:
         """Deltas (bones written, frames, 4, 4) without the step that bones carry; of missing bones the file's."""
         values = shown[np.maximum(bones.places, 0)]
         properties = self._properties
-        if properties is not None and properties.step_mode == step.BONES:
-            values = step.moved(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
+        if properties is not None and properties.step_mode == timing.BONES:
+            values = timing.moved(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
         missing = np.flatnonzero(bones.places < 0)
         if len(missing) and self._base is not None:
             values[missing] = self._base.deltas_at(bones.sources[missing], frames, phases)
@@ -341,12 +581,12 @@ class _Exporter:
     def _events(self, phases: Phases) -> list[Event]:
         if self._action is None:
             return []
-        found = events.gather(self._action)
+        found = timing.gather(self._action)
         lost = len(self._action.motionbridge_animation.events) - len(found)
         if lost:
             self._report.note(f"events left out because their markers were deleted: {lost}", self._action.name)
         if self._options.own_markers:
-            found += events.of_own_markers(self._action)
+            found += timing.of_own_markers(self._action)
         found = [replace(event, phase=phases.of(event.phase)) for event in found]
         outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
         if outside:
@@ -366,7 +606,7 @@ class _Exporter:
         put, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
         if properties is not None:
             put, clip.step = np.array(properties.step_shown), np.array(properties.step)
-            if properties.step_mode == step.BONES:
+            if properties.step_mode == timing.BONES:
                 put, clip.step = put / stretch, clip.step / stretch
         if self._base is not None:
             cycle = timing.cycle_of(self._base.clip.phases)
@@ -376,7 +616,7 @@ class _Exporter:
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
             as_put = (clip.step / cycle).astype(np.float32)
             if np.allclose(as_put, put, rtol=1e-6, atol=0.0):  # a step that was typed since is meant
-                found = step.of_object(self._action, self._rig, frames, clip.phases)
+                found = timing.of_object(self._action, self._rig, frames, clip.phases)
         if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
             self._report.note(f"the step is taken from keys: {_metres(clip.step)}", clip.name)
@@ -388,11 +628,11 @@ class _Exporter:
             raise WriteError(
                 f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
             )
-        found = step.of_bone(shown[place], self._rest.matrices[place], clip.phases, vertical=self._options.vertical)
-        by_bones = self._properties is not None and self._properties.step_mode == step.BONES
+        found = timing.of_bone(shown[place], self._rest.matrices[place], clip.phases, vertical=self._options.vertical)
+        by_bones = self._properties is not None and self._properties.step_mode == timing.BONES
         left = found - put if by_bones else found
         if not np.allclose(left, 0.0, atol=STEP_ROUNDING):
-            clip.deltas = step.moved(clip.deltas, left, clip.phases, -1.0)
+            clip.deltas = timing.moved(clip.deltas, left, clip.phases, -1.0)
         return found
 
     def _warn_of_unshown_scales(self, changes: Changes) -> None:
@@ -424,7 +664,7 @@ class _Exporter:
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
-        known = export_base.in_file(skeletons.of_armature(self._rig), self._options.table)
+        known = in_file(skeletons.of_armature(self._rig), self._options.table)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
             # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
             read = {entry.name: entry.parent for entry in self._properties.bones}

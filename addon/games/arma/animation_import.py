@@ -1,4 +1,9 @@
-"""Animations of Arma and Operation Flashpoint onto an armature: read, decode, build, count."""
+"""Animations of Arma and Operation Flashpoint onto an armature: read, decode, build, count; and its list of them.
+
+An armature lists its animations, so that a click can play each of them. Only what is listed with an index of 0 or more
+is the original of its file (see `animation_edit.original_of`). Actions made in Blender, copies and what version 0.1.0
+stored, which kept no lists, are listed with -1, when something is stored anyway: never while a panel is drawn.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +11,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import armature, bone_display, compat, delta_action, rotation_modes, scope
+from ...blender import action_lists, armature, bone_display, compat, delta_action, rotation_modes, scope
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import is_local, keep
 from ...core import files
@@ -21,7 +27,7 @@ from ...core.report import Report
 from ...core.text import counted_plural, listed, said_of
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
-from . import animation_list, events, skeletons, step, timing
+from . import skeletons, timing
 from .options import AnimationImportOptions, HierarchyFrom, StepMode
 from .properties import WITH_SCALES
 from .skeletons import skeleton_for
@@ -29,6 +35,62 @@ from .skeletons import skeleton_for
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
 
+ORIGINAL, ADDED_LATER = 0, -1
+
+
+def add(rig: Object, action: Action, place: int) -> None:
+    """List an action at the end. The armature must be editable."""
+    entry = rig.motionbridge_animations.add()
+    entry.action, entry.place = action, place
+
+
+def find(rig: Object, action: Action) -> int:
+    """The index of an action in the list, -1 if it is not listed."""
+    return next((number for number, entry in enumerate(rig.motionbridge_animations) if entry.action == action), -1)
+
+
+def animations_of(rig: Object) -> list[Action]:
+    """The actions of the list; deleted ones leave an empty row behind, which does not count."""
+    return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
+
+
+def adopt(rig: Object) -> int:
+    """List the actions that the armature plays or has in the NLA and the list lacks; how many these were."""
+    return _append(rig, action_lists.used_by(rig))
+
+
+def adopt_all(rig: Object) -> int:
+    """The same, and imported animations that no armature lists and that move bones of this one; how many."""
+    objects: Any = bpy.data.objects
+    actions: Any = bpy.data.actions
+    rigs = [owner for owner in objects if owner.type == "ARMATURE"]
+    taken = {entry.action for owner in rigs for entry in owner.motionbridge_animations}
+    taken |= {action for owner in rigs if owner != rig for action in action_lists.used_by(owner)}
+    bones = set(rig.data.bones.keys())
+    free = [one for one in actions if one.motionbridge_animation.is_animation and one not in taken]
+    fitting = [one for one in free if any(entry.bone in bones for entry in one.motionbridge_animation.bones)]
+    return _append(rig, [*action_lists.used_by(rig), *sorted(fitting, key=lambda one: one.name.lower())])
+
+
+def remove_deleted(rig: Object) -> None:
+    """Take the empty rows of deleted actions out of the list."""
+    rows = rig.motionbridge_animations
+    for number in reversed(range(len(rows))):
+        if rows[number].action is None:
+            rows.remove(number)
+
+
+def _append(rig: Object, actions: list[Action]) -> int:
+    if not is_local(rig):
+        return 0
+    known = set(animations_of(rig))
+    missing = [action for action in dict.fromkeys(actions) if action not in known]
+    for action in missing:
+        add(rig, action, ADDED_LATER)
+    return len(missing)
+
+
+# Import ---------------------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 OPTION_THAT_HELPS = (
@@ -124,7 +186,7 @@ class _Importer:
                     )
             action.use_fake_user = self.options.fake_user
             if is_local(rig):
-                animation_list.add(rig, action, animation_list.ORIGINAL)
+                add(rig, action, ORIGINAL)
             if self.options.assign:
                 actions.play(self.context, rig, action)
             if self.options.stash:
@@ -220,12 +282,12 @@ class _Importer:
         fps = actions.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
-        carried = step.a_phase(clip.step, clip.phases)
+        carried = timing.a_phase(clip.step, clip.phases)
         mode = options.step
-        if mode is not StepMode.LEFT_OUT and not step.can_be_shown(carried, clip.phases):
+        if mode is not StepMode.LEFT_OUT and not timing.can_be_shown(carried, clip.phases):
             self.report.warn("the step cannot be shown in Blender: left out, and kept for export", clip.name)
             mode = StepMode.LEFT_OUT
-        deltas = step.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
+        deltas = timing.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
         animated[places], row_of[places] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
@@ -241,7 +303,7 @@ class _Importer:
         properties.step_mode = mode.value
         properties.step_shown = carried.tolist()
         if mode is StepMode.OBJECT:
-            step.put_on_object(action, rig, carried, clip.phases, frames)
+            timing.put_on_object(action, rig, carried, clip.phases, frames)
         return action
 
 
@@ -292,4 +354,4 @@ def _describe(action: Action, clip: DeltaClip, named: list[str], hierarchy: Hier
         entry.name, entry.bone = bone, name
         if binarised and parent >= 0:
             entry.parent = clip.bones[parent]
-    events.store(action, clip.events)
+    timing.store(action, clip.events)

@@ -24,7 +24,7 @@ from ...blender.compat import PATH_OPTIONS
 from ...blender.properties import AddedProperties, bytes_property, seal_property, status_property
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError
-from . import events
+from . import timing
 
 STEP_ITEMS = (
     ("LEFT_OUT", "Not Shown", "The animation stays in place, as in the file; the step is only a value of the action"),
@@ -44,13 +44,13 @@ WITH_SCALES = 1
 
 
 def _event_renamed(event: "AnimationEvent", _context: Context) -> None:
-    events.show(event.id_data)
+    timing.show(event.id_data)
 
 
 def _event_typed(event: "AnimationEvent", _context: Context) -> None:
     # A callback cannot refuse. What is wrong with the data kept from a file the panel says, and every export.
     with contextlib.suppress(ReadError):
-        events.show_typed(event)
+        timing.show_typed(event)
 
 
 class AnimationEvent(bpy.types.PropertyGroup):

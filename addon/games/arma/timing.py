@@ -1,22 +1,36 @@
-"""Time: phases of keys in the cycle, the frames of Blender that stand for them, and which frames become keys."""
+"""Time: phases of keys in the cycle, the frames of Blender that stand for them, which frames become keys; step, events.
+
+The step is how far the whole model moves in one cycle, which an animation's matrices leave out. The model stands
+``step · phase`` further at a phase (in files that number their frames instead of giving phases, by the share of their
+number). So the step can be keys of the armature object, or be added to every bone's matrix (which moves the parentless
+bones; the others follow) and be taken out again by subtracting it.
+
+Of events the phases are the truth, pose markers on whole frames a view of them. A marker that is moved moves its event,
+one that is deleted takes its event along; one that nobody moved never rounds a phase.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
+from mathutils import Vector
 from numpy.typing import NDArray
 
+from ...blender import compat
+from ...blender.bone_curves import sampled, write_keys
 from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
+from ...core.model import Event
 from ...core.report import Report
-from ...formats.arma import rtm
+from ...formats.arma import names, rtm
 
 if TYPE_CHECKING:
-    from ...blender.typed import Action
-    from .properties import AnimationProperties
-
+    from ...blender.typed import Action, Object
+    from .properties import AnimationEvent, AnimationProperties
 
 Floats = NDArray[np.float64]
 NEAREST_KEYS = 0.02
@@ -263,3 +277,209 @@ def every(first: float, last: float, step: int) -> NDArray[np.float32]:
     if len(found) and found[-1] != end:
         found = np.append(found, end)
     return found.astype(np.float32)
+
+
+# The step -------------------------------------------------------------------------------------------------------------
+
+LOCATION = "location"
+GROUP = "Step"
+FARTHEST = 1e6
+"""Metres; further away 32-bit keys are decimetres apart."""
+LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
+"""The modes; their meaning is said where they are shown (`properties.STEP_ITEMS`)."""
+
+
+def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
+    """(3,) how far the model goes from one phase to one that is greater by 1, rounded as properties round it."""
+    return (np.asarray(step, np.float64) / cycle_of(phases)).astype(np.float32).astype(np.float64)
+
+
+def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0, zero: float = 0.0) -> Floats:
+    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer); ``carried`` (3,) metres a phase.
+
+    ``zero``: the phase at which nothing of it is done.
+    """
+    result = deltas.copy()
+    result[..., :3, 3] += sign * (moving_phases(phases)[:, None] - zero) * np.asarray(carried, np.float64)
+    return result
+
+
+def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
+    """Whether all places that the step leads to are numbers, and no further than `FARTHEST`."""
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool((np.abs(moving_phases(phases)[:, None] * carried) <= FARTHEST).all())
+
+
+def put_on_object(
+    action: Action,
+    rig: Object,
+    carried: Floats,
+    phases: NDArray[np.float32],
+    frames: NDArray[np.float32],
+) -> None:
+    """Keys of the object's location in the same action: from where it stands now, along its own axes."""
+    offsets = moving_phases(phases)[:, None] * carried
+    turned = offsets @ np.array(rig.matrix_basis.to_3x3()).T
+    keys = np.empty((3, len(frames), 2), np.float32)
+    keys[..., 0] = frames
+    keys[..., 1] = (np.array(rig.location) + turned).T
+    bag = compat.curve_bag(action)
+    make = compat.curve_maker(action, bag)
+    write_keys([make(LOCATION, index, GROUP) for index in range(3)], keys)
+
+
+def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
+    """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
+    bag = compat.curve_bag(action)
+    curves = [curve for curve in bag.fcurves if curve.data_path == LOCATION] if bag is not None else []
+    done = _done(phases)
+    if not curves or not done:
+        return None
+    rows, _ = sampled(curves, frames[[0, -1]])
+    way = np.zeros(3)
+    for curve, row in zip(curves, rows, strict=True):
+        way[curve.array_index] = row[1] - row[0]
+    turned = np.array(rig.matrix_basis.to_3x3().inverted_safe() @ Vector(way.tolist()))
+    return turned / done
+
+
+def of_bone(shown: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
+    """(3,) how far a bone's head (``shown`` its deltas (frames, 4, 4), ``rest`` (4, 4)) goes, metres a phase.
+
+    Upwards only with ``vertical``: real animations have no step there.
+    """
+    done = _done(phases)
+    heads = (shown @ rest)[:, :3, 3]
+    way = (heads[-1] - heads[0]) / done if done else np.zeros(3)
+    if not vertical:
+        way[2] = 0.0
+    result: Floats = way
+    return result
+
+
+def _done(phases: NDArray[np.float32]) -> float:
+    share = moving_phases(phases)
+    return float(share[-1] - share[0]) if len(share) > 1 else 0.0
+
+
+# Events ---------------------------------------------------------------------------------------------------------------
+
+
+def store(action: Action, found: Sequence[Event]) -> None:
+    """Put a clip's events on the action and show them, in the place of those it had."""
+    properties = action.motionbridge_animation
+    hide(action)
+    properties.events.clear()
+    for event in found:
+        add(action, event)
+
+
+def add(action: Action, event: Event) -> AnimationEvent:
+    """One more event at the end of the list, with its marker."""
+    made = action.motionbridge_animation.events.add()
+    made.label, made.value, made.phase = event.name, event.value, float(event.phase)
+    _mark(action, made)
+    return made
+
+
+def remove(action: Any, place: int) -> None:
+    """Take an event and its marker away."""
+    properties = action.motionbridge_animation
+    marker = action.pose_markers.get(properties.events[place].marker)
+    if marker is not None:
+        action.pose_markers.remove(marker)
+    properties.events.remove(place)
+
+
+def show(action: Any) -> None:
+    """Markers named as the events are now."""
+    for event in action.motionbridge_animation.events:
+        marker = action.pose_markers.get(event.marker)
+        if marker is not None and not event.marker.startswith(f"{event.label} #"):
+            marker.name = _free_name(action, event.label)
+            event.marker = marker.name
+
+
+def show_typed(event: Any) -> None:
+    """Take the marker of an event along whose phase was typed."""
+    marker = event.id_data.pose_markers.get(event.marker)
+    if marker is not None:
+        marker.frame = frame_of(event.id_data, event.phase)
+
+
+def hide(action: Action) -> None:
+    """Take the markers of the events away; the user's own markers stay."""
+    shown = {event.marker for event in action.motionbridge_animation.events}
+    for marker in [marker for marker in action.pose_markers if marker.name in shown]:
+        action.pose_markers.remove(marker)
+
+
+def _mark(action: Action, event: AnimationEvent) -> None:
+    event.marker = _free_name(action, event.label)
+    marker = action.pose_markers.new(event.marker)
+    marker.frame = frame_of(action, event.phase)
+
+
+def _free_name(action: Action, label: str) -> str:
+    taken = {marker.name for marker in action.pose_markers}
+    shortened = (label or names.decode(rtm.STEP_SOUND))[:48]
+    return next(name for number in range(1, len(taken) + 2) if (name := f"{shortened} #{number}") not in taken)
+
+
+def gather(action: Action) -> list[Event]:
+    """The events as they stand, in their order."""
+    shown = {marker.name: marker.frame for marker in action.pose_markers}
+    result = []
+    for event in action.motionbridge_animation.events:
+        if event.marker not in shown:
+            continue
+        phase = np.float32(event.phase)
+        if shown[event.marker] != frame_of(action, event.phase):
+            phase = as_stored(phase_at(action, shown[event.marker]))
+        result.append(Event(phase, event.label, event.value))
+    return result
+
+
+def as_stored(phase: float) -> np.float32:
+    """A phase as files and properties hold it."""
+    return np.float32(phase)
+
+
+def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
+    """The user's own pose markers, which are no events."""
+    shown = {event.marker for event in action.motionbridge_animation.events}
+    return [marker for marker in action.pose_markers if marker.name not in shown]
+
+
+def of_own_markers(action: Action) -> list[Event]:
+    """The user's own pose markers as events without a value."""
+    return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
+
+
+def frame_of(action: bpy.types.Action, phase: float) -> int:
+    """The whole frame nearest to a phase."""
+    known, phases = _known(action)
+    # No limits: a phase may lie outside the keys, where time goes on as between the outermost two.
+    slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
+    inside = phases[0] <= phase <= phases[-1]
+    found = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
+    return int(np.clip(np.rint(found), -LAST_FRAME, LAST_FRAME)) if np.isfinite(found) else round(float(known[0]))
+
+
+def phase_at(action: Action, frame: float) -> float:
+    """The phase of a frame."""
+    known, phases = _known(action)
+    slope = (phases[-1] - phases[0]) / (known[-1] - known[0])
+    inside = known[0] <= frame <= known[-1]
+    return float(np.interp(frame, known, phases) if inside else phases[0] + slope * (frame - known[0]))
+
+
+def _known(action: Any) -> tuple[Any, Any]:
+    """Frames and phases of the file's keys, rising; of an action without a file its range as one cycle."""
+    properties = action.motionbridge_animation
+    frames, phases = (known.astype(np.float64) for known in kept_keys(properties))
+    rising = len(frames) > 1 and np.isfinite(phases).all() and (np.diff(phases) > 0).all()
+    if rising:
+        return frames, phases
+    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
+    return np.array([start, max(end, start + 1)]), np.array([0.0, 1.0])

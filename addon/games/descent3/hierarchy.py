@@ -1,28 +1,37 @@
-"""Which objects are the sub-objects and points of a model, and their rest pose.
+"""Which objects are the sub-objects and points of a model, and their rest pose; points as empties; new models.
 
 A sub-object of the file has a pivot and no rotation or scale of its own: if its object is rotated or scaled at rest,
 the vertices are transformed. Objects between two sub-objects count only by their transforms.
+
+Gun, ground, attach and special points are empties: an arrow for a direction, a sphere for a radius. The arrow is the
+empty's z axis; an attach point's y axis is up. A rotation cannot hold the file's direction to the bit, so that is
+exported as long as the empty has its imported rotation.
+
+A new model has a holder for meshes, points of a part, guns and turrets of batteries.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 from mathutils import Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ...blender import compat
 from ...blender.transforms import channels_of, playing_curves
+from ...core import names
+from ...core.errors import WriteError
 from ...core.report import Report
-from ...formats.descent3.oof.model import Floats, PointKind, Singles
-from .model_properties import holder_of
+from ...formats.descent3.oof.model import Floats, Model, Part, Point, PointKind, Singles
+from .model_properties import POINT_KINDS, holder_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Bone, Context, Object
-
+    from .model_properties import BatteryProperties
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 2e-5, 1e-6
 """Differences of matrix elements, and of units in a model of size 1, that Blender's rounding alone can cause."""
@@ -239,3 +248,219 @@ def _animated_channels(found: Object) -> set[str]:
 def array(matrix: Any) -> Floats:
     """A matrix of Blender as float64."""
     return np.array(matrix, np.float64)
+
+
+# Points ---------------------------------------------------------------------------------------------------------------
+
+ARROW = 0.12
+"""Length of an arrow, relative to the size of the model."""
+_ALONG = np.array([0.0, 0.0, 1.0])
+_UP = np.array([0.0, 1.0, 0.0])
+
+
+def build(model: Model, holder: Object, parts: Sequence[Object], *, armature: bool) -> list[Any]:
+    """An empty for each point, in no collection yet, parented to its part or to the holder."""
+    length = ARROW * max((_size(part) for part in model.parts), default=1.0)
+    counts: dict[PointKind, int] = {}
+    empties = []
+    for point in model.points:
+        index = counts.get(point.kind, 0)
+        counts[point.kind] = index + 1
+        empty = _new_empty(point, index, length)
+        empty.parent = parts[point.parent] if 0 <= point.parent < len(parts) else holder
+        if armature and empty.parent == holder:
+            empty.parent_type = "OBJECT"
+        empties.append(empty)
+    holder.motionbridge_descent_model.shown_points = len(empties)
+    return empties
+
+
+def _size(part: Part) -> float:
+    size = float(np.abs(part.mesh.positions).max(initial=0))
+    return size if 0.1 < size < 1e4 else 1.0
+
+
+def _new_empty(point: Point, index: int, length: float) -> Object:
+    name = point.name if point.kind is PointKind.SPECIAL and point.name else f"{point.kind.value} {index}".capitalize()
+    empty: Any = bpy.data.objects.new(names.shortened(name), None)
+    empty.location = point.position.tolist()
+    empty.rotation_mode = "QUATERNION"
+    # Guns and docks lie inside the hull.
+    empty.show_in_front = True
+    properties = empty.motionbridge_descent_point
+    properties.kind, properties.source, properties.number = point.kind.name, point.source, index
+    if point.direction is None:
+        empty.empty_display_type = "SPHERE"
+        empty.empty_display_size = min(max(point.radius, 0.01), 1e4) if np.isfinite(point.radius) else 0.01
+        properties.game_name, properties.text = point.name, point.properties
+        properties.radius, properties.shown_size = point.radius, empty.empty_display_size
+        return empty
+    empty.empty_display_type, empty.empty_display_size = "SINGLE_ARROW", length
+    properties.direction = point.direction.tolist()
+    if point.up is not None:
+        properties.up = point.up.tolist()
+    properties.has_up = properties.shown_up = point.up is not None
+    empty.rotation_quaternion = _rotation(point.direction, point.up)
+    properties.shown_turn = list(empty.rotation_quaternion)
+    return empty
+
+
+def _rotation(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
+    """The rotation whose z axis is the direction, and whose y axis is as near to ``up`` as possible."""
+    along: Any = Vector(np.nan_to_num(direction.astype(np.float64)).tolist())
+    if along.length_squared == 0:
+        return Quaternion()
+    along.normalize()
+    upright: Any = Vector(np.nan_to_num(up.astype(np.float64)).tolist()) if up is not None else None
+    if upright is None or upright.cross(along).length < 1e-6:
+        return along.to_track_quat("Z", "Y")
+    across = upright.cross(along).normalized()
+    axes: Any = (across, along.cross(across), along)
+    return Matrix(axes).transposed().to_quaternion()
+
+
+def transformed(point: Point, matrix: Floats) -> Point:
+    """The point after its part has been rotated or scaled by a matrix (3, 3)."""
+    if np.array_equal(matrix, np.eye(3)):
+        return point
+    result = replace(point, position=(matrix @ point.position).astype(np.float32))
+    if point.direction is not None:
+        result.direction = _unit(matrix @ point.direction)
+    if point.up is not None:
+        result.up = _unit(matrix @ point.up)
+    return result
+
+
+def _unit(direction: Floats) -> NDArray[np.float32]:
+    length = float(np.linalg.norm(direction))
+    return (direction / length if length else direction).astype(np.float32)
+
+
+def gather(empty: Object, parent: int, matrix: Floats) -> Point:
+    """The point of an empty. ``parent`` is the index of its part, ``matrix`` (4, 4) relative to the part's pivot.
+
+    The matrix of a special point, which has no part, is in the model's frame. Raises `WriteError` if the arrow has no
+    direction.
+    """
+    properties = empty.motionbridge_descent_point
+    kind = PointKind[properties.kind]
+    position = matrix[:3, 3].astype(np.float32)
+    if kind is PointKind.SPECIAL:
+        same = empty.empty_display_size == properties.shown_size
+        size = properties.radius if same else empty.empty_display_size * float(np.linalg.norm(matrix[:3, 0]))
+        name = properties.game_name or empty.name
+        return Point(kind, -1, position, name=name, properties=properties.text, radius=size, source=properties.source)
+    rotation = matrix[:3, :3]
+    local = np.array(empty.matrix_basis, np.float64)[:3, :3]
+    imported = np.array(Quaternion(properties.shown_turn).to_matrix(), np.float64)
+    unrotated = np.abs(local - imported).max() < 1e-5 and np.abs(rotation - local).max() < 1e-5
+    if properties.source >= 0 and unrotated:
+        direction = np.array(properties.direction, np.float32)
+        up = np.array(properties.up, np.float32) if properties.has_up else None
+        if properties.has_up and not properties.shown_up:
+            up = (rotation @ _UP).astype(np.float32)
+        return Point(kind, parent, position, direction, up, source=properties.source)
+    length = float(np.linalg.norm(rotation @ _ALONG))
+    if not length:
+        raise WriteError(f"the arrow of {empty.name!r} has no direction", remedy="Clear its scale")
+    direction = (rotation @ _ALONG / length).astype(np.float32)
+    upright = rotation @ _UP
+    up = (upright / np.linalg.norm(upright)).astype(np.float32) if properties.has_up else None
+    return Point(kind, parent, position, direction, up, source=properties.source)
+
+
+# New models -----------------------------------------------------------------------------------------------------------
+
+
+def begin(context: Context, objects: Sequence[Any]) -> Any:
+    """Parent objects, which keep their positions and become sub-objects, to a new holder, which is returned.
+
+    Raises `WriteError` if there are none, or if one belongs to a model.
+    """
+    chosen = [found for found in objects if found.parent not in objects]
+    for found in [*chosen, *(child for each in chosen for child in each.children_recursive)]:
+        if holder_of(found) is not None:
+            raise WriteError(f"{found.name!r} already belongs to a model", remedy="Choose other objects")
+    if not chosen:
+        raise WriteError("no mesh is selected", remedy="Select the meshes of the model")
+    context.view_layer.update()
+    holder: Any = bpy.data.objects.new(names.shortened(f"{chosen[0].name} model"), None)
+    holder.empty_display_type = "PLAIN_AXES"
+    holder.empty_display_size = max(max(found.dimensions) for found in chosen) / 2 or 1.0
+    holder.motionbridge_descent_model.is_model = True
+    for into in chosen[0].users_collection[:1] or [context.scene.collection]:
+        into.objects.link(holder)
+    for found in chosen:
+        matrix = found.matrix_world.copy() if found.parent is not None else None
+        found.parent = holder
+        if matrix is not None:
+            found.matrix_parent_inverse = Matrix()
+            found.matrix_world = matrix
+    return holder
+
+
+def new_point(context: Context, part: Object | None, kind: str, location: Vector) -> Object:
+    """A new empty of this kind at ``location`` in the world, child of a part, its arrow along the model's forward axis.
+
+    Raises `WriteError` if the object is not a part.
+    """
+    holder = holder_of(part)
+    if part is None or (not is_part(part) and part != holder):
+        raise WriteError("no sub-object is active", remedy="Make the sub-object of the point active")
+    label = next(label for identifier, label, _ in POINT_KINDS if identifier == kind)
+    empty: Any = bpy.data.objects.new(label, None)
+    empty.motionbridge_descent_point.kind = kind
+    empty.motionbridge_descent_point.has_up = kind == "ATTACH"
+    if kind == "SPECIAL":
+        empty.empty_display_type, empty.empty_display_size = "SPHERE", 0.5
+    else:
+        empty.empty_display_type, empty.empty_display_size = "SINGLE_ARROW", _length(part)
+    empty.rotation_mode, empty.show_in_front = "QUATERNION", True
+    _points_collection(context, part, holder).objects.link(empty)
+    context.view_layer.update()
+    empty.parent = holder if kind == "SPECIAL" and holder is not None else part
+    # Forward is y, up is z, in the space of the holder.
+    where: Any = location  # stubs disagree on what takes a vector
+    forward = Matrix(((-1, 0, 0), (0, 0, 1), (0, 1, 0)))
+    upright = (holder.matrix_world if holder is not None else Matrix()).to_quaternion() @ forward.to_quaternion()
+    empty.matrix_world = Matrix.LocRotScale(where, upright, None)
+    return empty
+
+
+def _length(part: Any) -> float:
+    return float(max(*part.dimensions, 0.2)) * 0.25
+
+
+def _points_collection(context: Context, part: Object, holder: Object | None) -> bpy.types.Collection:
+    """The collection of the model's other points, otherwise that of the part."""
+    for found in holder.children_recursive if holder is not None else ():
+        if is_point(found) and found.users_collection:
+            return found.users_collection[0]
+    return next(iter(part.users_collection), context.scene.collection)
+
+
+def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: Object) -> tuple[int, int]:
+    """Replace the guns and the turrets of a battery by those among these objects; the number of each.
+
+    Raises `WriteError` if there are neither.
+    """
+    own = [found for found in objects if holder_of(found) == holder]
+    guns = [found for found in own if found.motionbridge_descent_point.kind == "GUN"]
+    turrets = [found for found in own if is_part(found) and not is_point(found)]
+    if not guns and not turrets:
+        raise WriteError("neither a gun point nor a sub-object of this model is selected", remedy="Select at least one")
+    for members, chosen in ((battery.guns, guns), (battery.turrets, _most_mobile_first(turrets))):
+        if chosen:
+            members.clear()
+            for found in chosen:
+                members.add().shown = found
+    return len(guns), len(turrets)
+
+
+def _most_mobile_first(turrets: list[Object]) -> list[Object]:
+    """Children before their parents, as the game expects."""
+
+    def depth(found: Object) -> int:
+        return 0 if found.parent is None else 1 + depth(found.parent)
+
+    return sorted(turrets, key=depth, reverse=True)

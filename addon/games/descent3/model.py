@@ -30,7 +30,7 @@ from ...formats.descent3 import oof
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
-from . import motion, points
+from . import hierarchy, motion
 from .options import ModelImportOptions
 from .textures import Textures, build_material, open_archive, textures_for
 
@@ -114,7 +114,7 @@ def import_model(context: Any, source: Source, options: ModelImportOptions, repo
         bone_display.make_readable(result.rig)
     _show_meshes(result.parts, model, textures, report)
     if options.points:
-        result.points = points.build(model, result.holder, result.parts, armature=result.rig is not None)
+        result.points = hierarchy.build(model, result.holder, result.parts, armature=result.rig is not None)
     _link(result, into)
     _remember(result, model, source, data)
     if options.animation:

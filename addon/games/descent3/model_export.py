@@ -37,10 +37,11 @@ from ...formats.descent3.oof.model import (
     check_hierarchy,
 )
 from ..plan import FilePlan, OtherBase, starts_from_disk
-from . import motion, points
+from . import hierarchy as model_hierarchy
+from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
 from .options import ModelExportOptions
-from .spin import rotates_itself
+from .property_values import rotates_itself
 from .textures import gather_material
 
 if TYPE_CHECKING:
@@ -200,7 +201,7 @@ def gather_model(
         part.motion = moved
     of_file = _points_of_file(hierarchy, rest, before, report)
     batteries = _gather_batteries(hierarchy, of_file, before, report)
-    own = [points.gather(found, *at) for found, at in zip(hierarchy.points, rest.points, strict=True)]
+    own = [model_hierarchy.gather(found, *at) for found, at in zip(hierarchy.points, rest.points, strict=True)]
     return Model("model", parts, of_file + own, batteries, list(before.textures) if before is not None else [])
 
 
@@ -286,7 +287,7 @@ def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, 
             report.warn(f"points of {name!r}, which is no longer in the model, are left out", point.kind.value)
             continue
         matrix = np.eye(3) if index < 0 or rest.is_straight[index] else rest.matrices[index, :3, :3]
-        result.append(points.transformed(replace(point, parent=index), matrix))
+        result.append(model_hierarchy.transformed(replace(point, parent=index), matrix))
     return result
 
 

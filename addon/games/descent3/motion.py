@@ -35,7 +35,7 @@ from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
 from ...formats.descent3.oof.tracks import Precision, key_hints, same_displacements, same_rotations
 from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_pose
-from .spin import rotates_itself
+from .property_values import rotates_itself
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object, PoseBone

@@ -7,15 +7,13 @@ lazy.attach(__name__)
 from .bones import properties as bone_properties
 from .hud import properties as hud_properties
 from .levels import properties as level_properties
-from .models import editor_properties as editor_model_properties
 from .models import properties as model_properties
 from .motions import properties as motion_properties
 
 ADDED = (
     bone_properties.ADDED,
-    model_properties.ADDED,
     level_properties.ADDED,
     motion_properties.ADDED,
-    editor_model_properties.ADDED,
+    model_properties.ADDED,
     hud_properties.ADDED,
 )

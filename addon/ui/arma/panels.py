@@ -13,7 +13,7 @@ from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...games.arma import animation_edit, animation_list, events, timing
+from ...games.arma import animation_edit, animation_import, timing
 from .. import scene
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
@@ -96,8 +96,8 @@ class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Add it and make it the active one."""
         _, action = self.chosen(context)
-        phase = events.phase_at(action, context.scene.frame_current_final)
-        made = events.add(action, core_model.Event(events.as_stored(phase), "StepSound", ""))
+        phase = timing.phase_at(action, context.scene.frame_current_final)
+        made = timing.add(action, core_model.Event(timing.as_stored(phase), "StepSound", ""))
         properties = action.motionbridge_animation
         properties.active_event = len(properties.events) - 1
         return Outcome(said("Added the event {}").format(made.marker))
@@ -118,7 +118,7 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
         if not 0 <= place < len(properties.events):
             return Outcome(said("No event to remove"), done=False)
         name = properties.events[place].marker
-        events.remove(action, place)
+        timing.remove(action, place)
         properties.active_event = min(place, len(properties.events) - 1)
         return Outcome(said("Removed the event {}").format(name))
 
@@ -261,7 +261,7 @@ def _playing(rig: Any) -> int:
     rows, key = rig.motionbridge_animations, rig.session_uid
     hint = _indices.get(key, -1)
     if not (0 <= hint < len(rows) and rows[hint].action == action):
-        hint = animation_list.find(rig, action)
+        hint = animation_import.find(rig, action)
         _indices[key] = hint
     return hint
 
@@ -272,7 +272,7 @@ def _play(rig: Object, number: int) -> None:
     if action is None:
         return
     # The action that stops playing stays within reach.
-    animation_list.adopt(rig)
+    animation_import.adopt(rig)
     actions.play(bpy.context, rig, action)
 
 
@@ -332,8 +332,8 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """List them, and take out the rows of deleted ones."""
         rig = active_rig(context)
-        animation_list.remove_deleted(rig)
-        added = animation_list.adopt_all(rig)
+        animation_import.remove_deleted(rig)
+        added = animation_import.adopt_all(rig)
         listed = len(rig.motionbridge_animations)
         return Outcome(said("Animations in the list: {}, added: {}").format(listed, added))
 

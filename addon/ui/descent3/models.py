@@ -13,7 +13,7 @@ from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...formats import HEAD_SIZE, detect
 from ...games import plan as plans
-from ...games.descent3 import hierarchy, kinds, model, model_export, motion, spin, textures
+from ...games.descent3 import hierarchy, kinds, model, model_export, motion, property_values, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.model_properties import holder_of as model_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
@@ -227,7 +227,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         # Blender's scenes begin at 0 at the earliest.
         scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
         for one in made:
-            spin.show(context, one.holder)
+            property_values.show(context, one.holder)
 
     def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
         """Label -> model, of archives those that are ticked or named."""

@@ -12,7 +12,7 @@ from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3 import oof
-from ...games.descent3 import hierarchy, model_edit, model_export, motion
+from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel
 from ..layouts import STATUS_ICONS, fields
@@ -266,7 +266,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Put a holder above them."""
         with scope.object_mode(context):
-            holder = model_edit.begin(context, list(context.selected_objects))
+            holder = hierarchy.begin(context, list(context.selected_objects))
         return Outcome(said("{} can now be exported for Descent 3").format(holder.name))
 
 
@@ -290,7 +290,7 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
         """Add it and make it active."""
         with scope.object_mode(context):
             part = context.view_layer.objects.active
-            made = model_edit.new_point(context, part, self.kind, context.scene.cursor.location)
+            made = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
             for shown in list(context.selected_objects):
                 shown.select_set(False)
             made.select_set(True)
@@ -329,7 +329,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
         model.active_battery = len(model.batteries) - 1
         guns = [shown for shown in context.selected_objects if shown.motionbridge_descent_point.kind == "GUN"]
         if guns:
-            model_edit.set_members(row, context.selected_objects, holder)
+            hierarchy.set_members(row, context.selected_objects, holder)
         return Outcome(said("Batteries: {}").format(len(model.batteries)))
 
 
@@ -362,7 +362,7 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
         if not len(model.batteries):
             raise WriteError("there is no battery", remedy="Add one first")
         row = model.batteries[min(model.active_battery, len(model.batteries) - 1)]
-        counts = model_edit.set_members(row, context.selected_objects, holder)
+        counts = hierarchy.set_members(row, context.selected_objects, holder)
         return Outcome(said("Gun points: {}, turrets: {}").format(*counts))
 
 

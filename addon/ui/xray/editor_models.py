@@ -13,14 +13,7 @@ from ...core import files
 from ...core.report import Report
 from ...games import plan as plans
 from ...games.xray import kinds
-from ...games.xray.models import (
-    editor_exporting,
-    editor_importing,
-    editor_making,
-    editor_motions,
-    game_making,
-    taken_over,
-)
+from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
@@ -45,7 +38,7 @@ from .motion_files import actions_moving
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.models.editor_properties import EditorModelProperties
+    from ...games.xray.models.properties import EditorModelProperties
 
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
@@ -78,7 +71,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
 
         def work(path: str, found: Report) -> Any:
             options = model_options(context, self, collection=Path(path).stem if self.new_collection else "")
-            imported = editor_importing.import_model(context, path, options, found)
+            imported = importing.import_editor_model(context, path, options, found)
             if imported.rig is not None and self.motions != "NONE":
                 import_motions(context, imported, path, self.motions == "ALL", found)
             return imported
@@ -141,7 +134,7 @@ class EXPORT_SCENE_OT_xray_object(
         else:
             is_rig = options.motions and options.skeleton and holder.type == "ARMATURE"
             chosen = actions_moving(holder) if is_rig else []
-            plan = editor_making.plan_new(context, holder, path, options, report, chosen=chosen, motions=motions)
+            plan = making.plan_new_object(context, holder, path, options, report, chosen=chosen, motions=motions)
         files.warn_of_replacing(path, report)
         plan.write(backup=self.backup)
         if plan.written:
@@ -166,7 +159,7 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
         holder = checked_editor_model_of(context)
         if holder.motionbridge_editor_model.is_model:
             return holder, editor_exporting.find_problems(holder, report)
-        return holder, game_making.find_problems(context, holder, report)
+        return holder, making.find_problems(context, holder, report)
 
 
 class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
@@ -253,7 +246,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("motionbridge.editor_model_normals", icon="NORMALS_VERTEX_FACE")
         else:
             column = layout.column(align=True)
-            if game_making.has_new_bones(holder):
+            if making.has_new_bones(holder):
                 column.operator("motionbridge.new_game_model", text="Set Up New Bones", icon="ADD")
             column.operator("export_scene.xray_ogf", icon="EXPORT")
             column.operator("export_scene.xray_object", icon="EXPORT")
@@ -394,7 +387,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
 
 def _motions_inside(holder: Object) -> list[Action]:
     """The actions of the motions inside a model."""
-    file = editor_motions.file_inside(holder)
+    file = editor_exporting.file_inside(holder)
     return library.motions_of(file) if file is not None else []
 
 

@@ -16,7 +16,6 @@ from ...games import plan as plans
 from ...games.xray.hud import attachments, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.properties import holder_of
-from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, options_from, properties_from
@@ -410,7 +409,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         before = 0
         with scope.progress(context, sum(len(library.motions_of(file)) for _, file in found)) as step:
             for rig, file in found:
-                plan = motion_export.plan_save_back(
+                plan = library.plan_save_back(
                     omf_codec.OMF,
                     context,
                     rig,

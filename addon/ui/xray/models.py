@@ -16,11 +16,11 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.descent3 import textures
 from ...games.xray import kinds
-from ...games.xray.bones import file as bones_file
 from ...games.xray.bones import properties as bone_properties
+from ...games.xray.bones import values as bone_values
 from ...games.xray.models import exporting as model_export
-from ...games.xray.models import game_making
-from ...games.xray.models import importing as model
+from ...games.xray.models import importing as model_importing
+from ...games.xray.models import making
 from ...games.xray.models.properties import holder_of, remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
@@ -46,8 +46,7 @@ from .skeletal import draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
-    from ...games.xray.models.editor_properties import EditorModelProperties
-    from ...games.xray.models.properties import ModelProperties
+    from ...games.xray.models.properties import EditorModelProperties, ModelProperties
 
 ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(ModelExportOptions)
@@ -83,7 +82,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
 
     def run(self, context: Context, report: Report) -> Outcome:
         """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""
-        models: list[model.ImportedModel] = []
+        models: list[model_importing.ImportedModel] = []
         images: list[Any] = []
 
         def work(path: str, found: Report) -> None:
@@ -99,20 +98,20 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
             report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
         return Outcome("; ".join(sentences))
 
-    def _import(self, context: Context, path: str, report: Report) -> "model.ImportedModel":
+    def _import(self, context: Context, path: str, report: Report) -> "model_importing.ImportedModel":
         options = model_options(
             context,
             self,
             collection=Path(path).stem if self.new_collection else "",
         )
-        imported = model.import_model(context, path, options, report)
+        imported = model_importing.import_model(context, path, options, report)
         if imported.rig is not None and self.motions != "NONE":
             import_motions(context, imported, path, self.motions == "ALL", report)
         return imported
 
 
 def import_motions(
-    context: bpy.types.Context, imported: "model.ImportedModel", path: str, referenced: bool, report: Report
+    context: bpy.types.Context, imported: "model_importing.ImportedModel", path: str, referenced: bool, report: Report
 ) -> None:
     """Import the motions inside a new model, and those of the files it refers to; what fails is left out, reported."""
     of_editor = skl_codec.is_model(path)
@@ -143,7 +142,7 @@ def import_motions(
             report.note(f"{texts.counted(len(result.actions), 'motion')} imported", Path(source).name)
 
 
-def _sentence(made: "list[model.ImportedModel]") -> str:
+def _sentence(made: "list[model_importing.ImportedModel]") -> str:
     bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
     meshes = sum(len(one.meshes) for one in made)
     found = sum(len(reference.files) for one in made for reference in one.references)
@@ -220,7 +219,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             if is_new:
                 made = self._plan_new(context, holder, path, options, report)
             else:
-                made = game_making.plan_replaced(context, holder, path, options, report)
+                made = making.plan_replaced(context, holder, path, options, report)
             files.warn_of_replacing(path, report)
             made.write(backup=self.backup)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
@@ -234,9 +233,7 @@ class EXPORT_SCENE_OT_xray_ogf(
     ) -> "FilePlan":
         is_rig = holder.type == "ARMATURE" and not holder.motionbridge_editor_model.is_model
         chosen = some_action(holder, actions_moving(holder)) if is_rig and options.motions_inside else []
-        return game_making.plan_new(
-            context, holder, path, options, report, chosen=chosen, motions=self.motion_options()
-        )
+        return making.plan_new(context, holder, path, options, report, chosen=chosen, motions=self.motion_options())
 
 
 USER_DATA = "User Data"
@@ -542,7 +539,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
         rig = rig_to_import_onto(context, report)
         refuse_linked((rig, rig.data))
         with scope.object_mode(context):  # what is set in edit mode is lost when that is left
-            given = bones_file.import_bones(rig, paths[0], report)
+            given = bone_values.import_bones(rig, paths[0], report)
         return Outcome(said("Bone properties on {}, bones: {}").format(rig.name, given))
 
 
@@ -559,7 +556,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         """The file the properties came from."""
         rig = likely_rig(context)
         if rig is not None:
-            self.filepath = bpy.path.abspath(bones_file.suggested_name(rig))
+            self.filepath = bpy.path.abspath(bone_values.suggested_name(rig))
 
     def draw(self, _context: Context) -> None:
         """Whether to keep a backup."""
@@ -570,7 +567,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         path = self.named_file(kinds.BONES)
         rig = rig_to_export(context, self.collection)
         with scope.object_mode(context):
-            plan = bones_file.plan_export(rig, path, report)
+            plan = bone_values.plan_export(rig, path, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(path).name}: {plan.sentence()}")
 

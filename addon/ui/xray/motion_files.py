@@ -15,9 +15,8 @@ from ...core.report import Report
 from ...formats.xray import omf
 from ...games import plan as plans
 from ...games.xray import kinds
-from ...games.xray.models import importing as model
+from ...games.xray.models import importing as model_importing
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
@@ -41,7 +40,7 @@ from .motion_choices import (
 )
 
 if TYPE_CHECKING:
-    from ...games.xray.motions.exporting import Plan
+    from ...games.xray.motions.library import Plan
 
 
 MotionImportProperties: Any = properties_from(MotionImportOptions)
@@ -93,7 +92,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
-            found = model.models_playing(paths[0], model_options(context))
+            found = model_importing.models_playing(paths[0], model_options(context))
             self.model = str(found[0]) if found else ""
         self.ask(context)
 
@@ -164,14 +163,18 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             report.note("no armature is active: the only one in the scene is used", rig.name)
         if rig is not None and not self.model:
             return rig
-        found = [bpy.path.abspath(self.model)] if self.model else model.models_playing(path, model_options(context))
+        found = (
+            [bpy.path.abspath(self.model)]
+            if self.model
+            else model_importing.models_playing(path, model_options(context))
+        )
         if not found:
             raise ReadError(
                 "no armature is active, and no model beside the file refers to it",
                 file=path,
                 remedy="Click the armature these motions belong to, or name their model (.ogf)",
             )
-        imported = model.import_model(context, found[0], model_options(context), report)
+        imported = model_importing.import_model(context, found[0], model_options(context), report)
         if imported.rig is None:
             raise ReadError("this model has no bones", file=str(found[0]), remedy="Name a model with a skeleton")
         report.note("the motions are on a model that was imported for them", Path(found[0]).name)
@@ -275,13 +278,13 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         chosen = self._chosen(rig)
         options = self.motion_options()
         with scope.progress(context, len(chosen)) as step:
-            plan = motion_export.plan_export(
+            plan = library.plan_export(
                 omf_codec.OMF,
                 context,
                 rig,
                 chosen,
                 path,
-                onto=motion_export.Onto[self.onto],
+                onto=library.Onto[self.onto],
                 options=options,
                 report=report,
                 progress=step,
@@ -376,7 +379,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """The motion file."""
         rig, file = self._target(context)
         with scope.progress(context, len(library.motions_of(file))) as step:
-            return motion_export.plan_save_back(
+            return library.plan_save_back(
                 omf_codec.OMF,
                 context,
                 rig,

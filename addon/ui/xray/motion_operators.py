@@ -16,10 +16,9 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
 from ...games.xray.models.properties import remembered
-from ...games.xray.motions import edit as motion_edit
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import length as motion_length
-from ...games.xray.motions import library, marks, omf_codec
+from ...games.xray.motions import library, omf_codec
+from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from .. import scene
 from ..bases import CALL, BlenderOperator
@@ -105,7 +104,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Revert."""
         rig, action = self.chosen(context)
-        motion_edit.revert(rig, action, report)
+        omf_codec.revert(rig, action, report)
         return Outcome(said("Restored {} from the file").format(action.name))
 
 
@@ -137,7 +136,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
         if listed[0 if steps < 0 else -1] == action:
             return Outcome(said("{} is already at the end of the list").format(action.name), done=False)
-        motion_edit.move(file, action, steps)
+        omf_codec.move(file, action, steps)
         return Outcome(said("Moved {}").format(action.name))
 
 
@@ -160,7 +159,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         place = listed.index(action)
         others = [other for other in listed if other != action]
         was_playing = active_action(context) == action
-        motion_edit.delete(file, action)
+        omf_codec.delete(file, action)
         if was_playing and others:
             actions.play(context, rig, others[min(place, len(others) - 1)])
         return Outcome(said("Deleted {}; it is removed from {} on the next save").format(name, file.name))
@@ -203,7 +202,7 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
         if not listed:
             return Outcome(said("The list is empty"), done=False)
         with scope.progress(context, len(listed)) as step:
-            motion_edit.update_status(context, rig, listed, report, progress=step)
+            omf_codec.update_status(context, rig, listed, report, progress=step)
         states = [action.motionbridge_motion.status for action in listed]
         text = said("Edited: {}, new: {}, unchanged: {}")
         return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
@@ -237,7 +236,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        scene.match_scene(context, omf.FRAMES_PER_SECOND, motion_length.ends_of(action))
+        scene.match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
         return scene.frames_said(context)
 
 
@@ -330,9 +329,9 @@ class OnMarks(OnMotion):
     def changed(self, context: bpy.types.Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
         """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
         _, action = self.chosen(context)
-        markers = marks.gather(action)
+        markers = motion_timing.gather_marks(action)
         sentence = change(action, markers)
-        marks.store(action, markers)
+        motion_timing.store_marks(action, markers)
         motion = action.motionbridge_motion
         motion.is_motion = True
         motion.active_mark = min(max(motion.active_mark, 0), max(len(markers) - 1, 0))
@@ -440,7 +439,7 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
 
         def add(action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             frame = context.scene.frame_current_final
-            now = max(marks.seconds_at(action, frame), 0.0)
+            now = max(motion_timing.seconds_at(action, frame), 0.0)
             start = self.start if self.start >= 0 else now
             end = self.end if self.end >= 0 else start + 1 / omf.FRAMES_PER_SECOND
             if end < start:

@@ -16,8 +16,8 @@ from ...formats.xray import omf
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator
 from ..bones import draw_restore
@@ -273,7 +273,7 @@ def _draw_motions(layout: bpy.types.UILayout, rig: Object, context: Context) -> 
 
 
 def _matches(scene: Scene, action: Action) -> bool:
-    first, last = motion_length.drawn_ends(action)
+    first, last = motion_timing.drawn_ends(action)
     same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 

@@ -11,10 +11,10 @@ from ...blender import compat, scope
 from ...blender.typed import Context
 from ...core.errors import WriteError
 from ...core.report import Report
-from ...games.xray.bones import order
+from ...games.xray.bones import values
 from ...games.xray.bones.properties import SHAPES, known
 from ...games.xray.levels import materials as level_materials
-from ...games.xray.models import game_making
+from ...games.xray.models import making
 from ...games.xray.models.properties import remembered
 from ..bases import BlenderOperator, ImportHelper
 from ..files import FileImport
@@ -51,7 +51,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         holder = _holder(context)
         if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
             return False
-        return remembered(holder) is None or game_making.has_new_bones(holder)
+        return remembered(holder) is None or making.has_new_bones(holder)
 
     def edited(self, context: Any) -> Iterable[Any]:
         """The model and its armature."""
@@ -62,7 +62,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         """Set up, count."""
         holder = _holder(context)
         with scope.object_mode(context):
-            number = game_making.set_up(holder)
+            number = making.set_up(holder)
         sentence = said("{} is an X-Ray model now, see Properties > Object; new bones: {}")
         return Outcome(sentence.format(holder.name, number))
 
@@ -103,9 +103,9 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         rig = active_rig(context)
         with scope.object_mode(context):
             if rig.motionbridge_editor_model.is_made:
-                game_making.set_up(rig)
+                making.set_up(rig)
             chosen = {bone.name for bone in rig.data.bones if not self.selected or compat.is_selected(rig, bone)}
-            number = game_making.fit_shapes(context, rig, self.shape, chosen, density=self.density, report=report)
+            number = making.fit_shapes(context, rig, self.shape, chosen, density=self.density, report=report)
         return Outcome(said("Bones with a fitted shape: {}").format(number), done=number > 0)
 
 
@@ -140,8 +140,8 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
         rig = active_rig(context)
         with scope.object_mode(context):
-            game_making.set_up(rig)
-            number = order.take(rig, order.bone_order_of(path), report)
+            making.set_up(rig)
+            number = values.take(rig, values.bone_order_of(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
         return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
 

@@ -15,10 +15,9 @@ from ...core.report import Report
 from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting
-from ...games.xray.motions import exporting as motion_export
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import length as motion_length
 from ...games.xray.motions import library, skl_codec
+from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
 from .. import listed_actions, scene
 from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
@@ -248,13 +247,13 @@ class EXPORT_SCENE_OT_xray_skl(
         chosen = self._chosen(rig)
         options = options_from(self, SkeletalFileOptions)
         with scope.object_mode(context), scope.progress(context, len(chosen)) as step:
-            plan = motion_export.plan_export(
+            plan = library.plan_export(
                 skl_codec.SKL,
                 context,
                 rig,
                 chosen,
                 path,
-                onto=motion_export.Onto[self.onto],
+                onto=library.Onto[self.onto],
                 options=options,
                 report=report,
                 progress=step,
@@ -347,7 +346,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
-        scene.match_scene(context, action.motionbridge_skeletal.fps, motion_length.ends_of(action))
+        scene.match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
         return scene.frames_said(context)
 
 
@@ -389,7 +388,7 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> Non
     if file is not None:
         text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
-    start, end = motion_length.drawn_ends(action)
+    start, end = motion_timing.drawn_ends(action)
     facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
     if skeletal.fitted:
         text = shown("Bones with curves of the file: {}, with fitted curves: {}").format(
@@ -427,7 +426,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         """All motions of the file."""
         rig = active_rig(context)
         with scope.object_mode(context):
-            return motion_export.plan_save_back(
+            return library.plan_save_back(
                 skl_codec.SKL,
                 context,
                 rig,

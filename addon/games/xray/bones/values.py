@@ -1,22 +1,50 @@
-"""What a model says of a bone's shape, joint and mass, as the properties of the bone, and back."""
+"""What files say of an armature's bones, and back: shape, joint and mass, of models and of `.bones`; their order.
+
+A new model takes order and parts of the bones of another model or motion file, so that its motions fit: the index of
+each bone, and the bone parts with the bones' numbers there, are kept on its armature.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import replace
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 
-from ....core import names
+from ....blender.properties import keep, kept
+from ....core import files, names
 from ....core.binary import as_in_file
+from ....core.errors import ReadError, WriteError
+from ....core.report import Report
+from ....core.text import counted_plural, listed, said_of
+from ....formats.xray import bones as bones_format
+from ....formats.xray.bones import (
+    Bones,
+    Breaking,
+    Friction,
+    IkFlags,
+    Mass,
+    Material,
+    Part,
+    Physics,
+    decode_bone,
+    encode_bone,
+    new_bone,
+    new_bones,
+    with_bones,
+)
+from ....formats.xray.conversion import BoneOrder, bone_order_of
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
-from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN
+from ..motions import files as motion_files
+from . import properties as bone_properties
+from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN, game_name, known
 
 if TYPE_CHECKING:
-    from ....blender.typed import Bone
+    from ....blender.typed import Bone, Object
+    from ....formats.xray.ogf.chunk_types import IkBone
     from .properties import BoneProperties
-
 
 BREAKABLE = 1
 
@@ -162,3 +190,229 @@ def _entry(base: IkBone, values: dict[str, Value]) -> IkBone:
 
 def _number(items: tuple[tuple[str, str, str, int], ...], identifier: str, otherwise: int) -> int:
     return next((item[3] for item in items if item[0] == identifier), otherwise)
+
+
+# Order and parts of another model -------------------------------------------------------------------------------------
+
+__all__ = ["BoneOrder", "bone_order_of", "of_new_model", "take"]
+
+
+def of_new_model(holder: Object) -> BoneOrder:
+    """What a new model has taken over from another; nothing of any other object."""
+    model = holder.motionbridge_editor_model
+    if not model.is_made or not len(model.parts):
+        return BoneOrder()
+    bones = sorted((bone.track, bone.name) for part in model.parts for bone in part.bones)
+    parts = [(part.name, [bone.name for bone in part.bones]) for part in model.parts]
+    return BoneOrder([name for _, name in bones], parts)
+
+
+def take(rig: Object, order: BoneOrder, report: Report) -> int:
+    """Let the bones of a new model be numbered as in ``order``, and keep its parts; how many bones both have.
+
+    Bones that differ are reported. Bones without the properties of a model are left alone.
+    """
+    numbers = {bone.lower(): number for number, bone in enumerate(order.bones)}
+    own = sorted((bone for bone in rig.data.bones if known(bone) is not None), key=lambda bone: known(bone).index)
+    labels = [game_name(bone).lower() for bone in own]
+    missing = [bone for bone in order.bones if bone.lower() not in labels]
+    more = [bone.name for bone, label in zip(own, labels, strict=True) if label not in numbers]
+    if missing:
+        report.warn(f"bones of the other model that this one lacks: {listed(missing)}", rig.name)
+    if more:
+        report.warn(f"bones that the other model lacks, which get numbers behind its own: {listed(more)}", rig.name)
+    ranked = sorted(zip(own, labels, strict=True), key=lambda row: numbers.get(row[1], len(numbers)))
+    for number, (bone, _) in enumerate(ranked):
+        bone.motionbridge_xray.index = number
+    shown = rig.motionbridge_editor_model.parts
+    shown.clear()
+    for label, bones in order.parts or [("default", order.bones)]:
+        part = shown.add()
+        part.name = label
+        for bone in bones:
+            entry = part.bones.add()
+            entry.name, entry.track = bone, numbers.get(bone.lower(), len(numbers))
+    return len(own) - len(more)
+
+
+# Files of bones -------------------------------------------------------------------------------------------------------
+
+OF_KIND: dict[type, tuple[str, ...]] = {
+    Material: ("material",),
+    Shape: (
+        *("shape", "shape_flags", "box_rotation", "box_centre", "box_half_size", "sphere_centre", "sphere_radius"),
+        *("cylinder_centre", "cylinder_direction", "cylinder_height", "cylinder_radius"),
+    ),
+    IkFlags: ("breakable",),
+    Joint: (
+        *("joint", "spring", "damping"),
+        *(f"limit_{axis}.{part}" for axis in "xyz" for part in ("lowest", "highest", "spring", "damping")),
+    ),
+    Breaking: ("break_force", "break_torque"),
+    Friction: ("friction",),
+    Mass: ("mass", "centre_of_mass"),
+}
+"""The properties that each kind of chunk is about."""
+
+
+@dataclass
+class BonesPlan:
+    """A file that could be written; ``changed`` properties by bone, ``added`` bones, how many are ``untouched``."""
+
+    path: str
+    data: bytes = b""
+    changed: dict[str, list[str]] = field(default_factory=dict)
+    added: list[str] = field(default_factory=list)
+    untouched: int = 0
+
+    def sentence(self) -> str:
+        """``1 bone changed, 2 added, 40 untouched``."""
+        parts = []
+        if self.changed:
+            parts.append(f"{len(self.changed)} {'bone' if len(self.changed) == 1 else 'bones'} changed")
+        if self.added:
+            parts.append(f"{len(self.added)} added")
+        return ", ".join([*parts, f"{self.untouched} unchanged"])
+
+    def write(self, *, backup: bool = False) -> None:
+        """Put the file on disk in one step."""
+        files.write_atomically(self.path, self.data, backup=backup)
+
+
+def import_bones(rig: Object, path: str, report: Report) -> int:
+    """Put the properties of the file at ``path`` on the bones of ``rig``; how many bones got some.
+
+    Raises `ReadError` for a file that is none, or of which no bone is in the armature.
+    """
+    data = files.read_file(path)
+    document = bones_format.read(data, path, report)
+    by_name = _bones_by_name(rig)
+    given, missing = 0, []
+    found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
+    if not any(ours is not None for _, ours in found):
+        raise ReadError(
+            f"none of the {counted_plural(len(found), 'bones')} of the file is in the armature {rig.name!r}",
+            file=path,
+            remedy="Select the armature these properties belong to",
+        )
+    firsts = _first_of_each_name(document)
+    decoded = [decode_bone(bone) for bone, _ in found]  # what refuses does so before a bone is changed
+    for number, ((bone, ours), physics) in enumerate(zip(found, decoded, strict=True)):
+        if firsts[bone.name.lower()] is not bone:
+            report.warn("the file has several bones of one name; the first is used, the others are kept", bone.name)
+            continue
+        if ours is None:
+            missing.append(bone.name)
+            continue
+        _adopt(ours, bone.name, number)
+        build_physics(ours, physics.entry, _absent(physics))
+        given += 1
+    if missing:
+        report.warn(
+            f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
+            "their properties are kept and written back",
+            ", ".join(missing),
+        )
+    rig.motionbridge_bones.path = path
+    keep(rig.motionbridge_bones, "document", data)
+    return given
+
+
+def _first_of_each_name(document: Bones) -> dict[str, bones_format.Bone]:
+    """In the order of the file, in which an export looks them up too."""
+    found: dict[str, bones_format.Bone] = {}
+    for section in document.sections:
+        if isinstance(section.value, bones_format.Bone):
+            found.setdefault(section.value.name.lower(), section.value)
+    return found
+
+
+def _bones_by_name(rig: Object) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for bone in bone_properties.in_order(rig):
+        found.setdefault(bone_properties.game_name(bone).lower(), bone)
+    return found
+
+
+def _adopt(bone: Bone, name: str, number: int) -> None:
+    """Make a bone that came from no model one of the game's, so that its panels show."""
+    properties = bone.motionbridge_xray
+    if bone_properties.known(bone) is None:
+        properties.is_bone, properties.index = True, number
+        properties.game_name, properties.imported_name = name, bone.name
+
+
+def _absent(physics: Physics) -> set[str]:
+    return {name for kind, properties in OF_KIND.items() if kind not in physics.kinds for name in properties}
+
+
+def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
+    """The properties of the bones of ``rig`` as the file at ``path``. Raises `WriteError`.
+
+    It starts from the file that was imported onto the armature; without one it is a new file of all bones.
+    """
+    if rig.mode == "EDIT":
+        rig.update_from_editmode()
+    files.warn_of_replacing(path, report)
+    plan = BonesPlan(path)
+    data = kept(rig.motionbridge_bones, "document")
+    document = bones_format.read(data, path, Report()) if data else None
+    made = _new_file(rig, plan) if document is None else _changed(rig, document, plan, report)
+    plan.data = bones_format.write(made)
+    return plan
+
+
+def _changed(rig: Object, document: Bones, plan: BonesPlan, report: Report) -> Bones:
+    by_name = _bones_by_name(rig)
+    changed = {}
+    for index, section in enumerate(document.sections):
+        bone = section.value
+        if not isinstance(bone, bones_format.Bone):
+            continue
+        ours = by_name.pop(bone.name.lower(), None)
+        plan.untouched += 1
+        if ours is None:
+            continue
+        physics = decode_bone(bone)
+        entry, properties = gather(ours, physics.entry, _absent(physics))
+        if properties:
+            plan.untouched -= 1
+            plan.changed[bone.name] = properties
+            changed[index] = encode_bone(bone, entry)
+    new = {name: ours for name, ours in by_name.items() if bone_properties.known(ours) is not None}
+    if strangers := [ours.name for name, ours in by_name.items() if name not in new]:
+        report.note("bones without properties of the game are left out", ", ".join(strangers))
+    plan.added = list(new)
+    added = [new_bone(bone_properties.game_name(ours), _file_entry(ours)) for ours in new.values()]
+    return with_bones(document, changed, added)
+
+
+def _new_file(rig: Object, plan: BonesPlan) -> Bones:
+    ours = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
+    if not ours:
+        raise WriteError(
+            f"no bone of {rig.name!r} has properties of the game",
+            remedy="Import a model (.ogf) or bone properties (.bones) first",
+        )
+    plan.added = [bone_properties.game_name(bone) for bone in ours]
+    made = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, ours, strict=True)]
+    return new_bones(made, list(_parts(rig)))
+
+
+def _parts(rig: Object) -> Iterator[Part]:
+    """The partitions of the armature's first motion file."""
+    for file in list(rig.motionbridge_motion_files)[:1]:
+        for partition in motion_files.partitions_of(file):
+            yield Part(partition.name, [bone.name or b"" for bone in partition.bones])
+
+
+def _file_entry(bone: Bone) -> IkBone:
+    """What stands on a bone, as a model has it."""
+    nothing = decode_bone(new_bone("", decode_bone(bones_format.Bone([])).entry))
+    entry, _ = gather(bone, nothing.entry)
+    return entry
+
+
+def suggested_name(rig: Object) -> str:
+    """The file the properties came from, else one called like the armature."""
+    return str(rig.motionbridge_bones.path) or f"{names.shortened(bpy.path.clean_name(rig.name))}.bones"

@@ -21,8 +21,8 @@ from ....formats.xray import hud
 from ....formats.xray.hud import FRAMES_PER_SECOND, Generation
 from ..models.importing import ImportedModel
 from ..motions import files as motion_files
-from ..motions import length as motion_length
 from ..motions import library, omf_codec
+from ..motions import timing as motion_timing
 from ..motions.library import Opened
 from ..options import MotionImportOptions
 from .properties import holder_of
@@ -249,7 +249,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
     if of_item is not None:
         _, count = blender_action.frame_range(of_hands)
         frames = round((count - 1) * speed_of(of_item) / speed_of(of_hands)) + 1
-        motion_length.set_length(of_item, frames)
+        motion_timing.set_length(of_item, frames)
         first, _ = blender_action.frame_range(of_item)
         blender_action.cut_keys(of_item, first + frames - 1)
     speed, end = row.speed, row.end

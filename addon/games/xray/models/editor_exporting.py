@@ -1,6 +1,8 @@
 """Models of the editor (`.object`) out of Blender: gather, encode onto the bytes that were imported.
 
 What is not edited is written as the file has it: chunk by chunk, mesh by mesh, bone by bone, motion by motion.
+
+Motions inside the model are encoded as those of files are.
 """
 
 from __future__ import annotations
@@ -8,7 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +18,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import armature, material, sharp_mesh
+from ....blender import armature, material, scope, sharp_mesh
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
 from ....core import files, names, space
@@ -29,6 +31,7 @@ from ....core.report import Report
 from ....core.text import counted_plural, said_of
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
+from ....formats.xray import skl
 from ....formats.xray.bones import Bone, Bones, Part, Parts
 from ....formats.xray.chunks import Chunk, Section
 from ....formats.xray.object import checks, mapping
@@ -48,24 +51,74 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import OtherBase, starts_from_disk
+from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
-from ..bones.file import OF_KIND
+from ..bones.values import OF_KIND
+from ..motions import library
 from ..motions.library import motions_of
+from ..motions.skl_codec import SKL, SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
-from .editor_motions import ModelPlan, file_inside, with_motions
-from .editor_properties import flags_of
 from .exporting import place_of, untouched_rest
-from .properties import objects_below
+from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
     from ....blender import typed
-    from ....blender.typed import Context, Material, Object
+    from ....blender.typed import Action, Context, Material, Object
     from ....formats.xray.object.document import Mesh
     from ....formats.xray.skl import Skl
-    from .editor_properties import EditorModelProperties
+    from ..motions.properties import SkeletalFile
+    from .properties import EditorModelProperties
 
+
+@dataclass
+class ModelPlan(FilePlan):
+    """A model that could be written, with its ``motions`` if they are other ones than those remembered."""
+
+    motions: skl.Skl | None = None
+    written: list[tuple[Any, str]] = field(default_factory=list)
+    """The actions of the motions, each with the name its motion has in the file."""
+
+
+def file_inside(holder: Object) -> SkeletalFile | None:
+    """What ``holder`` keeps of the motions inside its own model; None if there are no actions of them."""
+    path = bpy.path.abspath(holder.motionbridge_editor_model.path)
+    found = (
+        file
+        for file in holder.motionbridge_skeletal_files
+        if file.embedded and bpy.path.abspath(file.path) == path and motions_of(file)
+    )
+    return next(found, None)
+
+
+def with_motions(
+    context: Context,
+    rig: Object,
+    chosen: Sequence[Action],
+    document: editor_model.Object,
+    path: str,
+    *,
+    options: SkeletalExportOptions,
+    report: Report,
+    file: SkeletalFile | None = None,
+    samples: dict[Any, Any] | None = None,
+) -> ModelPlan:
+    """``document`` for the file at ``path``, with the actions ``chosen`` in the place of its motions of their names.
+
+    ``file``: what ``rig`` keeps of the motions that the document has; None of a new model. The changes are those of the
+    motions alone. Raises `WriteError`.
+    """
+    held = document.model.first(skl.Skl) or skl.new_skls([])
+    host = SklHost(rig, held, file, on_disk=True, model=document)
+    with scope.object_mode(context):
+        plan = library.plan_onto(
+            SKL, context, rig, chosen, path, host=host, options=options, report=report, samples=samples
+        )
+    changes = Changes(parts=plan.changes.parts)
+    return ModelPlan(path, plan.data, changes, plan.document if changes else None, plan.written)
+
+
+# The model ------------------------------------------------------------------------------------------------------------
 
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 

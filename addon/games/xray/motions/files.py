@@ -40,11 +40,10 @@ from ....formats.xray.omf.document import (
 )
 from ....formats.xray.skl import SkeletalMotion, Skl, read_list
 from ....formats.xray.skl import read_motion as read_skl_motion
-from .properties import SkeletalFile
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
-    from .properties import MotionFile, MotionProperties
+    from .properties import MotionFile, MotionProperties, SkeletalFile
 
 
 ALL = "all"
@@ -85,7 +84,7 @@ SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_s
 
 def lists_of(file: MotionFile | SkeletalFile) -> Kind:
     """Which of the two a file on an armature is of."""
-    return SKL_LISTS if isinstance(file, SkeletalFile) else LISTS
+    return SKL_LISTS if file.listed_by == SKL_LISTS.files else LISTS
 
 
 def attach(rig: Object, path: str, lists: Kind) -> MotionFile | SkeletalFile:

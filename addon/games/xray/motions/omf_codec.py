@@ -1,10 +1,13 @@
-"""The game's motions (`.omf`, or inside a model) as a kind of motion file: read and build, gather and encode."""
+"""The game's motions (`.omf`, or inside a model) as a kind of motion file: read and build, gather and encode.
+
+And what the panel's list does with them: what is edited, back to what the file says, order, deletion.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, Self
 
@@ -13,13 +16,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import action as actions
-from ....blender import compat, rotation_modes
+from ....blender import action_lists, compat, rotation_modes
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
 from ....blender.control_law import CONTROLS, keep_baseline
 from ....blender.properties import keep, kept
-from ....blender.rotation_modes import played
-from ....blender.sampling import Sampler, warn_of_muted
+from ....blender.rotation_modes import HiddenKeys, played
+from ....blender.sampling import Reach, Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
@@ -42,20 +45,17 @@ from ....formats.xray.omf.document import (
 from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
 from ....formats.xray.omf.tracks import refuse_overlong
 from ..bones.properties import bones_in_order, game_name
-from ..options import MotionExportOptions, MotionImportOptions
+from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
-from . import length as motion_length
-from . import marks
-from .exporting import Gatherer
+from . import timing as motion_timing
 from .files import LISTS
-from .library import MotionImport, Opened, bone_places, refuse_strangers
+from .library import Gatherer, MotionImport, Opened, bone_places, motions_of, plan_onto, refuse_strangers
 from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import order_of_angles
 
 if TYPE_CHECKING:
-    from ....blender.typed import Action, Object
+    from ....blender.typed import Action, Context, Object
     from .properties import MotionFile
-
 
 DIGEST_SIZE = 16
 """Bytes of what `Unedited` keeps."""
@@ -233,7 +233,7 @@ class Builders:
         action = writer.build(clip, tracks, options.first_frame, step)
         self.digest = writer.digest
         action.motionbridge_motion.frame_step = step
-        marks.store(action, clip.markers)
+        motion_timing.store_marks(action, clip.markers)
         return action
 
     def rebuild(self, action: Action, motion: Motion, definition: Definition | None) -> None:
@@ -243,7 +243,7 @@ class Builders:
         step = action.motionbridge_motion.frame_step
         writer.rebuild(action, clip, tracks, actions.frame_range(action, step)[0], step)
         action.motionbridge_motion.is_cut = False
-        marks.store(action, clip.markers)
+        motion_timing.store_marks(action, clip.markers)
 
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
@@ -391,8 +391,8 @@ class OmfGatherer(Gatherer):
 
     def motion(self, action: Action, label: str) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
-        step, imported = action.motionbridge_motion.frame_step, motion_length.imported_frames(action)
-        frames, table = motion_length.frames_of(action, imported), table_of(action, self._rig)
+        step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
+        frames, table = motion_timing.frames_of(action, imported), table_of(action, self._rig)
         modes = self._shown.modes(action, order_of_angles(action), table)
         rest = self._rest_for(action)[0]
         gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
@@ -405,9 +405,9 @@ class OmfGatherer(Gatherer):
                 tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
             self._shown.warn_of_pose(action, modes, tracked)
         self._take_muted(clip, gathered.muted, action, reached)
-        motion_length.warn(action, frames, imported, self.report)
+        motion_timing.warn_of_length(action, frames, imported, self.report)
         clip.bones = list(self._labels)
-        clip.markers = marks.gather(action)
+        clip.markers = motion_timing.gather_marks(action)
         self.gathered.append(action)
         self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
         if reached and self._options.look:
@@ -480,3 +480,133 @@ def definition_of(action: Action, name: str) -> Definition:
         definition.bone_or_part = motion.bone_or_part
         definition.timing = np.array([getattr(motion, field_name) for field_name in TIMING], "<f4")
     return definition
+
+
+# Motions in the panel -------------------------------------------------------------------------------------------------
+
+
+def update_status(
+    context: Any,
+    rig: Object,
+    chosen: Sequence[Action],
+    report: Report,
+    *,
+    look: bool = True,
+    progress: Callable[[int], None] = lambda _: None,
+) -> None:
+    """Compare each action with what its file has: new, edited or untouched.
+
+    ``look`` False samples nothing: what only sampling could tell is unknown then.
+    """
+    by_file: dict[str, list[Any]] = {}
+    files_of = action_lists.files_of_actions(rig, LISTS)
+    for action in chosen:
+        known = files_of.get(action)
+        if known is None or motion_files.motion_of(action) is None:
+            action.motionbridge_motion.status = "NEW"
+        else:
+            by_file.setdefault(known.name, []).append(action)
+    reach, done = Reach(rig), 0
+    for key, of_file in by_file.items():
+        file = rig.motionbridge_motion_files[key]
+        unedited, places = Unedited(rig, file), action_lists.listed(file, LISTS)
+        digests: dict[Any, bytes] = {}
+        for action in of_file:
+            digest = unedited.digest(action, places.get(action, -1)) if not reach.of(action) else b""
+            if unedited.is_known(action, digest):
+                _set_status(action, "UNTOUCHED")
+                done += 1
+            else:
+                digests[action] = digest
+            progress(done)
+        found = _compared(context, rig, file, list(digests), report, look=look, progress=_behind(done, progress))
+        for action, status in found.items():
+            _set_status(action, status)
+            if status == "UNTOUCHED":
+                unedited.remember(action, digests[action])
+        done += len(digests)
+
+
+def _behind(before: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda done: progress(before + done)
+
+
+def _set_status(action: Action, status: str) -> None:
+    if action.motionbridge_motion.status != status:
+        action.motionbridge_motion.status = status
+
+
+def _compared(
+    context: Context,
+    rig: Object,
+    file: Any,
+    chosen: Sequence[Any],
+    report: Report,
+    *,
+    look: bool,
+    progress: Callable[[int], None],
+) -> dict[Any, str]:
+    """The status of actions of one file, each compared with the motion it came from."""
+    if not chosen:
+        return {}
+    host = OMF.host(rig, chosen, file=file)
+    options = MotionExportOptions(
+        rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE, rename=False, look=look
+    )
+    plan = plan_onto(OMF, context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress)
+    changed = {change.number: change for change in plan.changes.parts}
+    found = {}
+    for number, action in enumerate(chosen):
+        motion, change = action.motionbridge_motion, changed.get(number)
+        renamed = motion.motion_name != motion.imported_name
+        same = "UNKNOWN" if action in plan.unseen else "UNTOUCHED"
+        found[action] = "NEW" if change and change.new else "EDITED" if change or renamed else same
+    return found
+
+
+def revert(rig: Object, action: Action, report: Report) -> None:
+    """Keys, marks and parameters as the file said them. Raises `WriteError` for an action that came from no file."""
+    file = action_lists.file_of(rig, action, LISTS)
+    motion = motion_files.motion_of(action)
+    place = action_lists.members(file, LISTS)[action] if file is not None else -1
+    if file is None or motion is None or place < 0:
+        raise WriteError(
+            f"the action {action.name!r} came from no motion file of {rig.name!r}",
+            remedy="Undo instead, or import its file again",
+        )
+    parameters = motion_files.document_of(file).motion_set.parameters
+    definition = parameters.definitions[place] if place < len(parameters.definitions) else None
+    rest = rest_of(rig, space.XRAY_ROOT_FRAME)
+    if motion_files.rest_changes(file, rig):
+        rest = motion_files.rest_then(file, rest)
+    order = action.motionbridge_motion.order
+    with Builders(rig, rest, parameters, file.path, report) as builders:
+        builders.rebuild(action, motion, definition)
+    describe(action, motion, definition, place, file)
+    action.motionbridge_motion.order = order
+    if action == rotation_modes.played(rig):
+        rotation_modes.restore(rig, action)
+
+
+def move(file: MotionFile, action: Action, steps: int) -> None:
+    """Move an action up (negative) or down in its file's list."""
+    listed = motions_of(file)
+    place = listed.index(action)
+    listed.insert(min(max(place + steps, 0), len(listed) - 1), listed.pop(place))
+    for order, moved in enumerate(listed):
+        moved.motionbridge_motion.order = order
+
+
+def delete(file: MotionFile, action: Action) -> None:
+    """Remove an action, and its motion from the file when that is saved next.
+
+    An action that another armature's file lists too stays there.
+    """
+    motion = action.motionbridge_motion
+    place = action_lists.members(file, LISTS)[action]
+    if place >= 0:
+        gone = file.deleted.add()
+        gone.name, gone.place = motion.imported_name, place
+    action_lists.remove(file, action, LISTS)
+    if not action_lists.is_listed(action, LISTS):
+        bpy.data.actions.remove(action)

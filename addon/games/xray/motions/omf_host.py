@@ -22,12 +22,12 @@ from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
-from ..bones import order
+from ..bones import values
 from ..options import RestChange
 from . import files as motion_files
-from . import length as motion_length
-from .exporting import Plan
+from . import timing as motion_timing
 from .files import LISTS
+from .library import Plan
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -224,7 +224,7 @@ def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | N
     """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
-        return OmfHost(None, parts=order.of_new_model(rig).parts)
+        return OmfHost(None, parts=values.of_new_model(rig).parts)
     places = action_lists.members(file, LISTS)
     originals: dict[int, Motion] = {}
     placed: dict[Any, int] = {}
@@ -309,7 +309,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
         motion.motion_name = motion.imported_name = names.decode(stored[index].name)
         keep(motion, "body", write_motion(stored[index]))
-        motion_length.set_length(action, stored[index].frames)
+        motion_timing.set_length(action, stored[index].frames)
     kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
     action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
     return file

@@ -22,7 +22,7 @@ from ....blender.action_lists import ListedAction, list_property
 from ....blender.properties import AddedProperties, bytes_property, changed, seal_property, status_property
 from ....blender.typed import Context
 from . import files as motion_files
-from . import marks
+from . import timing
 
 ALL_PARTITIONS = 0xFFFF
 FLAG_ITEMS = (
@@ -44,11 +44,11 @@ FLAG_ITEMS = (
 
 
 def _start_typed(interval: "MarkInterval", _context: Context) -> None:
-    marks.show_typed(interval, 0)
+    timing.show_typed(interval, 0)
 
 
 def _end_typed(interval: "MarkInterval", _context: Context) -> None:
-    marks.show_typed(interval, 1)
+    timing.show_typed(interval, 1)
 
 
 class MarkInterval(bpy.types.PropertyGroup):
@@ -163,6 +163,8 @@ class RestBone(bpy.types.PropertyGroup):
 class MotionFile(bpy.types.PropertyGroup):
     """A file of motions on a rig; ``name`` is the key that actions refer to."""
 
+    listed_by = "motionbridge_motion_files"
+
     path: StringProperty(
         name="Path", description="Path where the file was imported or last written", subtype="FILE_PATH"
     )
@@ -224,6 +226,8 @@ class SkeletalProperties(bpy.types.PropertyGroup):
 
 class SkeletalFile(bpy.types.PropertyGroup):
     """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
+
+    listed_by = "motionbridge_skeletal_files"
 
     path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     sha256: StringProperty(name="Digest", description="The file as imported or last saved", options={"HIDDEN"})
@@ -290,10 +294,10 @@ ADDED = AddedProperties(
     ),
     {
         (bpy.types.Action, "motionbridge_motion"): PointerProperty(type=MotionProperties),
-        (bpy.types.Object, "motionbridge_motion_files"): CollectionProperty(type=MotionFile),
+        (bpy.types.Object, MotionFile.listed_by): CollectionProperty(type=MotionFile),
         (bpy.types.Object, "motionbridge_motion_file"): IntProperty(name="Motion File", options={"HIDDEN"}),
         (bpy.types.Action, "motionbridge_skeletal"): PointerProperty(type=SkeletalProperties),
-        (bpy.types.Object, "motionbridge_skeletal_files"): CollectionProperty(type=SkeletalFile),
+        (bpy.types.Object, SkeletalFile.listed_by): CollectionProperty(type=SkeletalFile),
         (bpy.types.Action, "motionbridge_path"): PointerProperty(type=PathProperties),
     },
 )

@@ -49,11 +49,9 @@ from ....formats.xray.skl import (
 from ..bones.properties import bones_in_order
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
-from . import length as motion_length
-from . import marks
-from .exporting import Gatherer, Plan
+from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
-from .library import MotionImport, Opened, bone_places, imported_name, refuse_strangers
+from .library import Gatherer, MotionImport, Opened, Plan, bone_places, imported_name, refuse_strangers
 from .properties import EULER_ORDER, order_of_angles
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
 
@@ -230,7 +228,7 @@ class SklBuilder:
             motion = self._document.motions[place]
             action = _build(self._writer, motion, shown, numbers, bones=bones, showing=self._showing)
             describe(action, motion, self._document.bodies[place], place, file)
-            marks.store(action, decode_marks(motion.marks))
+            motion_timing.store_marks(action, decode_marks(motion.marks))
             _set_modes(self._rig, [bones[bone] for bone in shown], self._showing)
             yield place, action
 
@@ -527,7 +525,7 @@ class SklGatherer(Gatherer):
         base = skl_motion_of(action)
         playing = self._playing(action, label)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
-        clip.markers = marks.gather(action)
+        clip.markers = motion_timing.gather_marks(action)
         if base is None:
             self._fill(clip, action, None)
             made, new = new_motion(clip, self.skeleton, self._options.version)
@@ -561,9 +559,9 @@ class SklGatherer(Gatherer):
 
     def _frames(self, action: Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
-            return motion_length.ends_of(action)
-        first, last = motion_length.frames_of_skeletal(action, base)
-        motion_length.warn_of_skeletal(action, base, (first, last), self.report)
+            return motion_timing.ends_of(action)
+        first, last = motion_timing.frames_of_skeletal(action, base)
+        motion_timing.warn_of_skeletal(action, base, (first, last), self.report)
         return first, last
 
     def _bones_then(self, action: Action) -> Bones:

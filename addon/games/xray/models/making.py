@@ -1,0 +1,513 @@
+"""New models of any mesh or armature in Blender: an `.object` with the chunks that the SDK writes, or an `.ogf`.
+
+The editors of Shadow of Chernobyl and of the later games store sharp edges and motion references differently: options
+say for which one the file is. Sharp edges and flat faces make the smoothing; the editor computes normals itself.
+
+A model of the game is made as the SDK makes it, from an object of the editor, an imported one or one that exists in
+memory alone; normals of a new model are those that Blender shows.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path, PureWindowsPath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....blender import armature, material, scope
+from ....blender.armature import is_turned_or_scaled
+from ....blender.mesh import Offending
+from ....core import names, space
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.model import Material
+from ....core.problems import whole
+from ....core.report import Report
+from ....formats.xray import bones as bone_files
+from ....formats.xray import conversion, ogf, skl
+from ....formats.xray import object as editor_model
+from ....formats.xray.chunks import Chunk, Section
+from ....formats.xray.conversion import Making, game_model, points_of_bones
+from ....formats.xray.conversion import with_motions as with_game_motions
+from ....formats.xray.object import mapping
+from ....formats.xray.object.checks import problems
+from ....formats.xray.object.chunk_types import (
+    DYNAMIC,
+    ActorTransform,
+    Authorship,
+    ExportScale,
+    LodName,
+    ObjectFlags,
+    Surface,
+    Surfaces,
+)
+from ....formats.xray.object.document import BONES, MESHES, MOTIONS, OBJECT, Mesh, Meshes, Model
+from ....formats.xray.object.encoding import encode_new_mesh
+from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
+from ....formats.xray.object.smoothing import Rule
+from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box, with_new_meshes
+from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
+from ....formats.xray.omf.document import partitions_of
+from ...plan import FilePlan
+from ..bones import properties as bone_properties
+from ..bones import values as bone_values
+from ..motions import library, omf_codec, omf_host
+from ..options import (
+    EditorModelExportOptions,
+    ModelExportOptions,
+    ModelKind,
+    MotionExportOptions,
+    Sdk,
+    SkeletalExportOptions,
+)
+from . import editor_exporting, exporting
+from .editor_exporting import (
+    ModelPlan,
+    follow,
+    follow_parent,
+    gather,
+    materials_by_surface,
+    new_bone,
+    placement,
+    surface_of,
+    with_motions,
+)
+from .editor_exporting import find_problems as find_mesh_problems
+from .properties import flags_of, remembered
+
+if TYPE_CHECKING:
+    from ....blender import typed
+    from ....blender.typed import Action, Bone, Context, Object
+    from ..bones.properties import BoneProperties
+
+AUTHOR = b"Motionbridge"
+ONLY_BONE = "link"
+"""What the SDK calls the bone of an object that moves as a whole."""
+SHADER, STATIC_SHADER = b"models\\model", b"default"
+COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
+
+
+def plan_new_object(
+    context: Context,
+    holder: Object,
+    path: str,
+    options: EditorModelExportOptions,
+    report: Report,
+    *,
+    chosen: Sequence[Any] = (),
+    motions: SkeletalExportOptions | None = None,
+    for_game: bool = False,
+    rigid: bool = False,
+) -> ModelPlan:
+    """A new model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
+
+    ``chosen`` actions become its motions, as ``motions`` says. ``for_game``: with the normals that Blender shows, to be
+    made a model of the game. ``rigid``: without an armature all follows one bone. The scene stays as it is. Raises
+    `WriteError` if there is no mesh.
+    """
+    if holder.mode == "EDIT":
+        holder.update_from_editmode()
+    context.view_layer.update()
+    shown = meshes_for(context, holder) if options.meshes else []
+    if not shown:
+        raise WriteError(
+            f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
+        )
+    rig = holder if options.skeleton and holder.type == "ARMATURE" else None
+    bones = _bones(rig, report) if rig is not None else [_only_bone(shown, holder)] if rigid else []
+    model = Model([Section(Chunk(BONES, b""), mapping.numbered(bones))] if bones else [])
+    rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
+    meshes = [_mesh(one, holder, model, rule, report) for one in shown]
+    surfaces = [
+        _surface(used, bool(bones), report)
+        for key, used in materials_by_surface(shown).items()
+        if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
+    ]
+    model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
+    document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
+    for sentence in problems(document):
+        report.warn(sentence if for_game else f"editors of the game: {sentence}")
+    changes = Changes(new="editor model")
+    if rig is None or not chosen:
+        return ModelPlan(path, editor_model.write(document), changes)
+    how = motions or SkeletalExportOptions()
+    plan = with_motions(context, rig, chosen, document, path, options=how, report=report)
+    report.note(f"motions in the new model: {len(plan.written)}")
+    return replace(plan, changes=changes)
+
+
+def meshes_for(context: Context, holder: Any) -> list[Object]:
+    """The object itself, meshes below it, and meshes that its armature deforms."""
+    below = [holder, *holder.children_recursive]
+    if holder.type == "ARMATURE":
+        below += [shown for shown in context.scene.objects if shown.type == "MESH" and shown.find_armature() == holder]
+    return [shown for shown in dict.fromkeys(below) if shown.type == "MESH"]
+
+
+def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
+    """What editors or the game would not take of the model that ``holder`` would become, its meshes first."""
+    shown = meshes_for(context, holder)
+    found = find_mesh_problems(holder, report, shown)
+    if not shown:
+        none = np.zeros(0, np.int64)
+        found.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), none, none))
+    return found
+
+
+def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
+    now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    place = {bone: number for number, bone in enumerate(now.bones)}
+    made, plain = [], []
+    for bone in bone_properties.in_order(rig):
+        parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
+        one = new_bone(bone, parent, *placement(now, place[bone.name]))
+        if bone_properties.known(bone) is None:
+            one = bone_files.encode_bone(one, new_entry())
+        entry = bone_files.decode_bone(one).entry
+        if not entry.material:
+            plain.append(bone.name)
+            one = bone_files.encode_bone(one, replace(entry, material=NEW_BONE_MATERIAL))
+        made.append(one)
+    if plain:
+        report.note("bones without game material get default_object", ", ".join(plain))
+    return mapping.in_editor_order(made)
+
+
+def _only_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
+    """The bone that moves a model as a whole, at its origin, with a box around all meshes."""
+    points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
+    entry = new_entry()
+    if len(points):
+        entry.shape = replace(
+            entry.shape, type=BOX, box=np.concatenate([*map(np.ravel, oriented_box(space.xray_points(points)))])
+        )
+    return mapping.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
+
+
+def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
+    mesh = gather(shown, holder, report)
+    mesh.attributes = {}
+    if shown.data.has_custom_normals and rule is not Rule.NORMALS:
+        report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
+    follow_parent(mesh, shown, holder)
+    if not model.bones:
+        mesh.groups, mesh.weights = [], None
+    elif holder.type != "ARMATURE":
+        follow(mesh, ONLY_BONE)
+    return encode_new_mesh(mesh, model, rule, report)
+
+
+def _surface_names(mesh: Mesh) -> set[str]:
+    listed = mesh.first(SurfacesOfFaces)
+    return {entry.label.lower() for entry in listed.surfaces} if listed is not None else set()
+
+
+def _surface(used: Any, dynamic: bool, report: Report) -> Surface:
+    """The surface of a material; what it does not say as the editor's defaults, its texture by its image."""
+    made = surface_of(used)
+    if not made.shader:
+        made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
+        report.note(f"materials without engine shader get {names.decode(made.shader)}", used.name)
+    return replace(
+        made,
+        compiler_shader=made.compiler_shader or COMPILER_SHADER,
+        material=made.material or GAME_MATERIAL,
+        texture=made.texture or names.encode(texture_name(used)),
+    )
+
+
+def texture_name(used: Any) -> str:
+    r"""The game's name of a material's first image: its path below ``textures``, else its name; "" without."""
+    nodes = used.node_tree.nodes if used.node_tree is not None else ()
+    image = next((node.image for node in nodes if node.type == "TEX_IMAGE" and node.image is not None), None)
+    if image is None:
+        return ""
+    parts = list(PureWindowsPath((image.filepath or image.name).replace("/", "\\")).with_suffix("").parts)
+    lowered = [part.lower() for part in parts]
+    if "textures" in lowered:
+        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
+    return lowered[-1] if lowered else ""
+
+
+def _model(
+    bones: list[bone_files.Bone],
+    meshes: list[Mesh],
+    surfaces: list[Surface],
+    holder: Object,
+    sdk: Sdk,
+    *,
+    motions: bool,
+) -> Model:
+    """The chunks in the SDK's order, one of them for ``motions``; texts and flags that ``holder`` remembers."""
+    now = int(time.time())
+    known, own = remembered(holder), holder.motionbridge_editor_model
+    creator = names.encode(own.creator) or AUTHOR
+    references = [names.encode(entry.name) for entry in known.references] if known is not None and bones else []
+    listed = (0x924, MotionReferences(references)) if sdk is Sdk.SOC else (0x926, MotionReferences2(references))
+    numbered: list[tuple[int, Any]] = [
+        (0x900, Version(0x10)),
+        (0x912, UserData(names.encode(known.user_data) if known is not None else b"")),
+        (0x925, LodName(names.encode(own.lod))),
+        (0x903, ObjectFlags(flags_of(own) | (DYNAMIC if bones else 0))),
+        (MESHES, Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(meshes)])),
+        (0x907, Surfaces(surfaces)),
+    ]
+    if bones:
+        numbered.append((BONES, mapping.numbered(bones)))
+    if motions:
+        numbered.append((MOTIONS, skl.new_skls([])))
+    if references:
+        numbered.append(listed)
+    if bones:
+        labels = [bone.name for bone in bones]
+        parts = [
+            bone_files.Part(part.name, [names.encode(labels[bone.track or 0]) for bone in part.bones])
+            for part in partitions_of(labels, bone_values.of_new_model(holder).parts)
+        ]
+        numbered += [(0x923, bone_files.Parts(parts)), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
+    numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
+    if own.scale != 1.0:
+        numbered.append((0x927, ExportScale(np.float32(own.scale), 0)))
+    return Model([Section(Chunk(number, b""), value) for number, value in numbered])
+
+
+# Models of the game ---------------------------------------------------------------------------------------------------
+
+Floats = NDArray[np.float64]
+SAME_SCALE = 1e-4
+
+
+def plan_new(
+    context: Context,
+    holder: Object,
+    path: str,
+    options: ModelExportOptions,
+    report: Report,
+    *,
+    chosen: Sequence[Action] = (),
+    motions: MotionExportOptions | None = None,
+) -> FilePlan:
+    """A model of ``holder`` (an armature, a mesh, the parent of meshes, an imported object of the editor).
+
+    ``chosen`` actions become the motions inside, as ``motions`` says, unless it has motion references. The scene stays
+    as it is. Raises `WriteError` for what the game cannot take.
+    """
+    _warn(context, holder, report)
+    document = _object(context, holder, options, report)
+    taken = conversion.bone_order_of(options.bones_as) if options.bones_as else bone_values.of_new_model(holder)
+    generation = COP if options.most_links == COP.most_links else SOC
+    name = Path(path).with_suffix(".object").name
+    made = game_model(document, name, Making(generation, options.collapse, taken.bones), report)
+    if chosen and document.model.references:
+        report.warn("the motions inside are left out: the game reads motion references instead", holder.name)
+    elif chosen:
+        host = omf_host.OmfHost(None, parts=taken.parts) if taken.parts else omf_codec.OMF.host(holder, chosen)
+        with scope.object_mode(context):
+            how = motions or MotionExportOptions()
+            plan = library.plan_onto(
+                omf_codec.OMF, context, holder, chosen, path, host=host, options=how, report=report
+            )
+        made = with_game_motions(made, plan.document.motion_set)
+    return FilePlan(path, ogf.write(made), Changes(new="model"))
+
+
+def plan_replaced(context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+    """The imported model of ``holder`` with all its meshes as new ones, in any number and with any materials.
+
+    Every chunk but those of the geometry is as an export without meshes writes it. Raises `WriteError`.
+    """
+    without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
+    plan = exporting.plan_export(context, holder, without_meshes, report)
+    shown = meshes_for(context, holder)
+    _warn(context, holder, report)
+    found, backs = [], []
+    for one in shown:
+        mesh = editor_exporting.gather(one, holder, report)
+        mesh.materials = [_named(used) for used in one.data.materials]
+        editor_exporting.follow_parent(mesh, one, holder)
+        found.append(mesh)
+        backs.append([used is not None and used.motionbridge_surface.two_sided for used in one.data.materials])
+    base = ogf.read(plan.data, holder.name, Report())
+    data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=backs))
+    plan.changes.lines.append("all meshes")
+    return FilePlan(path, data, plan.changes)
+
+
+def _warn(context: Context, holder: Object, report: Report) -> None:
+    """Say what the model will lack without a word from the game."""
+    if is_turned_or_scaled(holder):
+        report.warn(
+            "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be", holder.name
+        )
+    for used in _materials(meshes_for(context, holder)):
+        if not _named(used).texture:
+            report.warn(
+                "the material has no texture; type its path in Properties > Material > X-Ray Material", used.name
+            )
+
+
+def _materials(shown: Sequence[Object]) -> list[typed.Material]:
+    """The materials of meshes, each once."""
+    return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
+
+
+def _named(used: typed.Material | None) -> Material:
+    """What a material says, its texture by its image where it names none."""
+    found = material.gather(used)
+    return found if found.texture or used is None else replace(found, texture=texture_name(used))
+
+
+def _object(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> editor_model.Object:
+    editor = EditorModelExportOptions(skeleton=options.skeleton)
+    if holder.motionbridge_editor_model.is_model:
+        plan = editor_exporting.plan_export(
+            context, holder, holder.name, editor, report, motions=SkeletalExportOptions()
+        )
+    else:
+        rigid = options.kind is ModelKind.RIGID
+        plan = plan_new_object(context, holder, holder.name, editor, report, for_game=True, rigid=rigid)
+    return editor_model.read(plan.data, holder.name, Report())
+
+
+# Setting up ---------------------------------------------------------------------------------------------------------
+
+
+def set_up(holder: Object) -> int:
+    """Give an object the panels of a model, and its bones the values of the SDK's new bones; how many are new."""
+    model = holder.motionbridge_editor_model
+    model.is_made = not model.is_model
+    if holder.type != "ARMATURE":
+        return 0
+    before = len([bone for bone in holder.data.bones if bone_properties.known(bone) is not None])
+    new = [bone for bone in _depth_first(holder.data.bones) if bone_properties.known(bone) is None]
+    for number, bone in enumerate(new, before):
+        properties = bone.motionbridge_xray
+        properties.is_bone, properties.index = True, number
+        properties.game_name, properties.imported_name = bone.name.lower(), bone.name
+        bone_values.build_physics(bone, new_entry())
+    return len(new)
+
+
+def has_new_bones(holder: Object) -> bool:
+    """Whether the armature of a new model has bones that came after `set_up`."""
+    is_made = holder.type == "ARMATURE" and holder.motionbridge_editor_model.is_made
+    return is_made and any(bone_properties.known(bone) is None for bone in holder.data.bones)
+
+
+def _depth_first(bones: Any) -> list[Bone]:
+    """In the SDK's order: brothers by name."""
+    ordered: list[Bone] = []
+    waiting = [bone for bone in bones if bone.parent is None]
+    waiting.sort(key=_by_name, reverse=True)
+    while waiting:
+        bone = waiting.pop()
+        ordered.append(bone)
+        waiting += sorted(bone.children, key=_by_name, reverse=True)
+    return ordered
+
+
+def _by_name(bone: Bone) -> bytes:
+    return names.encode(bone.name.lower())
+
+
+# Shapes -------------------------------------------------------------------------------------------------------------
+
+
+def fit_shapes(
+    context: Context, rig: Object, kind: str, chosen: Collection[str], *, density: float, report: Report
+) -> int:
+    """Give each of the bones ``chosen`` (by name) a shape around the vertices that follow it most; how many got one.
+
+    Mass is the shape's volume times ``density`` (kg per cubic metre), the centre of mass the shape's. Bones with fewer
+    than three vertices keep what they have and are reported. Raises `WriteError` as an export does.
+    """
+    points = points_of_bones(_object(context, rig, ModelExportOptions(), Report()))
+    fitted, empty = 0, []
+    for bone in rig.data.bones:
+        if bone.name not in chosen or bone_properties.known(bone) is None:
+            continue
+        found = points.get(bone_properties.game_name(bone))
+        if found is None or len(found) < FEWEST_POINTS:
+            empty.append(bone.name)
+            continue
+        volume, centre = _fit(bone.motionbridge_xray, kind, found)
+        bone.motionbridge_xray.mass = volume * density
+        bone.motionbridge_xray.centre_of_mass = centre.tolist()
+        fitted += 1
+    if empty:
+        report.warn(f"bones with fewer than {FEWEST_POINTS} vertices keep their shape: {', '.join(empty)}", rig.name)
+    return fitted
+
+
+def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats]:
+    """Volume and centre of the shape that ``bone`` (its properties) gets."""
+    axes, box_centre, half = (values.astype(np.float64) for values in oriented_box(points))
+    bone.shape = kind
+    if kind == "BOX":
+        bone.box_rotation, bone.box_centre = axes.ravel().tolist(), box_centre.tolist()
+        bone.box_half_size = half.tolist()
+        return float(8 * np.prod(half)), box_centre
+    if kind == "SPHERE":
+        radius = float(np.linalg.norm(points - box_centre, axis=1).max())
+        bone.sphere_centre, bone.sphere_radius = box_centre.tolist(), radius
+        return 4 / 3 * np.pi * radius**3, box_centre
+    longest = int(np.argmax(half))
+    away = (points - box_centre) @ np.delete(axes, longest, axis=0).T
+    radius, height = float(np.linalg.norm(away, axis=1).max()), float(2 * half[longest])
+    bone.cylinder_centre, bone.cylinder_direction = box_centre.tolist(), axes[longest].tolist()
+    bone.cylinder_height, bone.cylinder_radius = height, radius
+    return float(np.pi * radius**2 * height), box_centre
+
+
+# Checks -------------------------------------------------------------------------------------------------------------
+
+
+def find_problems(context: Context, holder: Object, report: Report) -> list[Offending]:
+    """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
+    found = find_problems_of_new(context, holder, report)
+    shown = meshes_for(context, holder)
+    for one in dict.fromkeys((holder, *shown)):
+        found += [_whole(one, *words) for words in _object_problems(one)]
+    for used in _materials(shown):
+        if not _named(used).texture:
+            words = (
+                f"the material {used.name!r} has no texture",
+                "Type its path in Properties > Material > X-Ray Material",
+            )
+            found.append(_whole(holder, *words))
+    for group in names.duplicates(one.name for one in shown):
+        found.append(_whole(holder, f"meshes named {group[0]!r} differ in case alone", "Rename one"))
+    if holder.type == "ARMATURE":
+        found += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
+    return found
+
+
+def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
+    none = np.zeros(0, np.int64)
+    return Offending(shown, whole(sentence, remedy), none, none)
+
+
+def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
+    scale = np.array(shown.matrix_world.to_scale())
+    if np.linalg.det(np.array(shown.matrix_world)[:3, :3]) < 0:
+        yield "the object is mirrored (negative scale), which turns its faces inside out", "Apply its scale (Ctrl A)"
+    elif np.abs(scale - 1).max() > SAME_SCALE:
+        yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
+
+
+def _shape_problems(bone: Any) -> Iterator[tuple[str, str]]:
+    properties = bone_properties.known(bone)
+    if properties is None:
+        return
+    sizes = {
+        "BOX": lambda: min(properties.box_half_size),
+        "SPHERE": lambda: properties.sphere_radius,
+        "CYLINDER": lambda: min(properties.cylinder_height, properties.cylinder_radius),
+    }
+    if properties.shape in sizes and sizes[properties.shape]() <= 0:
+        yield f"the collision shape of the bone {bone.name!r} has no volume", "Use Fit Shapes to Mesh, or choose None"
