@@ -161,7 +161,7 @@ def test_a_binarised_file_without_a_skeleton_names_the_option(rig, folder):
 
 
 def test_the_dialogs_suggest_the_skeleton_files_of_the_scene():
-    from addon.ui.arma.animations import IMPORT_SCENE_OT_arma_rtm, SkeletonFilesChoice
+    from addon.ui.arma.files import IMPORT_SCENE_OT_arma_rtm, SkeletonFilesChoice
 
     class Dialog:
         config, pivots_model = "typed.cfg", "typed.p3d"

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
-from addon.ui.arma import animations, models
+from addon.ui.arma import files
 from addon.ui.bases import MOST_LISTED, offered_paths
 from addon.ui.descent3 import models as descent_models
 from addon.ui.xray import motion_files
@@ -50,8 +50,8 @@ def test_a_crowded_folder_is_cut_short(folder):
 ASKED = {
     motion_files.IMPORT_SCENE_OT_xray_omf: ["model"],
     descent_models.IMPORT_SCENE_OT_descent3_oof: ["animated_textures"],
-    animations.IMPORT_SCENE_OT_arma_rtm: ["config", "pivots_model", "bone_table"],
-    models.IMPORT_SCENE_OT_arma_p3d: ["config", "pivots_model", "bone_table"],
+    files.IMPORT_SCENE_OT_arma_rtm: ["config", "pivots_model", "bone_table"],
+    files.IMPORT_SCENE_OT_arma_p3d: ["config", "pivots_model", "bone_table"],
 }
 
 

@@ -1,4 +1,4 @@
-"""The files of Descent 3 as the interface offers them."""
+"""The files of Descent 3, and what a sub-object can be, as the interface offers them."""
 
 from ..kinds import Drop, FileKind
 
@@ -7,3 +7,21 @@ ARCHIVES = FileKind("descent3_oof", "Descent 3 Archive", ("hog2",), exported=(),
 TEXTURES = FileKind("descent3_ogf", "Descent 3 Texture", ("ogf_image",), exported=(), drop=Drop.IMAGE)
 
 KINDS = (MODELS, ARCHIVES, TEXTURES)
+
+PART_KINDS = (
+    ("NONE", "Plain", "An ordinary sub-object", 0),
+    ("ROTATE", "Rotor ($rotate)", "Rotates permanently around the axis of its keys", 1),
+    ("JITTER", "Jitter ($jitter)", "The vertices tremble", 2),
+    ("SHELL", "Door Housing ($shell)", "The room around a door; not drawn, has no children", 3),
+    ("FACING", "Billboard ($facing)", "One textured face that always looks at the camera", 4),
+    ("FRONT_FACE", "Door Front ($frontface)", "One face that closes a door; not drawn, has no children", 5),
+    ("GLOW", "Glow ($glow)", "Light at the pivot; its one face gives the direction and is not drawn", 6),
+    ("THRUSTER", "Thruster ($thruster)", "Glow of an engine; its one face gives the direction and is not drawn", 7),
+    ("TURRET", "Turret ($fov)", "Rotated by the game around the axis of its keys", 8),
+    ("MONITOR", "Cockpit Monitor ($monitor)", "A cockpit gauge", 9),
+    ("VIEWER", "Cockpit Eye ($viewer)", "Position of the eye in a cockpit", 10),
+    ("LAYER", "Cockpit Layer ($layer)", "Drawn after the gauges of a cockpit", 11),
+    ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
+    ("OTHER", "Other", "A property string unknown to the game", 13),
+)
+"""What a sub-object can be to the game by its property string (`property_values`): items of an enumeration."""

@@ -16,7 +16,7 @@ import numpy as np
 from ...blender.action import frames_per_second
 from ...blender.bone_curves import channel_path
 from ...formats.descent3.oof.model import NUMBERS, Kind, Property, parse_property
-from .model_properties import PART_KINDS
+from .kinds import PART_KINDS
 
 if TYPE_CHECKING:
     from ...blender.typed import Object

@@ -2,16 +2,8 @@
 
 from typing import Any
 
-from . import (
-    animations,
-    models,
-    panels,
-)
+from . import files, panels
 
-_WITH_CLASSES: tuple[Any, ...] = (
-    animations,
-    panels,
-    models,
-)
+_WITH_CLASSES: tuple[Any, ...] = (panels, files)
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

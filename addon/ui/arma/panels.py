@@ -24,7 +24,7 @@ from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_ar
 from ..target import active_action, active_rig, lacks_rig
 from ..translations import said, shown
 from ..xray.motion_operators import OnMotion
-from .animations import SkeletonFilesPanel
+from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
     from ...games.arma.animation_export import AnimationPlan
