@@ -16,7 +16,7 @@
   else has cut or changed. It is missing beside data of Motionbridge 0.1.0, which is accepted as it is.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -80,6 +80,13 @@ def refuse_linked(blocks: Iterable[Any]) -> None:
 
 _stamp = 0
 _evaluations = 0
+
+
+def nearest_above(shown: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda one: one.parent) -> Any:
+    """``shown`` itself or the first object above it that ``fits``, None without; ``above`` says which is next."""
+    while shown is not None and not fits(shown):
+        shown = above(shown)
+    return shown
 
 
 def stamp() -> int:

@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.properties import AddedProperties, bytes_property, seal_property
+from ...blender.properties import AddedProperties, bytes_property, nearest_above, seal_property
 from ...blender.typed import Context
 from . import property_values
 from .kinds import PART_KINDS
@@ -220,6 +220,4 @@ ADDED = AddedProperties(
 
 def holder_of(shown: Any) -> Any:
     """The holder of the model that an object belongs to, or None."""
-    while shown is not None and not shown.motionbridge_descent_model.is_model:
-        shown = shown.parent
-    return shown
+    return nearest_above(shown, lambda one: bool(one.motionbridge_descent_model.is_model))

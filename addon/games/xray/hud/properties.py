@@ -13,7 +13,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.properties import AddedProperties
+from ....blender.properties import AddedProperties, nearest_above
 from ....blender.typed import Context
 from ..options import ASPECTS, GAMES, STANCES
 from . import attachments, pairs, placing
@@ -115,12 +115,15 @@ class HudProperties(bpy.types.PropertyGroup):
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
 
 
+def _above(part: Any) -> Any:
+    """The hands that an empty above them carries, else the parent."""
+    hands = part.motionbridge_hud.hands
+    return hands if hands is not None and hands.motionbridge_hud.is_hud else part.parent
+
+
 def holder_of(shown: Any) -> Any:
     """The armature of the hands that a part of a first-person scene belongs to, or None."""
-    while shown is not None and not shown.motionbridge_hud.is_hud:
-        below = shown.motionbridge_hud.hands
-        shown = below if below is not None and below.motionbridge_hud.is_hud else shown.parent
-    return shown
+    return nearest_above(shown, lambda one: bool(one.motionbridge_hud.is_hud), _above)
 
 
 ADDED = AddedProperties(

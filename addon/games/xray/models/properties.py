@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.properties import AddedProperties, bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, nearest_above, seal_property
 from ....blender.typed import Object
 from ....core import names
 from ..motions.properties import Partition
@@ -59,9 +59,7 @@ def holder_of(shown: Any) -> Any:
     """The object that remembers the model that ``shown`` is part of: itself, one above it, the armature that deforms
     it; None without.
     """
-    above = shown
-    while above is not None and remembered(above) is None:
-        above = above.parent
+    above = nearest_above(shown, lambda one: remembered(one) is not None)
     if above is not None or shown is None:
         return above
     rig = shown.find_armature()
