@@ -49,7 +49,7 @@ class Base:
 
     ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
     step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`, ``zero``
-    as in `step.moved`.
+    as in `timing.moved`.
     """
 
     document: rtm.Rtm
