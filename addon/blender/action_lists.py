@@ -27,7 +27,7 @@ is moved into a text likewise.
 
 from collections.abc import Callable, Iterable, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
@@ -61,6 +61,24 @@ def list_property() -> Any:
     return PointerProperty(type=bpy.types.Text, options={"HIDDEN"}, update=changed)
 
 
+if TYPE_CHECKING:
+
+    class ActionFile(Protocol):
+        """A file on an armature, whichever game it is of: see `Kind`."""
+
+        name: str
+        action_list: Any
+        lists_actions: bool
+
+        @property
+        def actions(self) -> Any:
+            """Of `ListedAction`."""
+
+        @property
+        def id_data(self) -> Any:
+            """The armature."""
+
+
 class Kind(NamedTuple):
     """A kind of file: the collection of files on an armature, the properties of an action.
 
@@ -83,7 +101,7 @@ class Kind(NamedTuple):
         return getattr(rig, self.files)
 
 
-def members(file: Any, kind: Kind) -> dict[Any, int]:
+def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
     """The actions of a file of an armature, each with its index in the file; -1 for new ones.
 
     Those listed, then copies that the armature uses (plays, or has in the NLA) and no armature lists.
@@ -93,20 +111,20 @@ def members(file: Any, kind: Kind) -> dict[Any, int]:
     return found
 
 
-def _copies_in_use(file: Any, kind: Kind) -> list[Action]:
+def _copies_in_use(file: "ActionFile", kind: Kind) -> list[Action]:
     """The actions that the armature of a file uses, that say they are of this file and that no file lists."""
     used = used_by(file.id_data)
     return [action for action in used if kind.properties(action).file == file.name and not is_listed(action, kind)]
 
 
-def listed(file: Any, kind: Kind) -> dict[Any, int]:
+def listed(file: "ActionFile", kind: Kind) -> dict[Any, int]:
     """The actions that a file lists, each with its index in the file. Nothing is stored."""
     if file.lists_actions:
         return {action: place for action, place in _entries(file) if action is not None}
     return _claims(kind, file.name).get(file.id_data, {})
 
 
-def pointers(file: Any) -> list[Action]:
+def pointers(file: "ActionFile") -> list[Action]:
     """The actions that a file lists in their order, None where one was deleted."""
     found = list(map(_ACTION, _rows(file)))
     for used in file.actions if file.action_list is not None else ():
@@ -115,16 +133,16 @@ def pointers(file: Any) -> list[Action]:
     return found
 
 
-def length(file: Any) -> int:
+def length(file: "ActionFile") -> int:
     """How many entries the list of a file has."""
     return len(_rows(file))
 
 
-def _rows(file: Any) -> Any:
+def _rows(file: "ActionFile") -> Any:
     return file.actions if file.action_list is None else file.action_list.motionbridge_actions.entries
 
 
-def _entries(file: Any) -> list[tuple[Any, int]]:
+def _entries(file: "ActionFile") -> list[tuple[Any, int]]:
     """The actions that a file lists with their indices in the file, None where one was deleted."""
     return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
 
@@ -154,7 +172,7 @@ def is_listed(action: Action, kind: Kind) -> bool:
     return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
 
-def _lists(file: Any, action: Action, kind: Kind) -> bool:
+def _lists(file: "ActionFile", action: Action, kind: Kind) -> bool:
     """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
     if not file.lists_actions:
         return action in listed(file, kind)
@@ -206,12 +224,12 @@ def used_by(owner: Any) -> list[Action]:
     return [action for action in dict.fromkeys([data.action, *strips]) if action is not None]
 
 
-def start_list(file: Any) -> None:
+def start_list(file: "ActionFile") -> None:
     """Let a new file list its actions; it has none yet."""
     replace(file, ())
 
 
-def add(file: Any, action: Action, place: int, kind: Kind) -> None:
+def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
     """List an action at the end, with its index in the file (-1: it is not in it yet).
 
     If the armature uses it already, `hold_used` is to follow.
@@ -222,13 +240,13 @@ def add(file: Any, action: Action, place: int, kind: Kind) -> None:
     _put(file.action_list.motionbridge_actions.entries, action, place)
 
 
-def remove(file: Any, action: Action, kind: Kind) -> None:
+def remove(file: "ActionFile", action: Action, kind: Kind) -> None:
     """Take an action out of a file's list; its motion in the file is somebody else's business."""
     store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
 
 
-def replace(file: Any, chosen: Iterable[tuple[Any, int]]) -> None:
+def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
     """List these actions with their indices, and no others."""
     chosen = list(chosen)
     if not _owns_list(file):
@@ -257,7 +275,7 @@ def _put(rows: Any, action: Action, place: int, row: int = -1) -> None:
     entry.action, entry.place, entry.row = action, place, row
 
 
-def _owns_list(file: Any) -> bool:
+def _owns_list(file: "ActionFile") -> bool:
     """Whether a file has a list in a text that no other file has: that of a duplicated armature has the original's."""
     text = file.action_list
     return text is not None and is_local(text) and text.users == 1
@@ -281,19 +299,19 @@ def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
             replace(file, _entries(file))
 
 
-def _used_rows(file: Any) -> list[tuple[int, Any, int]]:
+def _used_rows(file: "ActionFile") -> list[tuple[int, Any, int]]:
     """The row, the action and its index in the file, of listed actions that the armature of a file uses."""
     used = set(used_by(file.id_data))
     return [(row, action, place) for row, (action, place) in enumerate(_entries(file)) if action in used]
 
 
-def _hold(file: Any, used: Sequence[tuple[int, Any, int]]) -> None:
+def _hold(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
     file.actions.clear()
     for row, action, place in used:
         _put(file.actions, action, place, row)
 
 
-def store(file: Any, kind: Kind) -> None:
+def store(file: "ActionFile", kind: Kind) -> None:
     """Make the list of a file that version 0.1.0 stored, and those of other armatures' files of its name."""
     if file.lists_actions:
         if file.action_list is None:

@@ -113,7 +113,7 @@ class Rest:
         return left.swapaxes(-1, -2), rotation.matrices(self.rotations).swapaxes(-1, -2)
 
 
-def rest_of(rig: Any, root_frame: Floats) -> Rest:
+def rest_of(rig: Object, root_frame: Floats) -> Rest:
     """The rest pose as Blender stores it.
 
     Blender keeps head, tail and roll and computes the matrices again (1e-5 off in rotation), so poses must be taken

@@ -71,7 +71,7 @@ class ActionTemplate:
         self._template, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
         self._add_curves(self._template, self.bag)
 
-    def _add_curves(self, action: bpy.types.Action, bag: Any) -> None:
+    def _add_curves(self, action: Action, bag: Any) -> None:
         make = compat.curve_maker(action, bag)
         for bone in self.bones:
             for channel, width in self.others.get(bone, self.channels):
@@ -89,7 +89,7 @@ class ActionTemplate:
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
-    def restore(self, action: bpy.types.Action) -> None:
+    def restore(self, action: Action) -> None:
         """Throw the action's curves away for new ones; whoever plays it goes on playing it."""
         bag = compat.curve_bag(action)
         compat.clear_curves(bag)

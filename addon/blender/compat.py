@@ -148,7 +148,7 @@ def _has_curves(action: Action, slot: Any) -> bool:
     return bag is not None and len(bag.fcurves) > 0
 
 
-def assign(owner: Any, action: Action | None, slot: Any = None) -> None:
+def assign(owner: Object, action: Action | None, slot: Any = None) -> None:
     """Make ``owner`` play ``action`` through ``slot`` (or the suitable one); None takes the action away."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
@@ -156,7 +156,7 @@ def assign(owner: Any, action: Action | None, slot: Any = None) -> None:
         data.action_slot = slot if slot is not None else suitable_slot(action, owner)
 
 
-def slot_name(owner: Any) -> str:
+def slot_name(owner: Object) -> str:
     """The name to give new slots, so that whatever action the user picks plays: the last one used, else the owner's."""
     data = owner.animation_data
     if SLOTTED and data is not None and data.last_slot_identifier:

@@ -208,7 +208,7 @@ Muted = Callable[[], tuple[DeltaChannels, NDArray[np.bool_]]]
 class DeltaReader:
     """Reads actions of one rig as arrays."""
 
-    def __init__(self, rig: Any, rest: RestPose) -> None:
+    def __init__(self, rig: Object, rest: RestPose) -> None:
         """Learn the rig's data paths once."""
         self.rest = rest
         self._rig = rig

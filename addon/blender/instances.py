@@ -75,7 +75,7 @@ def _show(shown: Any, originals: Sequence[Any], onto: Any) -> None:
 _HOLDER = "motionbridge_originals"
 
 
-def remove(shown: Any) -> None:
+def remove(shown: Object) -> None:
     """Take such an object away with all that was made for it."""
     holder = shown.get(_HOLDER)
     data = shown.data
@@ -145,7 +145,7 @@ def _set_down(nodes: _Nodes, points: Any, ground: Any) -> Any:
 class _Nodes:
     """A node tree that is being written, each node right of the one before."""
 
-    def __init__(self, tree: Any) -> None:
+    def __init__(self, tree: bpy.types.GeometryNodeTree) -> None:
         self.tree = tree
 
     def new(self, kind: str) -> Any:

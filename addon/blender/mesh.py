@@ -311,7 +311,7 @@ class Shape:
 
 
 def gather_shape(
-    shown: bpy.types.Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
+    shown: Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
 ) -> Shape:
     """Vertices, triangles, Blender's material slots and existing ``wanted`` attributes; nothing is split.
 
@@ -561,7 +561,7 @@ def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDAr
 
 
 @contextmanager
-def outside_edit_mode(shown: Any) -> Iterator[Any]:
+def outside_edit_mode(shown: Object) -> Iterator[typed.Mesh]:
     """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays.
 
     It may be edited as that of another object that shares it.

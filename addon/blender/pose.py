@@ -20,7 +20,7 @@ from .bone_curves import channel_path
 from .path import behaviours, is_odd, tell_ends
 
 if TYPE_CHECKING:
-    from .typed import Action
+    from .typed import Action, Object
 
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"
@@ -206,7 +206,7 @@ class PoseKeys:
         self.other_kinds = other_kinds
         self.muted = muted
         self._first: dict[str, int] = {}
-        curves: list[Any] = []
+        curves: list[bpy.types.FCurve] = []
         for bone, one in found.items():
             self._first[bone] = len(curves)
             curves += [curve for _, _, curve in one.rows]
@@ -295,7 +295,7 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> _Keys:
 class PoseReader:
     """Reads what actions say of the bones of one rig."""
 
-    def __init__(self, rig: Any) -> None:
+    def __init__(self, rig: Object) -> None:
         """Learn the rig's data paths once."""
         self._rig = rig
         self._paths = {
@@ -344,7 +344,7 @@ def _through(curve: Any, fps: float, tolerance: float) -> Curve:
     return fitted(frames / fps, values, tolerance)
 
 
-def actions_turning(rig: Any, channel: str) -> list[Action]:
+def actions_turning(rig: Object, channel: str) -> list[Action]:
     """Actions that turn bones of ``rig`` by ``channel``, as far as their first such curve tells."""
     known = {channel_path(bone.name, channel) for bone in rig.pose.bones}
     return [action for action in _actions() if _first_path(action, channel) in known]

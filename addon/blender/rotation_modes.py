@@ -52,7 +52,7 @@ class HiddenKeys(Enum):
 class RotationModes:
     """Rotation modes of one rig; its data paths are learnt once, for many actions."""
 
-    def __init__(self, rig: Any) -> None:
+    def __init__(self, rig: Object) -> None:
         """``rig`` is an armature object."""
         self._rig = rig
         self._paths = _rotation_paths(tuple(rig.pose.bones.keys()))
@@ -160,7 +160,7 @@ def set_mode(bone: Any, mode: str) -> None:
     bone.rotation_mode = mode
 
 
-def restore(rig: Any, action: Any, order: str = "") -> list[str]:
+def restore(rig: Object, action: Action, order: str = "") -> list[str]:
     """Set rotation modes to those that play the keys of ``action``; the bones that were changed."""
     needed = RotationModes(rig).needed(action, order)
     for name, mode in needed.items():

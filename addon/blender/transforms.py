@@ -80,7 +80,7 @@ def key_range(curves: Sequence[bpy.types.FCurve]) -> tuple[int, int] | None:
     return int(np.floor(min(first for first, _ in ends))), int(np.ceil(max(last for _, last in ends)))
 
 
-def why_sampled(owner: Any, *, turning: bool = True) -> list[str]:
+def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
     """What makes an object's place more than its keys; empty where these are the whole truth.
 
     ``turning`` False takes no notice of drivers of its rotation.

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
         data: Any
         pose: Any
         animation_data: Any
+        animation_data_create: Any
+        get: Any
         modifiers: Any
         constraints: Any
         active_material: Any
@@ -84,12 +86,15 @@ if TYPE_CHECKING:
         """The mesh of an object."""
 
         attributes: Any
+        get: Any
         materials: Any
         normals_split_custom_set: Any
         normals_split_custom_set_from_vertices: Any
 
     class Material(bpy.types.Material):
         """A material."""
+
+        get: Any
 
         motionbridge_material: Any
         motionbridge_surface: Any
@@ -116,7 +121,7 @@ if TYPE_CHECKING:
         collection: bpy.types.Collection
         window_manager: Any
         preferences: bpy.types.Preferences
-        tool_settings: bpy.types.ToolSettings
+        tool_settings: Any
         workspace: Any
         space_data: Any
         object: Any

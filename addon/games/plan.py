@@ -7,10 +7,13 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..core import files
 from ..core.errors import WriteError
+
+if TYPE_CHECKING:
+    from ..core.changes import Changes
 
 
 class OtherBase(Enum):
@@ -61,7 +64,7 @@ class FilePlan:
 class Together(FilePlan):
     """Several files in one save, written one after the other."""
 
-    def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Any = None) -> None:
+    def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Changes | None = None) -> None:
         """``path`` of the file that names them all, with its ``data`` and ``changes`` where it is one of them."""
         super().__init__(path, data, changes)
         self._plans = plans

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.app.handlers import persistent
@@ -17,6 +17,10 @@ from ..games.descent3.model_properties import holder_of
 from ..games.xray.motions import library, omf_codec, skl_codec
 from .target import active_action, active_rig
 
+if TYPE_CHECKING:
+    from ..blender.typed import Context
+
+
 DELAY = 0.4
 """Seconds without another edit before the comparison, so that dragging a key stays smooth."""
 
@@ -24,7 +28,7 @@ DELAY = 0.4
 PANELS_OF_EDITORS = {"VIEW_3D", "DOPESHEET_EDITOR"}
 
 
-def compare(context: bpy.types.Context) -> None:
+def compare(context: Context) -> None:
     """Compare the playing motion with its file, if it has one. Nothing is sampled: what only that tells is unknown."""
     rig, action = active_rig(context), active_action(context)
     if rig is None or action is None:
@@ -44,7 +48,7 @@ def compare(context: bpy.types.Context) -> None:
             action.motionbridge_animation.status = "UNKNOWN"
 
 
-def compare_model(context: Any) -> None:
+def compare_model(context: Context) -> None:
     """Compare the motions of the active object's Descent 3 model with its file, but for those that are sampled."""
     holder = holder_of(context.view_layer.objects.active)
     if holder is None:
@@ -62,9 +66,10 @@ def compare_model(context: Any) -> None:
 def _compare_later() -> float | None:
     if pausing.unfinished():  # work that a person started is under way, and paused for the moment
         return DELAY
-    compare(bpy.context)
-    compare_model(bpy.context)
-    _redraw(bpy.context)
+    context: Any = bpy.context
+    compare(context)
+    compare_model(context)
+    _redraw(context)
     return None
 
 
@@ -87,7 +92,8 @@ def _follow_later() -> float | None:
 def _hold_later() -> float | None:
     if pausing.unfinished():
         return DELAY
-    rig = active_rig(bpy.context)
+    context: Any = bpy.context
+    rig = active_rig(context)
     if rig is not None:
         library.hold_used(rig)
     return None
@@ -107,14 +113,14 @@ def _is_switched(rig: Any) -> bool:
 
 
 def _edited(scene: Any, depsgraph: Any) -> None:
-    switched = depsgraph.id_type_updated("OBJECT") and _is_switched(active_rig(bpy.context))
+    context: Any = bpy.context
+    switched = depsgraph.id_type_updated("OBJECT") and _is_switched(active_rig(context))
     if switched and not bpy.app.timers.is_registered(_hold_later):
         bpy.app.timers.register(_hold_later, first_interval=0.0)
     if depsgraph.id_type_updated("ARMATURE") and not bpy.app.timers.is_registered(_follow_later):
         bpy.app.timers.register(_follow_later, first_interval=DELAY)
-    if bpy.context.scene != scene or not depsgraph.id_type_updated("ACTION"):
+    if context.scene != scene or not depsgraph.id_type_updated("ACTION"):
         return
-    context: Any = bpy.context
     action, model = active_action(context), holder_of(context.view_layer.objects.active)
     edited = [update.id.original for update in depsgraph.updates]
     if (action is not None and action in edited) or (model is not None and motion.plays_any(model, edited)):

@@ -29,7 +29,7 @@ class BoneDisplayOperation(Operation):
         """An armature is active."""
         return not lacks_rig(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature object and its bones."""
         rig = active_rig(context)
         return (rig, rig.data) if rig is not None else ()
@@ -87,10 +87,12 @@ def draw_bone_display(layout: bpy.types.UILayout, context: Context) -> None:
 HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 
 
-def hidden_bones(rig: bpy.types.Object | None) -> list[str]:
+def hidden_bones(rig: Object | None) -> list[str]:
     """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
-    return RotationModes(rig).hidden(action, games.order_of_angles(action)) if action is not None else []
+    if rig is None or action is None:
+        return []
+    return RotationModes(rig).hidden(action, games.order_of_angles(action))
 
 
 def hides_keys(rig: Object | None) -> bool:
@@ -136,7 +138,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Object]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature, where it is linked: overrides keep rotation modes."""
         rig = active_rig(context)
         return (rig,) if rig is not None and rig.library is not None else ()

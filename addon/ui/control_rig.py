@@ -26,7 +26,7 @@ class ControlRigOperation(Operation):
         """An armature is active."""
         return not lacks_rig(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature object."""
         return (active_rig(context),)
 

@@ -54,7 +54,7 @@ class FileImport(Operation, FileChoice):
         button = bpy.app.translations.pgettext_iface(operator.bl_label, OPERATOR)
         return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: new objects are made, unless an import says onto what."""
         return ()
 
@@ -66,7 +66,7 @@ class FileImport(Operation, FileChoice):
         return paths
 
     def import_each(
-        self, context: bpy.types.Context, files: list[str], work: Callable[[str, Report], Made], report: Report
+        self, context: Context, files: list[str], work: Callable[[str, Report], Made], report: Report
     ) -> list[Made]:
         """What ``work`` made of each of the files, but for bad ones. Raises the refusal where all are bad."""
         made: list[Made] = []
@@ -430,7 +430,7 @@ class SaveBackOntoImported(SaveBack):
         """The file it came from."""
         return str(self.source(context).path)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """What knows of the file."""
         return (self.source(context).id_data,)
 

@@ -134,7 +134,7 @@ def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> Any:
     return bpy.data.actions[listed[index].number] if 0 <= index < len(listed) else None
 
 
-def number_playing(rig: bpy.types.Object) -> int:
+def number_playing(rig: Object) -> int:
     """Where in `bpy.data.actions` the action is that an armature plays, or -1."""
     data = rig.animation_data
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1

@@ -16,7 +16,7 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 from ..blender import compat, scope
 from ..blender import mesh as meshes
 from ..blender.properties import refuse_linked
-from ..blender.typed import Context, Mesh, Object
+from ..blender.typed import Context, Object
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
@@ -147,7 +147,7 @@ class Operation(LongWork):
         """Do the work. Overridden by every operator."""
         raise NotImplementedError
 
-    def edited(self, context: Any) -> Iterable[Mesh | Object]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The data-blocks that the operator stores something in. It is refused before its work if one is linked.
 
         The active object and its data, unless an operator says differently; nothing where it cannot be undone, as
@@ -368,7 +368,7 @@ class Check(Operation):
         """Those of which something can be selected."""
         return [one for one in found if len(one.faces) or len(one.vertices)]
 
-    def select(self, context: Any, chosen: Any) -> None:
+    def select(self, context: Context, chosen: Any) -> None:
         """The faces or vertices of one finding, in edit mode."""
         meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
         context.view_layer.objects.active = chosen.shown
@@ -376,7 +376,7 @@ class Check(Operation):
         context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
         scope.set_mode("EDIT")
 
-    def edited(self, _context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, _context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: elements are selected."""
         return ()
 

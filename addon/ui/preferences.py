@@ -81,7 +81,7 @@ def folders(context: bpy.types.Context) -> tuple[Path | None, Path | None]:
     return game, textures
 
 
-def game_materials(context: bpy.types.Context) -> Path | None:
+def game_materials(context: Context) -> Path | None:
     """The file of game materials, None where it is not set."""
     chosen = preferences(context).game_materials
     return Path(bpy.path.abspath(chosen)) if chosen else None

@@ -23,7 +23,7 @@ DEPTHS = 1e5
 """Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
 
 
-def show_far(context: bpy.types.Context, objects: Sequence[Object], report: Report) -> None:
+def show_far(context: Context, objects: Sequence[Object], report: Report) -> None:
     """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
 
     Views are never made to show less, and cameras stay as they are.
@@ -37,7 +37,7 @@ def show_far(context: bpy.types.Context, objects: Sequence[Object], report: Repo
         report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
 
 
-def _views(context: Any) -> Iterator[bpy.types.SpaceView3D]:
+def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
     # Not the screen of the context: while a file browser fills the window, the view lies behind it, in the same area.
     for window in context.window_manager.windows:
         for screen in {window.screen, *window.workspace.screens}:

@@ -242,7 +242,7 @@ def has_mesh(context: Context) -> bool:
     return any(shown.type == "MESH" and not bone_display.is_shape(shown) for shown in context.scene.objects)
 
 
-def objects_of(collection: str) -> list[Any]:
+def objects_of(collection: str) -> list[Object]:
     """All objects of a collection and those below it, without shapes of bones and control rigs. Raises `WriteError`."""
     found: Any = bpy.data.collections.get(collection)
     if found is None:

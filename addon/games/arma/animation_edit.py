@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
 
 
-def update_status(context: Any, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
+def update_status(context: Context, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
     """Compare an action with the file it came from and keep what came of it. Raises `WriteError`.
 
     ``look`` False samples nothing: what had to be is unknown then.

@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -330,12 +329,12 @@ def plan_export(
     return _Exporter(context, rig, action or played, options, report).plan(path, progress)
 
 
-def why_sampled(rig: bpy.types.Object, action: Action) -> list[str]:
+def why_sampled(rig: Object, action: Action) -> list[str]:
     """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth."""
     return list(_reached(rig, action))
 
 
-def _reached(rig: Any, action: Any) -> dict[str, set[str]]:
+def _reached(rig: Object, action: Action | None) -> dict[str, set[str]]:
     """The bones that are more than their keys, by reason.
 
     Matrices of the game are of the whole pose, so of bones of the file and all bones above them.
@@ -355,7 +354,9 @@ def _moved_with(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
 class _Exporter:
     """One action on its way out."""
 
-    def __init__(self, context: Any, rig: Any, action: Any, options: AnimationExportOptions, report: Report) -> None:
+    def __init__(
+        self, context: Context, rig: Object, action: Any, options: AnimationExportOptions, report: Report
+    ) -> None:
         self._context, self._rig, self._action = context, rig, action
         self._options, self._report = options, report
         self._rest = RestPose.of(rig)

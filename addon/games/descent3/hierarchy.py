@@ -43,7 +43,7 @@ class Chosen:
     """What is exported: the model below a ``holder``, or without one what of ``objects`` is a model."""
 
     holder: Any
-    objects: Sequence[Any] = ()
+    objects: Sequence[Object] = ()
 
 
 @dataclass(frozen=True)

@@ -38,6 +38,8 @@ from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_po
 from .property_values import rotates_itself
 
 if TYPE_CHECKING:
+    import bpy
+
     from ...blender.typed import Action, Context, Object, PoseBone
 
 
@@ -206,7 +208,7 @@ class _Moving:
     above: Any
     links: list[_Link] = field(default_factory=list)
     on_bone: _Link | None = None
-    curves: list[Any] = field(default_factory=list)
+    curves: list[bpy.types.FCurve] = field(default_factory=list)
     sampled: list[str] = field(default_factory=list)
     muted: list[str] = field(default_factory=list)
     hidden: list[str] = field(default_factory=list)
@@ -651,7 +653,7 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
     return result
 
 
-def update_status(context: Any, holder: Object, before: Model | None) -> list[Object]:
+def update_status(context: Context, holder: Object, before: Model | None) -> list[Object]:
     """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`.
 
     ``before`` is the model as it was imported; what was saved back since is with the parts.

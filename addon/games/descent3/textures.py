@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -25,6 +25,10 @@ from ...core.model import Material
 from ...core.report import Report
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
+
+if TYPE_CHECKING:
+    from ...blender import typed
+
 
 ARCHIVES = (".hog", ".mn3")
 TABLES = ".gam"
@@ -250,7 +254,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 
 
-def gather_material(found: Any) -> Material:
+def gather_material(found: typed.Material | None) -> Material:
     """The texture or colour of a Blender material; None, an empty slot, is a face without either.
 
     A material made in Blender has the texture that its image is named after, otherwise its own colour.

@@ -104,7 +104,7 @@ def _read(file: str, report: Report) -> tuple[bytes, anm.Anm, Path]:
     return data, document, anm.decode(document, report)
 
 
-def play(context: Any, made: Sequence[ImportedPath], report: Report) -> None:
+def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None:
     """Let objects play their paths."""
     # Assigning an action to an object that was never evaluated crashes some Blenders; once does for all of them.
     context.view_layer.update()

@@ -39,7 +39,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: the badge may be lost."""
         return ()
 
@@ -54,7 +54,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         return Outcome(said("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
 
 
-def compare(context: Any) -> list[Object]:
+def compare(context: Context) -> list[Object]:
     """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
     return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
@@ -67,11 +67,11 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There is a model."""
         return holder_of(context.active_object) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """Ticks and keys, the badge, and the switches for the preview of rotors and turrets."""
         layout = self.layout
         holder = holder_of(context.active_object)
@@ -259,7 +259,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         cls.poll_message_set("No selected mesh")
         return any(shown.type == "MESH" for shown in context.selected_objects)
 
-    def edited(self, context: Any) -> Iterable[Object]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The selected objects, which get a parent."""
         return context.selected_objects
 
@@ -303,7 +303,7 @@ class Batteries(Operation):
 
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """What has the batteries."""
         return (active_holder(context),)
 

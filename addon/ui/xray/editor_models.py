@@ -66,7 +66,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         for name in ("meshes", "textures", "motions", "readable_bones", "new_collection"):
             layout.prop(self, name)
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import every file."""
 
         def work(path: str, found: Report) -> Any:
@@ -175,7 +175,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The meshes."""
         holder = editor_model_of(context)
         return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
@@ -200,7 +200,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         cls.poll_message_set("Select the armature or object that blender-xray imported")
         return _holder(context) is not None
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The model and its armature."""
         holder = _holder(context)
         return (holder, holder.data)
@@ -229,12 +229,12 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
     bl_context = "object"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The object is part of a model of the editor, or becomes one."""
         holder = holder_of(context.object)
         return holder is not None and not holder.motionbridge_model.is_model
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """File, flags, LOD, who made it, references, user data."""
         layout, holder = self.layout, holder_of(context.object)
         draw_holder(layout, context.object, holder)
@@ -337,7 +337,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         """Of the object that remembers the model."""
         return editor_model_of(context).motionbridge_editor_model
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """What remembers the model, and its motions: they get the names that are written."""
         holder = editor_model_of(context)
         return (holder, *_motions_inside(holder))

@@ -126,7 +126,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         search_options={"SUGGESTION"},
     )
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The scene, which gets a camera."""
         return (context.scene,)
 
@@ -193,7 +193,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """Hands and weapon."""
         holder = holder_of(context.active_object)
         return (holder, holder.motionbridge_hud.item)
@@ -380,7 +380,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
     )
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """There are motion files or configs to write."""
         cls.poll_message_set("No first-person scene is active")
         hands = _hands(context)
@@ -395,7 +395,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         first = next((file.path for _, file in _files_of(hands)), "")
         return str(first or hands.motionbridge_hud.folders)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Both armatures and all motions: what was saved counts as unedited afterwards."""
         found = list(_files_of(_hands(context)))
         rigs = dict.fromkeys(rig for rig, _ in found)

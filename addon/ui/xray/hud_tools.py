@@ -3,7 +3,7 @@
 Gizmos change the values of a config: arrows for positions, rings for angles, dots for points.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import bpy
@@ -80,7 +80,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         column.prop(self, "last")
         layout.prop(self, "keeps")
 
-    def edited(self, context: Any) -> tuple[Any, ...]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The motion that the armature plays."""
         hands = holder_of(context.active_object)
         rows, number = hands.motionbridge_hud.actions, hands.motionbridge_hud.active_action
@@ -182,7 +182,7 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         """The bone, to be changed afterwards."""
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
-    def edited(self, context: Any) -> tuple[Object, ...]:
+    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
         """The weapon."""
         found = character_and_weapon(context)
         return found[1:] if found is not None else ()

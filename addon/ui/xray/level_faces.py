@@ -136,7 +136,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
     listed: CollectionProperty(type=ListedGameMaterial, options={"SKIP_SAVE", "HIDDEN"})
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """A dialog with the values of the active face."""
         names = game_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
@@ -209,7 +209,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return found
 
 
-def _active_face(context: Any) -> "ActiveFace | None":
+def _active_face(context: Context) -> "ActiveFace | None":
     data = context.active_object.data
     found = attributes.active_face(data, value_names())
     if found is None or set(value_names()) <= found.values.keys():
@@ -476,11 +476,11 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: faces are selected."""
         return ()
 
-    def run(self, context: Any, _report: Report) -> Outcome:
+    def run(self, context: Context, _report: Report) -> Outcome:
         """Select them."""
         ground, model = context.active_object, self.chosen(context)
         with scope.object_mode(context):

@@ -74,7 +74,7 @@ class LevelChoices(LevelImportProperties):
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
-    def level_options(self, context: bpy.types.Context) -> Any:
+    def level_options(self, context: Context) -> Any:
         """What was chosen, with the user's folders."""
         chosen: Any = self
         game, textures = folders(context)
@@ -128,7 +128,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
     directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: new objects are made."""
         return ()
 
@@ -138,7 +138,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
-    def run(self, context: bpy.types.Context, report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
         """Import what the folder holds."""
         if not self.directory:
             raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
@@ -368,7 +368,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         """The active object is of a file."""
         return holder_of(context.active_object) is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """Kind, legend, faces, problems."""
         layout = self.layout
         active = context.active_object
@@ -426,7 +426,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         if len(found) > LEGEND_SHOWN:
             column.label(text=shown("and {} more").format(len(found) - LEGEND_SHOWN))
 
-    def _draw_faces(self, context: Any, kind: str) -> None:
+    def _draw_faces(self, context: Context, kind: str) -> None:
         if kind in ("HOM", "SOM"):
             # Blender's own colours: blue is the front, the side from which a one-sided face works.
             overlay = context.space_data.overlay

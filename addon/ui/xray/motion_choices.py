@@ -35,7 +35,8 @@ def paths_of(holder: Object, reference: str) -> list[str]:
     model = remembered(holder)
     if model is None or not model.path:
         return []
-    return _look_up(bpy.path.abspath(model.path), reference, *folders(bpy.context))
+    context: Any = bpy.context
+    return _look_up(bpy.path.abspath(model.path), reference, *folders(context))
 
 
 @lru_cache(maxsize=4096)  # more than the references of every model in a scene

@@ -84,7 +84,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self.called_by_person()
         return self.answer(context, self._list)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature the motions go onto."""
         return () if self.model else (likely_rig(context),)
 
@@ -266,7 +266,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         if not self.collection:
             layout.prop(self, "remember")
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing, unless the armature is to remember the file."""
         rig = rig_to_export(context, self.collection) if self.remember else None
         return (rig, *self._chosen(rig)) if rig is not None else ()
@@ -375,7 +375,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         cls.poll_message_set("This armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
-    def planned(self, context: bpy.types.Context, report: Report) -> "Plan":
+    def planned(self, context: Context, report: Report) -> "Plan":
         """The motion file."""
         rig, file = self._target(context)
         with scope.progress(context, len(library.motions_of(file))) as step:
@@ -392,14 +392,14 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 samples=self._samples,
             )
 
-    def _only(self, context: bpy.types.Context, rig: Object) -> Any:
+    def _only(self, context: Context, rig: Object) -> Any:
         """The action to save alone, None for the whole list."""
         action = active_action(context)
         if self.only_active and action is None:
             raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
         return action if self.only_active else None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature and the motions: what was saved counts as unedited afterwards."""
         rig, file = self._target(context)
         return (rig, *library.motions_of(file))

@@ -51,7 +51,7 @@ class OnMotion(Operation):
         """The active armature plays an action."""
         return plays_action(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The action."""
         return (self.chosen(context)[1],)
 
@@ -80,7 +80,7 @@ class OnMotion(Operation):
 class OnMotionFile(Operation):
     """Mixed into operators on the active motion file."""
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing, unless an operator changes the file: badges may be lost."""
         return ()
 
@@ -125,7 +125,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         ),
     )
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -147,7 +147,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
     bl_label = "Delete Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -172,7 +172,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
     bl_label = "Add Action to File"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -229,7 +229,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     bl_label = "Match Scene to Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 
@@ -278,7 +278,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature."""
         return (active_rig(context),)
 

@@ -56,7 +56,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: Any,
         data: Any,
         item: Any,
@@ -117,7 +117,8 @@ def _play(rig: Object, number: int) -> None:
 def _play_action(rig: bpy.types.Object, action: bpy.types.Action) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
-    library.play(bpy.context, rig, action)
+    context: Any = bpy.context
+    library.play(context, rig, action)
 
 
 def _motion_rows(rig: Object) -> "Rows":
@@ -413,7 +414,7 @@ def _panels() -> list[type]:
 OBJECT: Any = bpy.types.Object
 
 
-def _playing(rig: bpy.types.Object) -> int:
+def _playing(rig: Object) -> int:
     return listed_actions.number_playing(rig)
 
 
@@ -452,7 +453,7 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     bl_label = "Create Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature's data, which has the bone collections."""
         return (rig_to_export(context, "").data,)
 
@@ -487,7 +488,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Object]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature, which has the file."""
         return (rig_to_export(context, ""),)
 

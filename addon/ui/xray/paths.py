@@ -91,7 +91,7 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
         cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 

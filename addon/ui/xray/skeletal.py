@@ -339,7 +339,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         cls.poll_message_set("The active armature plays no editor motion")
         return active_skeletal(context) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 
@@ -417,12 +417,12 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         """The file of the motion that plays."""
         return str(file_played(active_rig(context)).path)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
         """The armature and the motions: they get the names that are written."""
         rig = active_rig(context)
         return (rig, *library.motions_of(file_played(rig)))
 
-    def planned(self, context: bpy.types.Context, report: Report) -> "FilePlan":
+    def planned(self, context: Context, report: Report) -> "FilePlan":
         """All motions of the file."""
         rig = active_rig(context)
         with scope.object_mode(context):

@@ -18,7 +18,7 @@ from bpy.props import (
 )
 
 from ....blender.properties import AddedProperties, bytes_property, seal_property
-from ....blender.typed import Bone
+from ....blender.typed import Bone, Object
 
 SHAPES = (
     ("NONE", "None", "The bone has no collision", 0),
@@ -138,7 +138,7 @@ def game_name(bone: Bone) -> str:
     return str(properties.game_name if properties is not None and properties.game_name else bone.name)
 
 
-def in_order(rig: Any) -> list[Bone]:
+def in_order(rig: Object) -> list[Bone]:
     """The bones in the model's order, others behind them in Blender's."""
     bones = [(known(bone), place, bone) for place, bone in enumerate(rig.data.bones)]
     last = len(bones)
@@ -146,6 +146,6 @@ def in_order(rig: Any) -> list[Bone]:
     return [bone for _, _, bone in ordered]
 
 
-def bones_in_order(rig: bpy.types.Object) -> list[str]:
+def bones_in_order(rig: Object) -> list[str]:
     """The game's names of all bones in the model's order."""
     return [game_name(bone) for bone in in_order(rig)]

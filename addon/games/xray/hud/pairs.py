@@ -160,7 +160,7 @@ def item_of(hands: Object) -> Object | None:
     return item if item is not None and holder_of(item) in {hands, None} else None
 
 
-def play(context: Any, hands: Any, number: int) -> None:
+def play(context: Context, hands: Any, number: int) -> None:
     """Let hands, item and view play an action of the list together; nothing where its motions are missing."""
     properties = hands.motionbridge_hud
     rows = properties.actions

@@ -66,9 +66,9 @@ class HudScene:
     view by that of the hands' motion. ``beside`` is what the other hand holds, with the same camera and view.
     """
 
-    collection: Any
+    collection: bpy.types.Collection
     aim: Any
-    hands: Any
+    hands: Object
     camera: Any
     view: Any
     item: Any = None

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 
@@ -18,6 +18,10 @@ from . import details as level_details
 from . import geometry as level_geometry
 from . import visuals
 from .file import ImportedLevelFile
+
+if TYPE_CHECKING:
+    from ....blender.typed import Context
+
 
 COLLECTIONS = {
     "SURFACE": ("Surfaces", "COLOR_08"),
@@ -72,7 +76,7 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
 
 
 def import_folder(
-    context: bpy.types.Context,
+    context: Context,
     folder: Path,
     options: LevelFolderOptions,
     report: Report,

@@ -83,7 +83,7 @@ def _fewer(found: list[Finding]) -> list[Finding]:
 class _Layers:
     """The objects of one level by kind, and search trees of their faces, each made when it is first asked for."""
 
-    def __init__(self, scene: Any, holder: Any) -> None:
+    def __init__(self, scene: Scene, holder: Object) -> None:
         self.holder = holder
         folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
         self.shown: dict[str, list[Any]] = {}

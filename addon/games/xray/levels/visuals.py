@@ -153,7 +153,7 @@ class _Materials:
         self._made: dict[int, Any] = {}
         self._images: dict[str, Any] = {}
 
-    def get(self, number: int) -> Any:
+    def get(self, number: int) -> typed.Material:
         """The material of a shader by its index; one without names where the level has no such shader."""
         if number not in self._made:
             known = 0 <= number < len(self.shaders)

@@ -294,7 +294,7 @@ def with_partitions(parameters: Parameters, file: MotionFile) -> Parameters:
     return parameters if old == new else replace(parameters, partitions=wanted)
 
 
-def owner(action: Any) -> tuple[Any, Any] | None:
+def owner(action: Action) -> tuple[Any, Any] | None:
     """The rig and the file an action belongs to."""
     key = action.motionbridge_motion.file
     owners = [rig for rig in objects() if key and rig.motionbridge_motion_files.get(key) is not None]

@@ -199,7 +199,7 @@ def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]
 class Builders:
     """Makers of actions by number of tracks: one for a healthy file, more where motions disagree about the bones."""
 
-    def __init__(self, rig: Any, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
+    def __init__(self, rig: Object, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
         self._rest = rest
         self._places = bone_places(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
@@ -258,7 +258,7 @@ class Unedited:
     knows the answer; any other digest, or none, means that the motion has to be compared.
     """
 
-    def __init__(self, rig: Any, file: Any) -> None:
+    def __init__(self, rig: Object, file: Any) -> None:
         """Learn what all motions of the file depend on: the rest pose, then and now, names, bone parts, the file."""
         self._rig = rig
         rest = rest_of(rig, space.XRAY_ROOT_FRAME)
@@ -305,7 +305,7 @@ class OmfBuilder(Builders):
     """Makes the actions of an import."""
 
     def __init__(
-        self, rig: Any, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
+        self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
     ) -> None:
         """Refuses, before anything is made, motions of none of which a bone is in the armature."""
         motion_set = opened.document.motion_set
@@ -377,7 +377,9 @@ class OmfGatherer(Gatherer):
     looked at.
     """
 
-    def __init__(self, rig: Any, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost) -> None:
+    def __init__(
+        self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
+    ) -> None:
         """Reads the bones that ``host`` has tracks for."""
         super().__init__(rig, options, report, sampler, LISTS)
         self.gathered, self.sampled = list[Any](), list[set[str]]()

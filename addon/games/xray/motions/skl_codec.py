@@ -200,7 +200,7 @@ class SklBuilder:
     """Makes the actions of an import."""
 
     def __init__(
-        self, rig: bpy.types.Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
+        self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> None:
         """Refuses, before anything is made, motions of none of which a bone is in the armature."""
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
@@ -252,7 +252,7 @@ class SklBuilder:
         """The panel shows all files of the editor together."""
 
 
-def _showing(rig: bpy.types.Object, options: SkeletalImportOptions, report: Report) -> Showing:
+def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Showing:
     others = pose.actions_turning(rig, pose.QUATERNION)
     quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
     if quaternions and options.rotation is Rotation.AUTOMATIC:
@@ -279,7 +279,7 @@ class Bones:
     order: list[str]
 
 
-def bones_of(rig: bpy.types.Object, rest: Rest) -> Bones:
+def bones_of(rig: Object, rest: Rest) -> Bones:
     """The bones of ``rig``, standing as ``rest`` says."""
     return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
 
@@ -375,7 +375,7 @@ def describe(action: Action, motion: SkeletalMotion, body: Bytes, place: int, fi
         setattr(played, name, value)
 
 
-def _set_modes(rig: Any, names_of_bones: list[str], showing: Showing) -> None:
+def _set_modes(rig: Object, names_of_bones: list[str], showing: Showing) -> None:
     mode = "QUATERNION" if showing.quaternions else EULER_ORDER
     for bone in map(rig.pose.bones.get, names_of_bones):
         if bone.rotation_mode != mode:
@@ -510,7 +510,7 @@ class _Kept:
 class SklGatherer(Gatherer):
     """Reads actions and says of each what differs from the motion it came from."""
 
-    def __init__(self, rig: Any, options: SkeletalExportOptions, report: Report, sampler: Sampler) -> None:
+    def __init__(self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler) -> None:
         """Reads all bones of ``rig``."""
         super().__init__(rig, options, report, sampler, SKL_LISTS)
         self._reader = pose.PoseReader(rig)
@@ -545,7 +545,7 @@ class SklGatherer(Gatherer):
         replaces = (not copied and imported_name(action, SKL_LISTS)) or playing.name
         return MadeMotion(action, made, replaces, change)
 
-    def _playing(self, action: Any, name: str) -> Playing:
+    def _playing(self, action: Action, name: str) -> Playing:
         played = action.motionbridge_motion
         timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
         return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
