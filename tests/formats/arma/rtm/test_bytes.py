@@ -310,6 +310,8 @@ def test_text_of_a_plain_file():
     lines = list(rtm.dump(document))
     assert "bone 1 frame 0 0.0 0.0 -1.0 0.0 1.0 0.0 1.0 0.0 0.0 0.25 0.5 -0.75" in lines
     assert "event 1 phase 0.75 kind 0 'a' 'b'" in lines
+    assert lines[:3] == ["mark RTM_0101", "properties version 0", "step 0.0 0.0 -1.5"]
+    assert list(rtm.dump(read(plain())[0]))[1] == "step 0.0 0.0 -1.5"
 
 
 def test_text_of_a_binarised_file():

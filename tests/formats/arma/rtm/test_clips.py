@@ -200,6 +200,13 @@ def test_another_library_converts_to_the_same_matrices(file):
     assert mine.phases.tolist() == [frame.phase for frame in theirs.frames]
 
 
+def test_bones_with_a_scale_are_named():
+    sound, scaled = transform(), transform((0, 9000, 0, 9000))
+    frames = [sound + scaled, 2 * sound, 2 * sound]
+    assert rtm.scaled_bones(read(binarised(frames=frames, phases=(0.0, 0.5, 1.0)))) == ["spine"]
+    assert rtm.scaled_bones(read(binarised(frames=[2 * sound] * 3, phases=(0.0, 0.5, 1.0)))) == []
+
+
 @pytest.fixture(scope="module")
 def vendors_pair():
     if CORPUS is None:

@@ -10,6 +10,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
+from addon.formats.xray.conversion import bone_order_of
 from addon.formats.xray.omf import edit
 from addon.formats.xray.omf.document import Motion, MotionFlag, MotionLibrary, MotionSet
 from addon.formats.xray.omf.mapping import decode, encode
@@ -244,6 +245,41 @@ def test_a_dump_shows_every_number() -> None:
     assert "timing 1.0 1.0 2.0 2.0" in text
     motions.parameters.definitions[0].timing = np.array([0x7FA00001] * 4, "<u4").view("<f4")
     assert "timing nan:0100a07f nan:0100a07f" in "\n".join(omf.dump(omf.new_omf(motions)))
+
+
+def test_a_dump_names_bones_and_says_where_names_are_missing() -> None:
+    motions = made("walk")
+    shown = [line for line in omf.dump(omf.new_omf(motions)) if line.startswith("    bone '")]
+    assert shown == ["    bone 'bone0' track 0", "    bone 'bone1' track 1"]
+    bones = motions.parameters.partitions[0].bones
+    bones[1] = replace(bones[1], name=None)
+    assert "    bone '-' track 1" in list(omf.dump(omf.new_omf(motions)))
+
+
+def test_translations_of_one_file_only_are_shown_as_missing_in_the_other() -> None:
+    motions = made("walk")
+    clip = identity_clip(2, 2, "walk")
+    clip.translations[1, 1] = (0, 0, 1)
+    still, moved = omf.new_omf(motions), omf.new_omf(encode([clip], motions)[0])
+    bone = "motion 'walk': bone 'bone1': "
+    for one, other, size, init in (
+        (still, moved, "- / 0.0 0.0 0.003937008", "- / 0.0 0.0 -0.5"),
+        (moved, still, "0.0 0.0 0.003937008 / -", "0.0 0.0 -0.5 / -"),
+    ):
+        lines = list(omf.differences(one, other))
+        assert lines[2:] == [f"{bone}translation size: {size}", f"{bone}translation init: {init}"]
+    other_order = replace(still, sections=still.sections[::-1])
+    assert "chunks: 0xe 0xf / 0xf 0xe" in list(omf.differences(still, other_order))
+
+
+def test_the_bones_of_a_motion_file_are_in_the_order_of_its_tracks(tmp_path) -> None:
+    motions = made("walk")
+    partition = motions.parameters.partitions[0]
+    partition.bones.reverse()
+    path = tmp_path / "a.omf"
+    path.write_bytes(omf.write(omf.new_omf(motions)))
+    order = bone_order_of(str(path))
+    assert (order.bones, order.parts) == (["bone0", "bone1"], [("default", ["bone1", "bone0"])])
 
 
 def test_a_description_counts_what_is_there(corpus) -> None:
