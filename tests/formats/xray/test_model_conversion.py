@@ -267,6 +267,14 @@ def test_a_box_along_the_points():
     assert np.linalg.det(rotation) > 0.99
 
 
+def test_a_box_keeps_the_axes_of_the_space_where_that_is_smaller():
+    cube = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
+    points = np.concatenate([cube, np.linspace(-0.9, 0.9, 20)[:, None] * [1, 1, 0.5]]) + [5, 7, 9]  # spread askew
+    rotation, centre, half = oriented_box(points)
+    np.testing.assert_array_equal(rotation, np.eye(3))
+    np.testing.assert_allclose([centre, half], [[5, 7, 9], [1, 1, 1]], atol=1e-6)
+
+
 def test_on_the_command_line(tmp_path, capsys):
     (tmp_path / "small.object").write_bytes(small(x916=None))
     target = tmp_path / "made.ogf"
