@@ -67,11 +67,17 @@ def untouched(
 def untouched_rotations(
     values: NDArray[Any], base: NDArray[Any], quantum: NDArray[Any] | float, *, steps: float = KEYED
 ) -> NDArray[np.bool_]:
-    """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...)."""
+    """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...).
+
+    A quaternion of a damaged file that holds an infinity or a NaN is unedited if it still holds one.
+    """
     reach = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
-    signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
-    near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= reach)
+    with np.errstate(invalid="ignore"):  # infinities of broken files
+        signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
+        near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= reach)
     result: NDArray[np.bool_] = near.view(np.uint32)[..., 0] == _FOUR_TRUE
+    if not np.isfinite(base).all():
+        result |= ~np.isfinite(base).all(axis=-1) & ~np.isfinite(values).all(axis=-1)
     return result
 
 

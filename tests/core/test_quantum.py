@@ -132,6 +132,13 @@ def test_one_component_one_step_off_is_another_rotation():
     assert untouched_rotations(base + np.eye(4) * Q * 0.49, base, Q).all()
 
 
+def test_rotations_of_damaged_files_are_unedited_while_they_hold_no_numbers():
+    sound = np.array([0.5, 0.5, 0.5, 0.5])
+    base = np.array([[np.inf, 0, 0, 0], [np.nan, 0, 0, 1], [np.inf, 0, 0, 0], sound, sound])
+    values = np.array([[np.inf, 0, 0, 0], [np.nan] * 4, sound, [np.nan] * 4, sound])
+    assert untouched_rotations(values, base, Q).tolist() == [True, True, False, False, True]
+
+
 def test_rotations_keep_their_leading_shape():
     base = RANDOM.normal(size=(3, 5, 4))
     assert untouched_rotations(base, base, Q).shape == (3, 5)

@@ -190,6 +190,7 @@ MESH_OF_C = (
 
 SIGNALLING = bytes.fromhex("0100a07f")
 """A NaN of which numpy warns when it is converted."""
+NO_WEIGHTS = MESH[0x1012].replace(floats(1, 1, 0.5, 1), SIGNALLING * 4)
 
 
 def test_refusals():
@@ -203,6 +204,7 @@ def test_refusals():
         (small((mesh(x1012=MESH[0x1012].replace(floats(0.5, 0.25), SIGNALLING * 2)),)), "'quad' holds NaN"),
         (small((mesh(x1005=MESH[0x1005].replace(floats(2, 0), SIGNALLING * 2)),)), "'quad' holds NaN"),
         (small((mesh(x1013=None, x1014=SIGNALLING * 18),)), "'quad' holds NaN"),
+        (small((mesh(x1012=NO_WEIGHTS),), x921=chunk(0, BONE) + chunk(1, bone("arm", "root"))), "a weight of 'quad'"),
         (small((mesh(x1013=None, x1014=floats(*[0, 2e6, 0] * 6)),)), "normals of 'quad' are too long"),
     ):
         with pytest.raises(WriteError, match=message):
@@ -269,7 +271,8 @@ def test_a_box_along_the_points():
 
 def test_a_box_keeps_the_axes_of_the_space_where_that_is_smaller():
     cube = np.array(np.meshgrid([-1, 1], [-1, 1], [-1, 1])).reshape(3, -1).T
-    points = np.concatenate([cube, np.linspace(-0.9, 0.9, 20)[:, None] * [1, 1, 0.5]]) + [5, 7, 9]  # spread askew
+    askew = np.linspace(-0.9, 0.9, 20)[:, None] * [1, 1, 0.5]
+    points = np.concatenate([cube, askew]) + np.array([5, 7, 9])
     rotation, centre, half = oriented_box(points)
     np.testing.assert_array_equal(rotation, np.eye(3))
     np.testing.assert_allclose([centre, half], [[5, 7, 9], [1, 1, 1]], atol=1e-6)

@@ -60,7 +60,7 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     """
     text, _ = _decoded(data.removeprefix(BOM))
     pieces = text.split('"')
-    joins = len(pieces) % 2 == 0 or any("\n" in piece for piece in pieces[1::2])
+    joins = len(pieces) % 2 == 0 or any("\n" in piece or "=" in piece for piece in pieces[1::2])
     if joins or text.count("\r") != text.count("\r\n"):
         return None
     text = "\n" + text

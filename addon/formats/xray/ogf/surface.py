@@ -211,7 +211,8 @@ def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
         return Influences(np.zeros(0, np.int64), np.zeros(0), len(mesh.positions), count)
     index = {bone.lower(): number for number, bone in enumerate(bones)}
     bone_of_group = np.array([index.get(group.lower(), -1) for group in mesh.groups] or [-1], np.int64)
-    weights = mesh.weights.weights.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        weights = mesh.weights.weights.astype(np.float64)
     if not np.isfinite(weights).all():
         raise WriteError(f"a weight of {mesh.name!r} is NaN or infinite", remedy="Normalise its vertex groups")
     bone = bone_of_group[mesh.weights.groups]

@@ -349,6 +349,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             found = bare
     if isinstance(found, ReadError):
         raise found
+    reader.rest()  # an attempt that failed stopped anywhere
     parameters, noticed = found
     report.include(noticed)
     if len(parameters.tail):

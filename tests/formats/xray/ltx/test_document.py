@@ -1,7 +1,7 @@
 """`.ltx` line by line: what the game reads in each, bytes kept, oddities and refusals."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from addon.cli import main
@@ -286,6 +286,7 @@ TEXT = st.lists(
 
 
 @given(TEXT, st.sampled_from(["cp1251", "utf-8"]))
+@example('[a]\nkey "= 1; b"\n[c]\n', "utf-8")  # the first of two quotes is no part of the value
 def test_any_text_comes_back_and_its_pieces_are_the_lines(text, encoding):
     data = text.encode(encoding)
     document = codec.parsed(data)

@@ -7,10 +7,12 @@ import zlib
 import numpy as np
 import pytest
 
+from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
+from addon.formats.xray.omf.codec import read_parameters
 from addon.formats.xray.omf.document import TrackFlag
 from tests.real_files import corpus_files
 
@@ -204,11 +206,18 @@ def test_partitions_without_names_that_also_parse_with_names_and_a_rest() -> Non
     assert omf.write(document) == omf.recompose(document) == data
 
 
-def test_a_tail_that_no_layout_explains_stays_a_tail() -> None:
-    body = parameters(4, [b"root"], [definition(b"a", 0, struct.pack("<I", 0))]) + b"junk"
-    document, report = read(omf_file([motion(b"a", TRACKS[2])], body))
-    assert bytes(document.motion_set.parameters.tail) == b"junk"
-    assert report.lines() == ["4 extra bytes after the motion parameters; kept (0xF)"]
+@pytest.mark.parametrize("junk", [b"junk", bytes(4), bytes(128), 32 * b"\1\0\0\0"])
+def test_a_tail_that_no_layout_explains_stays_a_tail(junk: bytes) -> None:
+    bones = [b"wpn_body", b"magazine", b"bolt", b"trigger"]
+    body = parameters(4, bones, [definition(b"a", 0, struct.pack("<I", 0))]) + junk
+    reader = Reader(body, "a.ogf")
+    assert bytes(read_parameters(reader, Report()).tail) == junk
+    assert not reader.rest()
+    data = omf_file([motion(b"a", *4 * [TRACKS[2]])], body)
+    document, report = read(data)
+    assert bytes(document.motion_set.parameters.tail) == junk
+    assert report.lines() == [f"{len(junk)} extra bytes after the motion parameters; kept (0xF)"]
+    assert omf.write(document) == omf.recompose(document) == data
 
 
 def test_a_broken_definition_is_not_taken_for_a_partition_without_names() -> None:
