@@ -33,7 +33,6 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model",
         "names",
         "pausing",
-        "text",
     ),
     "formats.arma": ("skeletons",),
     "formats.descent3": ("oof",),

@@ -147,7 +147,7 @@ def test_no_number_stands_before_a_plural():
         public = lines_of_output(source) if formats else set()
         for line, words in bare_plurals(source) if not formats or path.name != "text.py" else ():
             if line not in public:
-                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.text.counted_plural")
+                found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.counted_plural")
     assert found == []
 
 

@@ -30,11 +30,10 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import polygons, text
+from ..core import polygons
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh
 from ..core.problems import Problem
-from ..core.report import Report
-from ..core.text import counted_plural, said_of
+from ..core.report import Report, counted, counted_plural, said_of
 from . import attributes, compat, material
 
 if TYPE_CHECKING:
@@ -527,7 +526,7 @@ def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
 
 def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
     """Remember the folded faces on the mesh that is built without them."""
-    found = text.counted(int(folded.sum()), "triangle")
+    found = counted(int(folded.sum()), "triangle")
     report.warn(f"{found} without area; not shown, but kept", mesh.name)
     places = np.flatnonzero(folded)
     index = np.zeros(len(places), np.int64) if mesh.material_index is None else mesh.material_index[folded]

@@ -20,7 +20,7 @@ from ..core.envelope import Behaviour, Curve, Interpolation, evaluate_curve
 from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
-from ..core.text import counted_plural
+from ..core.report import counted_plural
 from . import compat, scope
 
 if TYPE_CHECKING:

@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import StringProperty
 
-from ..core import text
 from ..core.errors import WriteError
+from ..core.report import listed
 from . import bone_curves, scope
 from .properties import AddedProperties
 
@@ -146,7 +146,7 @@ def refusal(action: Action, bones: Sequence[str]) -> WriteError:
     """The refusal to write an action with hidden keys before somebody decided about them."""
     return WriteError(
         f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
-        f"{action.name!r}, so Blender does not show these keys ({text.listed(bones)})",
+        f"{action.name!r}, so Blender does not show these keys ({listed(bones)})",
         remedy="Choose Restore Mode to write the keys, or Export as Shown to write what Blender shows (option Hidden "
         "Keys)",
         option="hidden_keys",

@@ -20,8 +20,7 @@ import numpy as np
 
 from ..core.errors import WriteError
 from ..core.model import Clip
-from ..core.report import Report
-from ..core.text import listed
+from ..core.report import Report, listed
 from . import action as actions
 from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS

@@ -16,8 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import ReadError, WriteError
-from .report import Report
-from .text import counted, said_of
+from .report import Report, counted, said_of
 
 _WITHOUT_FLOATS = {"int", "int | None", "bool", "str", "bytes", "list[bytes]", "list[str]"}
 """Declarations of fields; modules of dataclasses postpone their annotations, which are texts then."""

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from . import text
+from .report import changed_count, counted, counted_plural
 
 _PLURALS = {"mesh": "meshes"}
 
@@ -109,12 +109,12 @@ class Changes:
         """Add a line for the rows where ``changed`` (n,) is set, if there are any."""
         number = int(np.count_nonzero(changed))
         if number:
-            self.lines.append(text.counted_plural(number, noun))
+            self.lines.append(counted_plural(number, noun))
 
     def resized(self, nouns: str, before: int, after: int) -> bool:
         """Add the line ``faces 12 -> 14`` if the numbers differ; whether they do."""
         if before != after:
-            self.lines.append(text.changed_count(nouns, before, after))
+            self.lines.append(changed_count(nouns, before, after))
         return before != after
 
     def fields(self, rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> None:
@@ -174,4 +174,4 @@ def _grouped(lines: Iterable[str]) -> str:
 
 
 def _counted(number: int, noun: str) -> str:
-    return text.counted(number, noun, _PLURALS.get(noun, ""))
+    return counted(number, noun, _PLURALS.get(noun, ""))

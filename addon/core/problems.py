@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from . import polygons
 from .errors import WriteError
 from .model import Domain, Mesh
-from .text import agreeing, counted_plural
+from .report import agreeing, counted_plural
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,10 @@
-"""What an operation has to say afterwards: findings, each with its place, folded when they repeat."""
+"""What an operation has to say afterwards: findings, each with its place, folded when they repeat; counts in words."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Collection
+from itertools import islice
 
 PLACES_SHOWN = 5
 
@@ -46,3 +50,67 @@ def _line(finding: str, places: list[str]) -> str:
         return f"{count}{finding}"
     more = f", and {len(named) - PLACES_SHOWN} more" if len(named) > PLACES_SHOWN else ""
     return f"{count}{finding} ({', '.join(named[:PLACES_SHOWN])}{more})"
+
+
+# Counts in words ------------------------------------------------------------------------------------------------------
+
+
+def counted(count: int, noun: str, nouns: str = "") -> str:
+    """``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` where an s is not enough)."""
+    return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
+
+
+def listed(words: Collection[str], most: int = 8) -> str:
+    """``walk, run`` and, where there are more than ``most``, how many: ``walk, run and 3 more``."""
+    shown = ", ".join(islice(words, most))
+    return f"{shown} and {len(words) - most} more" if len(words) > most else shown
+
+
+IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}
+
+
+def counted_plural(count: int, nouns: str) -> str:
+    """The same of a noun that is given in the plural, words behind it included: ``1 slot with other models``.
+
+    The noun is the first word that ends in s.
+    """
+    if count != 1:
+        return f"{count} {nouns}"
+    words = nouns.split(" ")
+    place = next((place for place, word in enumerate(words) if word.endswith("s")), 0)
+    word = words[place]
+    singular = f"{word.removesuffix('ies')}y" if word.endswith("ies") else word.removesuffix("s")
+    words[place] = IRREGULAR.get(word, singular)
+    return f"{count} {' '.join(words)}"
+
+
+_OF_ONE = {
+    "have": "has",
+    "are": "is",
+    "do": "does",
+    "lie": "lies",
+    "look": "looks",
+    "need": "needs",
+    "occur": "occurs",
+    "point": "points",
+    "refer": "refers",
+    "stand": "stands",
+    "they": "it",
+    "them": "it",
+    "their": "its",
+}
+
+
+def agreeing(count: int, words: str) -> str:
+    """``words`` about ``count`` things, given in the plural: ``have no area`` is ``has no area`` of one."""
+    return words if count != 1 else re.sub(r"[a-z]+", lambda word: _OF_ONE.get(word[0], word[0]), words)
+
+
+def said_of(count: int, nouns: str, words: str) -> str:
+    """``1 face points nowhere``, ``2 faces point nowhere``; both given in the plural."""
+    return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
+
+
+def changed_count(nouns: str, before: int, after: int) -> str:
+    """``faces 12 -> 14``; of as many others the noun alone."""
+    return f"{nouns} {before} -> {after}" if before != after else nouns

@@ -11,8 +11,7 @@ from typing import Any
 from ..core import names
 from ..core.errors import ReadError
 from ..core.problems import Problem
-from ..core.report import Report
-from ..core.text import counted
+from ..core.report import Report, counted
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, level_ai, skl, som

@@ -8,8 +8,8 @@ import bpy
 
 from ..blender import bone_display
 from ..blender.control_links import is_control_rig, moved_by
-from ..core import text as texts
 from ..core.errors import WriteError
+from ..core.report import counted_plural
 from ..games.xray.levels import details as level_details
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
 
@@ -168,7 +168,7 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
     meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
     found = imported or rigs or meshes
     if len(found) != 1:
-        number = texts.counted_plural(len(found), "models") if found else "no model"
+        number = counted_plural(len(found), "models") if found else "no model"
         raise WriteError(
             f"the collection {collection!r} holds {number}",
             remedy="Keep one model, armature or mesh in a collection that exports one",

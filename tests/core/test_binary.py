@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from addon.core.binary import Reader, Writer
 from addon.core.errors import ReadError, WriteError
-from addon.core.text import said_of
+from addon.core.report import said_of
 from tests.work import lines_run, memory_peak
 
 FIELDS = {

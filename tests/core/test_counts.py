@@ -2,7 +2,7 @@
 
 import pytest
 
-from addon.core import text
+from addon.core.report import changed_count, counted_plural, said_of
 
 
 @pytest.mark.parametrize(
@@ -18,15 +18,15 @@ from addon.core import text
     ],
 )
 def test_one_is_singular(nouns, one):
-    assert text.counted_plural(1, nouns) == f"1 {one}"
-    assert text.counted_plural(2, nouns) == f"2 {nouns}"
+    assert counted_plural(1, nouns) == f"1 {one}"
+    assert counted_plural(2, nouns) == f"2 {nouns}"
 
 
 def test_as_many_others_are_no_change_of_the_count():
-    assert text.changed_count("faces", 12, 14) == "faces 12 -> 14"
-    assert text.changed_count("faces", 12, 12) == "faces"
+    assert changed_count("faces", 12, 14) == "faces 12 -> 14"
+    assert changed_count("faces", 12, 12) == "faces"
 
 
 def test_bones_of_a_file():
-    assert text.said_of(1, "bones of the file", "are") == "1 bone of the file is"
-    assert text.said_of(3, "bones of the file", "are") == "3 bones of the file are"
+    assert said_of(1, "bones of the file", "are") == "1 bone of the file is"
+    assert said_of(3, "bones of the file", "are") == "3 bones of the file are"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from addon.core import text
+from addon.core.report import listed
 
 
 def test_floats_are_the_shortest_text_and_nans_keep_their_bits():
@@ -18,7 +19,7 @@ def test_floats_are_the_shortest_text_and_nans_keep_their_bits():
     [(0, ""), (1, "0"), (3, "0, 1, 2"), (4, "0, 1, 2 and 1 more"), (9, "0, 1, 2 and 6 more")],
 )
 def test_lists_say_how_many_they_leave_out(count, said):
-    assert text.listed(list(map(str, range(count))), 3) == said
+    assert listed(list(map(str, range(count))), 3) == said
 
 
 def test_structured_rows_are_columns_between_bars():

@@ -8,7 +8,7 @@ run of literals, which every reader takes.
 from __future__ import annotations
 
 from ...core.binary import Reader
-from ...core.text import counted
+from ...core.report import counted
 
 HIGHEST_RATIO = 256
 """Times the packed size that a stream can unpack to: each byte of a long length stands for 255."""

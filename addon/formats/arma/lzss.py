@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 
 from ...core.binary import Reader
-from ...core.text import counted
+from ...core.report import counted
 
 HIGHEST_RATIO = 9
 """Times the packed size that a stream can unpack to: 17 bytes give 8 times 18."""

@@ -18,8 +18,7 @@ from dataclasses import dataclass, field
 from ...core import names
 from ...core.binary import Reader
 from ...core.errors import ReadError
-from ...core.report import Report
-from ...core.text import listed
+from ...core.report import Report, listed
 from .skeletons import Hierarchy
 
 LARGEST_GROWTH = 6

@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from ...core import text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from . import strings
 
 TEXTURE_PAGE = 1
@@ -213,7 +212,7 @@ def describe(document: Gam) -> list[str]:
     textures = [page.texture for page in document.pages if page.texture is not None]
     others = len(document.pages) - len(textures)
     listed = [f"{strings.decode(page.name)}: {strings.decode(page.bitmap)}" for page in textures]
-    return [f"{text.counted(len(textures), 'texture')}, {text.counted(others, 'page')} of other things", *listed]
+    return [f"{counted(len(textures), 'texture')}, {counted(others, 'page')} of other things", *listed]
 
 
 def dump(document: Gam) -> Iterator[str]:

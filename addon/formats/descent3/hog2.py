@@ -20,8 +20,7 @@ from ...core import text
 from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
 from ...core.files import write_atomically
-from ...core.report import Report
-from ...core.text import counted, said_of
+from ...core.report import Report, counted, said_of
 from . import strings
 
 MAGIC = b"HOG2"
@@ -214,7 +213,7 @@ def describe(document: Hog2) -> list[str]:
         f"{ascii(name)[1:-1]}: {len(content)} bytes"
         for name, content in zip(document.names, document.contents, strict=True)
     ]
-    return [f"{text.counted(len(listed), 'file')}, {total} bytes", *listed]
+    return [f"{counted(len(listed), 'file')}, {total} bytes", *listed]
 
 
 def dump(document: Hog2) -> Iterator[str]:

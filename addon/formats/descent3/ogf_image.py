@@ -21,8 +21,7 @@ from numpy.typing import NDArray
 from ...core import png, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from . import strings
 
 RUN = np.dtype([("count", "u1"), ("pixel", "<u2")])
@@ -305,10 +304,10 @@ def describe(document: OgfImage) -> list[str]:
     """Size, pixels, levels of detail, frames."""
     lines = []
     if document.animation is not None:
-        lines.append(f"{text.counted(len(document.frames), 'frame')} of {document.animation.frame_time} s")
+        lines.append(f"{counted(len(document.frames), 'frame')} of {document.animation.frame_time} s")
     for image in document.frames:
         kind = ImageType(image.type).name.lower().replace("_", " ")
-        levels = f", {text.counted(len(image.levels), 'level')} of detail" if image.levels else ""
+        levels = f", {counted(len(image.levels), 'level')} of detail" if image.levels else ""
         lines.append(f"{image.label or 'no name'}: {image.width} x {image.height} pixels, {kind}{levels}")
     return lines
 

@@ -21,8 +21,7 @@ from ...core.binary import Bytes, Reader, Writer
 from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from .chunks import (
     Chunk,
     ChunkRun,

@@ -31,8 +31,7 @@ from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
-from ...core.report import Report
-from ...core.text import counted, counted_plural, listed
+from ...core.report import Report, agreeing, counted, counted_plural, listed, said_of
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 HEADER_SIZE = 36
@@ -207,9 +206,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         warn_not_finite(report, what, values)
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
-        report.warn(
-            f"{lost} of {text.counted_plural(faces, 'faces')} {text.agreeing(lost, 'refer to missing vertices')}"
-        )
+        report.warn(f"{lost} of {counted_plural(faces, 'faces')} {agreeing(lost, 'refer to missing vertices')}")
     return document
 
 
@@ -267,7 +264,7 @@ def decode(document: Cform, report: Report) -> Mesh:
     valid, faces = document.valid_faces(), document.faces["vertices"]
     if not valid.all():
         lost = int(np.count_nonzero(~valid))
-        report.warn(text.said_of(lost, "faces", "refer to missing vertices; left out"), document.name)
+        report.warn(said_of(lost, "faces", "refer to missing vertices; left out"), document.name)
         faces = faces[valid]
     mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
@@ -300,7 +297,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     positions = space.xray_points(mesh.positions).astype("<f4")
     changes = Changes()
     if base is None:
-        changes.lines.append(f"{text.counted(len(mesh.triangles), 'face')}, new")
+        changes.lines.append(f"{counted(len(mesh.triangles), 'face')}, new")
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
         values = {name: empty if found is None else found for name, found in said.items()}
@@ -385,9 +382,7 @@ def _encode_faces(
     if same_count and not redrawn.any() and not any(mask.any() for mask in touched.values()):
         return base.faces, None
     if count < len(valid):
-        changes.left_out.append(
-            text.said_of(len(valid) - count, "faces of the old file that", "refer to missing vertices")
-        )
+        changes.left_out.append(said_of(len(valid) - count, "faces of the old file that", "refer to missing vertices"))
     return _faces(mesh, values), None
 
 

@@ -15,8 +15,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 from ...core.binary import NOT_FINITE, Bytes, Reader, count_not_finite
 from ...core.errors import ReadError
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000

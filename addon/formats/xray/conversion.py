@@ -25,8 +25,7 @@ from ...core.binary import warn_not_finite
 from ...core.envelope import Shape, evaluate
 from ...core.errors import ReadError, WriteError
 from ...core.model import Clip, Space
-from ...core.report import Report
-from ...core.text import said_of
+from ...core.report import Report, said_of
 from . import ogf, omf
 from .bones import Bone, Part, Placement, Version, decode_bone
 from .envelopes import NAMES, PACKED, StoredEnvelope

@@ -20,8 +20,7 @@ from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.changes import Changes
 from ...core.model import FILE_VERTEX, Domain, Material, Mesh
 from ...core.problems import Problem
-from ...core.report import Report
-from ...core.text import counted, counted_plural, said_of
+from ...core.report import Report, counted, counted_plural, said_of
 
 VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1
@@ -182,7 +181,7 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
     valid = (faces < len(document.vertices)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(text.said_of(lost, "triangles", "refer to missing vertices; left out"), name)
+        report.warn(said_of(lost, "triangles", "refer to missing vertices; left out"), name)
         faces = faces[valid]
     texture, shader = names.decode(document.texture), names.decode(document.shader)
     return Mesh(

@@ -37,8 +37,7 @@ from ...core.envelope import (
 from ...core.envelope.curve import empty_curve
 from ...core.envelope.writing import Match, Stored, losses, match
 from ...core.errors import WriteError
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 
 OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
 """40 bytes; of the shape only the lowest byte counts."""

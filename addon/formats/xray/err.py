@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 from ...core import space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.model import Attribute, Domain, Mesh
-from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.report import Report, counted_plural
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 POINT = np.dtype([("positions", "<f4", (1, 3))])

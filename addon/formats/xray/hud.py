@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from ...core import rotation
 from ...core.errors import ReadError
 from ...core.model import parents_first
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from .ltx.document import numbers, words
 from .omf.document import MotionFlag, MotionSet
 

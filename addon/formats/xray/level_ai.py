@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ...core import space, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
 from ...core.model import Attribute, Domain, PolygonMesh
-from ...core.report import Report
+from ...core.report import Report, counted, counted_plural, said_of
 
 HEADER_SIZE = 56
 GUID_SIZE = 16
@@ -133,7 +133,7 @@ def read(data: bytes, file: str, report: Report) -> AiMap:
     if wanted != len(data):
         how = "cut off" if len(data) < wanted else "too long"
         raise reader.error(
-            f"{how}: {text.counted_plural(count, 'nodes')} of version {version} make a file of {wanted} B, "
+            f"{how}: {counted_plural(count, 'nodes')} of version {version} make a file of {wanted} B, "
             f"this one has {len(data)}",
             "Copy the file again or build the AI map again",
         )
@@ -242,13 +242,13 @@ def problems(document: AiMap) -> Iterator[str]:
     links = document.links
     missing = int((links >= len(links)).sum())
     if missing:
-        yield text.said_of(missing, "links", "point to missing nodes")
+        yield said_of(missing, "links", "point to missing nodes")
     columns = document.columns
     node, direction = np.nonzero((links >= 0) & (links < len(links)))
     steps = columns[links[node, direction]] - columns[node]
     far = int((steps != _STEPS[direction]).any(axis=1).sum())
     if far:
-        yield text.said_of(far, "links", "point elsewhere than to the next column")
+        yield said_of(far, "links", "point elsewhere than to the next column")
 
 
 def describe(document: AiMap) -> list[str]:
@@ -259,12 +259,12 @@ def describe(document: AiMap) -> list[str]:
     cover = f"{document.covers().mean():.1f}" if nodes else "-"
     return [
         (
-            f"version {document.version}, {text.counted(nodes, 'node')}, cell {text.scalar(document.cell)} m, "
-            f"{text.counted(shared, 'node')} above another"
+            f"version {document.version}, {counted(nodes, 'node')}, cell {text.scalar(document.cell)} m, "
+            f"{counted(shared, 'node')} above another"
         ),
         (
-            f"{text.counted(int((links >= 0).sum()), 'link')}, {len(one_way_links(document))} one-way; "
-            f"{text.counted(int(isolated(document).sum()), 'isolated node')}; mean cover {cover} (15 is open)"
+            f"{counted(int((links >= 0).sum()), 'link')}, {len(one_way_links(document))} one-way; "
+            f"{counted(int(isolated(document).sum()), 'isolated node')}; mean cover {cover} (15 is open)"
         ),
         f"bounds (file axes): {text.extent(document.box)}",
     ]

@@ -12,7 +12,7 @@ import numpy as np
 
 from ...core.binary import Reader
 from ...core.errors import ReadError
-from ...core.text import counted_plural, said_of
+from ...core.report import counted_plural, said_of
 
 LARGEST = 64 << 20
 """Bytes a body may unpack to. The largest file of the games is far smaller."""

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ...core import names
 from ...core.binary import Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 
 SWALLOWED = (10, 13)
 """After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""

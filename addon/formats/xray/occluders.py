@@ -18,8 +18,7 @@ from ...core import polygons, problems, rebase, space, text
 from ...core.binary import Bytes, Reader, warn_not_finite
 from ...core.changes import Changes
 from ...core.model import FILE_FACE, Attribute, Domain, Mesh
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 VERSION, TRIANGLES = 0, 1
@@ -183,7 +182,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     """The base, or a new file, with these rows, and what of it changed."""
     changes = Changes()
     if base is None:
-        changes.lines.append(f"{text.counted(len(rows), 'triangle')}, new")
+        changes.lines.append(f"{counted(len(rows), 'triangle')}, new")
         return new(rows), changes
     if not changes.resized("triangles", len(base.rows), len(rows)):
         changes.fields(rows, base.rows, words)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ...core import names, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
-from ...core.report import Report
+from ...core.report import Report, counted
 from .chunks import (
     Chunk,
     ChunkRun,
@@ -145,7 +145,7 @@ def raw_size(document: Placed) -> int:
 def describe(document: Placed) -> list[str]:
     """Counts, names and bounds."""
     version = "" if document.version is None else f"version {document.version}, "
-    lines = [f"{version}{text.counted(len(document), document.layout.what)}"]
+    lines = [f"{version}{counted(len(document), document.layout.what)}"]
     points = positions(document)
     if points is not None and len(points):
         lines.append(f"bounds (file axes): {text.extent(points)}")
@@ -206,4 +206,4 @@ def differences(first: Placed, second: Placed) -> Iterator[str]:
             if bytes(one) != bytes(other)
         ]
         if changed:
-            yield f"{text.counted(len(changed), 'entry', 'entries')} with other bytes at the end, first {changed[0]}"
+            yield f"{counted(len(changed), 'entry', 'entries')} with other bytes at the end, first {changed[0]}"

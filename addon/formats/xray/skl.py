@@ -27,8 +27,7 @@ from ...core.changes import Changes, Item, Part
 from ...core.envelope import Envelope, Shape
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, CurveClip, Skeleton
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from .chunks import (
     Chunk,
     ChunkRun,

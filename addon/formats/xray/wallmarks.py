@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from ...core import names, space, text
 from ...core.binary import Reader, Writer, warn_not_finite
 from ...core.model import Material, Mesh
-from ...core.report import Report
+from ...core.report import Report, counted, counted_plural, said_of
 from .chunks import ChunkRun, chunk_heading, listed, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 MARKS = 1
@@ -118,7 +118,7 @@ def read(data: bytes, file: str, report: Report) -> Wallmarks:
         warn_not_finite(report, "vertices", np.concatenate([mark.vertices for mark in marks]))
     partial = sum(len(mark.vertices) % 3 != 0 for mark in marks)
     if partial:
-        report.warn(f"{text.said_of(partial, 'wallmarks', 'have vertices behind the last triangle')}; kept")
+        report.warn(f"{said_of(partial, 'wallmarks', 'have vertices behind the last triangle')}; kept")
     return document
 
 
@@ -129,7 +129,7 @@ def _read_slot(reader: Reader) -> Slot:
     for _ in range(count):
         sphere = reader.array("<f4", 4, what="the sphere of a wallmark")
         vertices = reader.u32("the number of vertices")
-        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=text.counted_plural(vertices, "vertices"))))
+        slot.marks.append(Mark(sphere, reader.array(VERTEX, vertices, what=counted_plural(vertices, "vertices"))))
     return slot
 
 
@@ -161,14 +161,10 @@ def describe(document: Wallmarks) -> list[str]:
     marks = document.marks
     triangles = sum(len(mark.vertices) // 3 for mark in marks)
     lines = [
-        (
-            f"{text.counted(len(document.slots), 'slot')}, {text.counted(len(marks), 'wallmark')}, "
-            f"{text.counted(triangles, 'triangle')}"
-        )
+        (f"{counted(len(document.slots), 'slot')}, {counted(len(marks), 'wallmark')}, {counted(triangles, 'triangle')}")
     ]
     lines += [
-        f"{text.counted(len(slot.marks), 'wallmark')}: {names.decode(slot.texture)}"
-        for slot in document.slots[: text.FEW]
+        f"{counted(len(slot.marks), 'wallmark')}: {names.decode(slot.texture)}" for slot in document.slots[: text.FEW]
     ]
     if len(document.slots) > text.FEW:
         lines.append("...")

@@ -24,8 +24,7 @@ from ...core.changes import Changes
 from ...core.deltas import DeltaChannels
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
-from ...core.report import Report
-from ...core.text import counted, listed
+from ...core.report import Report, counted, listed
 from ...core.thinning import needed_keys
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy

@@ -23,8 +23,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.joints import NOISE
 from ...core.model import DeltaClip
-from ...core.report import Report
-from ...core.text import counted_plural, listed, said_of
+from ...core.report import Report, counted_plural, listed, said_of
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, timing

@@ -18,8 +18,7 @@ from ...core import files, space
 from ...core.errors import ReadError
 from ...core.joints import recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
-from ...core.report import Report
-from ...core.text import counted
+from ...core.report import Report, counted
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom

@@ -28,8 +28,7 @@ from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...blender.properties import drop, keep, kept
 from ...core import affine, names, rotation
 from ...core.errors import WriteError
-from ...core.report import Report
-from ...core.text import counted_plural
+from ...core.report import Report, counted_plural
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions

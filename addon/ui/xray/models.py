@@ -11,9 +11,8 @@ from ...blender import scope
 from ...blender.properties import refuse_linked
 from ...blender.typed import Context, Object
 from ...core import files
-from ...core import text as texts
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report
+from ...core.report import Report, counted
 from ...games.descent3 import textures
 from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
@@ -139,7 +138,7 @@ def import_motions(
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:
             plays = plays or bool(result.actions)
-            report.note(f"{texts.counted(len(result.actions), 'motion')} imported", Path(source).name)
+            report.note(f"{counted(len(result.actions), 'motion')} imported", Path(source).name)
 
 
 def _sentence(made: "list[model_importing.ImportedModel]") -> str:

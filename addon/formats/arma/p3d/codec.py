@@ -7,8 +7,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import WriteError
-from ....core.report import Report
-from ....core.text import counted
+from ....core.report import Report, counted
 from .document import (
     ARMA,
     BINARISED_MARK,

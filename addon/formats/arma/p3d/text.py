@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....core.text import array_differences, array_lines, counted, extent, listed, scalar
+from ....core.report import counted, listed
+from ....core.text import array_differences, array_lines, extent, scalar
 from ..names import decode
 from .document import Lod, P3d
 

@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report
-from ....core.text import counted, said_of
+from ....core.report import Report, counted, said_of
 from .. import lzo, lzss
 from .document import (
     BINARISED,

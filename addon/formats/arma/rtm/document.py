@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ....core.binary import Bytes
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
-from ....core.text import counted
+from ....core.report import counted
 from .. import names
 
 NAME_SIZE = 32

@@ -33,8 +33,7 @@ from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
-from ....core.report import Report
-from ....core.text import counted, listed
+from ....core.report import Report, counted, listed
 from .. import names
 from ..skeletons import Hierarchy
 from .document import (

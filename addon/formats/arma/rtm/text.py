@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.text import array_differences, array_lines, counted, listed, row, scalar
+from ....core.report import counted, listed
+from ....core.text import array_differences, array_lines, row, scalar
 from ..names import decode
 from .document import Binarised, Plain, Rtm, StoredEvent
 from .mapping import matrices_of

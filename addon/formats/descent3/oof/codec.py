@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.report import Report
-from ....core.text import counted, counted_plural
+from ....core.report import Report, counted, counted_plural
 from ..strings import read_counted, write_counted
 from .document import (
     ALPHA_SINCE,

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import space, text
+from ....core import space
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import parents_first
-from ....core.report import Report
+from ....core.report import Report, changed_count
 from .. import strings
 from .document import (
     ALPHA_SINCE,
@@ -195,7 +195,7 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
         result.sub_objects.append(old if old is not None and not of_part else encoded)
     if table is None or textures.stored != table.names:
         if table is not None:
-            changes.lines.append(text.changed_count("textures", len(table.names), len(textures.stored)))
+            changes.lines.append(changed_count("textures", len(table.names), len(textures.stored)))
         values[b"TXTR"] = TextureNames(textures.stored)
     header = _encode_header(base, result.sub_objects)
     if header is not base.header:

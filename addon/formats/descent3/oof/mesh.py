@@ -19,8 +19,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh
 from ....core.rebase import Rows
-from ....core.report import Report
-from ....core.text import counted
+from ....core.report import Report, counted
 from .. import strings
 from .document import CORNER, FACE, Faces, SubObject
 from .model import Singles

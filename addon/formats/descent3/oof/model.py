@@ -18,7 +18,7 @@ from ....core import polygons
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
-from ....core.text import counted, counted_plural
+from ....core.report import counted, counted_plural
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]

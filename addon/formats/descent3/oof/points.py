@@ -14,8 +14,7 @@ from numpy.typing import NDArray
 from ....core import rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report
-from ....core.text import counted
+from ....core.report import Report, counted
 from .. import strings
 from .document import (
     GUN_PARENTS_SINCE,

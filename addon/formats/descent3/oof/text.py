@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ....core.text import counted, extent, value_differences, value_lines
+from ....core.report import counted
+from ....core.text import extent, value_differences, value_lines
 from .document import (
     AttachPoints,
     Batteries,

@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import rotation, space, text
+from ....core import rotation, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
-from ....core.report import Report
+from ....core.report import Report, changed_count
 from .document import (
     FULL_TURN,
     POSITION_KEY,
@@ -237,7 +237,7 @@ def _encode_track(
     one_range = result.rotation_range == result.position_range == wanted
     if not keeps_rotation or (not one_range and part.spin_axis is None):
         result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, same_rotation))
-        keys = text.changed_count("rotation keys", len(before.rotation), len(result.rotation))
+        keys = changed_count("rotation keys", len(before.rotation), len(result.rotation))
         changes.lines.append(f"{part.name}: {keys}")
         fastest = largest_step(motion, same_rotation)
         if fastest > precision.step:
@@ -246,7 +246,7 @@ def _encode_track(
         # With a range of their own the game plays position keys at other ticks than their start.
         stored = before.position if before.rotation_range == before.position_range else before.position[:0]
         result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
-        keys = text.changed_count("position keys", len(before.position), len(result.position))
+        keys = changed_count("position keys", len(before.position), len(result.position))
         changes.lines.append(f"{part.name}: {keys if len(result.position) else 'range of positions'}")
     result.rotation_range = result.position_range = wanted
     return result

@@ -23,8 +23,7 @@ from numpy.typing import NDArray
 
 from ....core import names, text
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
-from ....core.report import Report
-from ....core.text import counted
+from ....core.report import Report, counted
 from .. import dm
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 from ..dm import Dm

@@ -20,14 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import problems, quantum, rebase, text
+from ....core import problems, quantum, rebase
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report
+from ....core.report import Report, counted
 from ....core.scratch import scratch
-from ....core.text import counted
 from .. import dm
 from ..chunks import Chunk, ChunkRun
 from ..dm import Dm
@@ -259,7 +258,7 @@ def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], c
         if number in base.models and dm.write(model) != dm.write(base.models[number])
     ]
     if different:
-        changes.lines.append(text.counted(len(different), "model"))
+        changes.lines.append(counted(len(different), "model"))
     if numbered.keys() == base.models.keys():
         document.models = numbered
         return

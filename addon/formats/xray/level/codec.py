@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Bytes, Reader, Writer, warn_not_finite
-from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.report import Report, counted_plural
 from ..chunks import Chunk, ChunkRun, chunk_path, listed, open_chunk, read_chunks, with_bodies, with_body, write_chunks
 from .document import (
     ENTRY,

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ....core import text
 from ....core.binary import Bytes, Reader, warn_not_finite
-from ....core.report import Report
+from ....core.report import Report, counted, counted_plural
 from ..chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size
 from .codec import HEADER, read_version
 from .document import NEWEST, VERSIONS, WINDOW, Lists, Windows, empty_lists
@@ -107,7 +107,7 @@ def _read_vertices(reader: Reader, document: Geometry, report: Report) -> None:
         declaration = _read_declaration(reader)
         layout = layout_of(declaration, reader)
         size = reader.u32("the number of vertices")
-        rows = reader.array(layout, size, what=text.counted_plural(size, "vertices"))
+        rows = reader.array(layout, size, what=counted_plural(size, "vertices"))
         document.vertices.append(VertexBuffer(declaration, rows))
         for name in layout.names or ():
             warn_not_finite(report, f"vertex buffer {number}, {name}", rows[name])
@@ -174,7 +174,7 @@ def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
     rows: list[NDArray[Any]] = []
     for number in range(count):
         *reserved[number], length = _WINDOWS_HEAD.unpack(reader.take(_WINDOWS_HEAD.size, "a list of windows"))
-        rows.append(reader.array(WINDOW, length, what=text.counted_plural(length, "windows")))
+        rows.append(reader.array(WINDOW, length, what=counted_plural(length, "windows")))
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum([len(one) for one in rows], dtype=np.int64)))
     document.windows = Windows(reserved, Lists(starts, np.concatenate(rows) if rows else np.zeros(0, WINDOW)))
 
@@ -272,10 +272,10 @@ def describe(document: Geometry) -> list[str]:
     memory = sum(len(buffer.rows) * buffer.stride for buffer in document.vertices), 2 * indices
     lines = [
         (
-            f"version {document.version}, {text.counted(vertices, 'vertex', 'vertices')} in "
-            f"{text.counted(len(document.vertices), 'buffer')}, {text.counted(indices, 'index', 'indices')} in "
-            f"{text.counted(len(document.indices), 'buffer')}, "
-            f"{text.counted(len(document.windows.lists), 'window list')}"
+            f"version {document.version}, {counted(vertices, 'vertex', 'vertices')} in "
+            f"{counted(len(document.vertices), 'buffer')}, {counted(indices, 'index', 'indices')} in "
+            f"{counted(len(document.indices), 'buffer')}, "
+            f"{counted(len(document.windows.lists), 'window list')}"
         ),
         f"memory: {memory[0] / 2**20:.1f} MB of vertices, {memory[1] / 2**20:.1f} MB of indices",
     ]
@@ -283,9 +283,7 @@ def describe(document: Geometry) -> list[str]:
     for buffer in document.vertices:
         names = f"{buffer.stride} bytes: {' '.join(buffer.rows.dtype.names or ())}"
         layouts.setdefault(names, []).append(len(buffer.rows))
-    lines += [
-        f"{text.counted(sum(counts), 'vertex', 'vertices')} of {names}" for names, counts in sorted(layouts.items())
-    ]
+    lines += [f"{counted(sum(counts), 'vertex', 'vertices')} of {names}" for names, counts in sorted(layouts.items())]
     return lines
 
 

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import space
-from ....core.report import Report
-from ....core.text import said_of
+from ....core.report import Report, said_of
 from .document import Kind, Level, Lists, VisualType
 from .geometry import Geometry, VertexBuffer
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, text
+from ....core.report import agreeing, counted, counted_plural, said_of
 from ..chunks import chunk_heading, stored_size
 from .codec import KNOWN
 from .document import NEWEST, SUN, Kind, Level, VisualType
@@ -31,7 +32,7 @@ def describe(document: Level) -> list[str]:
     visuals = document.visuals
     types, counts = np.unique(visuals.types, return_counts=True)
     kinds = ", ".join(
-        text.counted_plural(int(count), _NOUNS.get(kind, f"visuals of type {kind}"))
+        counted_plural(int(count), _NOUNS.get(kind, f"visuals of type {kind}"))
         for kind, count in zip(types.tolist(), counts.tolist(), strict=True)
     )
     rows = visuals.fixed[Kind.CONTAINER][visuals.owners(Kind.CONTAINER)[1]]
@@ -39,19 +40,19 @@ def describe(document: Level) -> list[str]:
     trees = visuals.fixed[Kind.CONTAINER][_tree_rows(document)]
     found = textures(document)
     lines = [
-        f"version {document.version}, quality {document.quality}, {text.counted(len(visuals), 'visual')}: {kinds}",
+        f"version {document.version}, quality {document.quality}, {counted(len(visuals), 'visual')}: {kinds}",
         (
-            f"{text.counted(len(trees), 'tree')} of {text.counted(len(np.unique(trees)), 'mesh', 'meshes')}, "
-            f"{text.counted(int(ranges['vertex_count'].sum()), 'vertex', 'vertices')} and "
-            f"{text.counted(int(ranges['index_count'].sum()), 'index', 'indices')} in level.geom "
+            f"{counted(len(trees), 'tree')} of {counted(len(np.unique(trees)), 'mesh', 'meshes')}, "
+            f"{counted(int(ranges['vertex_count'].sum()), 'vertex', 'vertices')} and "
+            f"{counted(int(ranges['index_count'].sum()), 'index', 'indices')} in level.geom "
             f"({(32 * int(ranges['vertex_count'].sum()) + 2 * int(ranges['index_count'].sum())) / 2**20:.1f} MB)"
         ),
         (
-            f"{text.counted(len(document.sectors), 'sector')}, {text.counted(len(document.portals), 'portal')}, "
-            f"{text.counted(len(document.lights), 'light')}, {text.counted(len(document.glows), 'glow')}"
+            f"{counted(len(document.sectors), 'sector')}, {counted(len(document.portals), 'portal')}, "
+            f"{counted(len(document.lights), 'light')}, {counted(len(document.glows), 'glow')}"
         ),
         (
-            f"{text.counted(len(document.shaders), 'shader string')}, {text.counted(len(found), 'texture')}: "
+            f"{counted(len(document.shaders), 'shader string')}, {counted(len(found), 'texture')}: "
             f"{', '.join(found[:SHOWN])}{', ...' if len(found) > SHOWN else ''}"
         ),
     ]
@@ -97,10 +98,10 @@ def problems(document: Level) -> Iterator[str]:
     types, shaders = visuals.types, visuals.shaders
     if (types < 0).any():
         which = np.flatnonzero(types < 0)
-        yield f"{text.counted(len(which), 'visual')} without a readable header, first {which[0]}"
+        yield f"{counted(len(which), 'visual')} without a readable header, first {which[0]}"
     wrong = np.flatnonzero(shaders >= len(document.shaders))
     if len(wrong):
-        yield f"{text.said_of(len(wrong), 'visuals', 'refer to missing shaders')}, first {wrong[0]}"
+        yield f"{said_of(len(wrong), 'visuals', 'refer to missing shaders')}, first {wrong[0]}"
     yield from _wrong_children(document)
     roots = [sector.root for sector in document.sectors]
     for number, root in enumerate(roots):
@@ -108,7 +109,7 @@ def problems(document: Level) -> Iterator[str]:
             yield f"sector {number} has no root visual"
     sides = np.concatenate((document.portals["front"], document.portals["back"]))
     if (sides >= len(roots)).any():
-        yield f"{text.counted(int((sides >= len(roots)).sum()), 'side')} of portals without a sector"
+        yield f"{counted(int((sides >= len(roots)).sum()), 'side')} of portals without a sector"
     if ((document.portals["count"] < 3) | (document.portals["count"] > 6)).any():
         yield "a portal with fewer than 3 or more than 6 vertices"
 
@@ -123,14 +124,14 @@ def _wrong_children(document: Level) -> Iterator[str]:
     children = visuals.children.rows.astype(np.int64)
     missing = int(((children >= len(visuals)) & (parents >= 0)).sum())
     if missing:
-        yield f"{text.counted(missing, 'child', 'children')} {text.agreeing(missing, 'are missing')}"
+        yield f"{counted(missing, 'child', 'children')} {agreeing(missing, 'are missing')}"
     late = int(((children >= parents) & (children < len(visuals)) & (parents >= 0)).sum())
     if late:
-        yield f"{text.counted(late, 'child', 'children')} after the parent, where the game does not find them"
+        yield f"{counted(late, 'child', 'children')} after the parent, where the game does not find them"
     known = children[(children < len(visuals)) & (parents >= 0)]
     twice = int((np.bincount(known, minlength=1) > 1).sum())
     if twice:
-        yield f"{text.counted(twice, 'visual')} with several parents"
+        yield f"{counted(twice, 'visual')} with several parents"
 
 
 def dump(document: Level) -> Iterator[str]:
@@ -202,4 +203,4 @@ def _different_visuals(first: Level, second: Level) -> Iterator[str]:
     yield from text.value_differences("visuals windows", one.windows, other.windows)
     changed = sum(bytes(mine) != bytes(theirs) for mine, theirs in zip(one.opaque, other.opaque, strict=True))
     if changed:
-        yield f"visuals: {text.counted(changed, 'chunk')} of unknown meaning"
+        yield f"visuals: {counted(changed, 'chunk')} of unknown meaning"

@@ -8,8 +8,7 @@ from collections.abc import Iterator
 from ....core import names
 from ....core.binary import Reader
 from ....core.errors import WriteError
-from ....core.report import Report
-from ....core.text import counted, listed, said_of
+from ....core.report import Report, counted, listed, said_of
 from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open, part_of, split_comment
 
 ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"

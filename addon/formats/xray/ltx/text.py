@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from ....core.text import counted
+from ....core.report import counted
 from .document import BLANKS, Head, Include, Item, Line, Ltx
 
 SECTIONS_SHOWN = 12

@@ -16,7 +16,7 @@ from ....core import names
 from ....core.model import Domain, PolygonMesh
 from ....core.polygons import without_area
 from ....core.problems import Problem, some, whole
-from ....core.text import counted, said_of
+from ....core.report import counted, said_of
 from .. import bones
 from ..ogf.chunk_types import MOST_BONES
 from .chunk_types import DYNAMIC, VERTEX_FORMAT, ObjectFlags, Surfaces

@@ -23,8 +23,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.polygons import row_groups
-from ....core.report import Report
-from ....core.text import counted, said_of
+from ....core.report import Report, counted, said_of
 from ..chunks import Chunk, Section
 from .document import Mesh, Model
 from .mapping import POINT, SMOOTHING, decode_mesh, group_of_map, vmref_values

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from ....core import names, polygons, space
 from ....core.errors import ReadError
 from ....core.model import Attribute, Domain, Material, PolygonMesh, Skeleton, VertexWeights, parents_first
-from ....core.report import Report
-from ....core.text import said_of
+from ....core.report import Report, said_of
 from ..bones import Bone, Bones, Naming, Placement, Value, Version, new_bone
 from ..chunks import Chunk, Section
 from ..ogf.chunk_types import IkBone

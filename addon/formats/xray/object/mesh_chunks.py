@@ -13,8 +13,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import names, text
+from ....core import names
 from ....core.binary import Reader, Writer
+from ....core.report import counted, said_of
 
 MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
 """Chunk ids of vertex maps, from the newest layout to the oldest."""
@@ -236,7 +237,7 @@ class Normals:
 def _whole(reader: Reader, size: int, what: str) -> int:
     count, more = divmod(reader.remaining, size)
     if more:
-        raise reader.error(f"{text.said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
+        raise reader.error(f"{said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
     return count
 
 
@@ -351,7 +352,7 @@ def _read_map(reader: Reader, layout: int) -> VertexMap:
     kind = reader.u8("a vertex map's type") if layout != UV_MAPS else UV
     count = reader.u32("the number of a map's entries")
     if not width and count:
-        raise reader.error(f"a vertex map has {text.counted(count, 'entry', 'entries')} without numbers")
+        raise reader.error(f"a vertex map has {counted(count, 'entry', 'entries')} without numbers")
     what = "the entries of a vertex map"
     made = VertexMap(name, kind, reader.array("<f4", count, width, what=what), polygon)
     if layout == MAPS:

@@ -7,7 +7,8 @@ from functools import partial
 from typing import Any
 
 from ....core import names
-from ....core.text import counted, extent, value_differences, value_lines
+from ....core.report import counted
+from ....core.text import extent, value_differences, value_lines
 from .. import bones, skl
 from ..chunks import Chunk, Section, chunk_heading, section_differences
 from ..ogf.text import kind_word

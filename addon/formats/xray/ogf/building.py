@@ -20,8 +20,7 @@ from ....core import affine, names, polygons, space
 from ....core.binary import not_finite
 from ....core.errors import WriteError
 from ....core.model import PolygonMesh
-from ....core.report import Report
-from ....core.text import said_of
+from ....core.report import Report, said_of
 from ..chunks import Chunk, Section
 from . import surface
 from .chunk_types import (

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....core import names
 from ....core.binary import Reader, Writer
 from ....core.errors import ReadError
-from ....core.text import counted, counted_plural
+from ....core.report import counted, counted_plural
 
 STATIC = 0x112
 """Vertex format of what no bone moves: Direct3D's bits for position, normal, one texture coordinate."""

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.report import Report
-from ....core.text import counted
+from ....core.report import Report, counted
 from ..chunks import Chunk, ChunkRun, Section, open_chunk, read_chunks, starts_like_chunks, with_body, write_chunks
 from ..omf.codec import raw_size_of_motions, read_motions, read_parameters, write_motions, write_parameters
 from ..omf.document import MotionLibrary, Parameters

@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import affine, names, rebase, space, text
+from ....core import affine, names, rebase, space
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Material, Mesh, VertexWeights
-from ....core.report import Report
-from ....core.text import counted_plural, said_of
+from ....core.report import Report, changed_count, counted, counted_plural, said_of
 from . import surface
 from .chunk_types import (
     LONG_FORMATS,
@@ -163,7 +162,7 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
     valid = (triangles < len(rows)).all(axis=1)
     if not valid.all():
         lost = int((~valid).sum())
-        report.warn(text.said_of(lost, "triangles", "refer to missing vertices; left out"), name)
+        report.warn(said_of(lost, "triangles", "refer to missing vertices; left out"), name)
         triangles = triangles[valid]
     positions, normals = rows["position"], rows["normal"]
     if rest is not None and vertices.links:
@@ -210,7 +209,7 @@ def encode_mesh(
     detailed = base.first(SlidingWindows) is not None
     if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
         document = _encode_triangles(mesh, document, indices)
-        changes.lines.append(text.changed_count("triangles", len(old.triangles), len(mesh.triangles)))
+        changes.lines.append(changed_count("triangles", len(old.triangles), len(mesh.triangles)))
         if detailed:
             changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
     if touched.positions.any():
@@ -246,7 +245,7 @@ def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Repor
     bones, weights = weight_slots(vertices)
     unknown = (bones >= bone_count) & (weights > 0)
     if unknown.any():
-        lost = text.counted(int(unknown.sum()), "weight")
+        lost = counted(int(unknown.sum()), "weight")
         report.warn(f"{lost} of bones that do not exist left out", name)
     used = (weights > 0) & np.isfinite(weights) & ~unknown
     rows, slots = np.nonzero(used)

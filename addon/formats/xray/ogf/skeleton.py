@@ -18,8 +18,7 @@ from ....core import names, quantum, rotation, space
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
-from ....core.report import Report
-from ....core.text import counted, said_of
+from ....core.report import Report, counted, said_of
 from ..omf.document import MotionLibrary
 from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
 from .document import Ogf, parts, with_parts

@@ -17,7 +17,7 @@ from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh, PolygonMesh
 from ....core.polygons import row_groups
-from ....core.text import counted_plural
+from ....core.report import counted_plural
 
 Floats = NDArray[np.float64]
 CREASE = 0.27

@@ -17,8 +17,7 @@ from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer, warn_not_finite
 from ....core.errors import ReadError
-from ....core.report import Report
-from ....core.text import counted, counted_plural, said_of
+from ....core.report import Report, counted, counted_plural, said_of
 from ..chunks import (
     Chunk,
     ChunkRun,

@@ -16,8 +16,7 @@ import numpy as np
 
 from ....core import names
 from ....core.errors import WriteError
-from ....core.report import Report
-from ....core.text import counted, listed, said_of
+from ....core.report import Report, counted, listed, said_of
 from ..marks import SWALLOWED
 from .codec import with_motions
 from .document import (

@@ -21,8 +21,7 @@ from ....core.binary import as_in_file
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
 from ....core.model import Clip, Skeleton, Space
-from ....core.report import Report
-from ....core.text import counted, listed
+from ....core.report import Report, counted, listed
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
 from .document import (

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names
-from ....core.report import Report
-from ....core.text import counted, row, rows
+from ....core.report import Report, counted
+from ....core.text import row, rows
 from ..chunks import Chunk, chunk_heading
 from .document import (
     TIMING,

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from ....core import quantum, rotation, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
-from ....core.text import counted
+from ....core.report import counted
 from .document import Motion, Track, TrackFlag, checksum
 
 Floats = NDArray[np.float64]

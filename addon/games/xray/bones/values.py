@@ -17,8 +17,7 @@ from ....blender.properties import keep, kept
 from ....core import files, names
 from ....core.binary import as_in_file
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report
-from ....core.text import counted_plural, listed, said_of
+from ....core.report import Report, counted_plural, listed, said_of
 from ....formats.xray import bones as bones_format
 from ....formats.xray.bones import (
     Bones,

@@ -21,14 +21,13 @@ from ....blender import attributes, instances, scope, tiles
 from ....blender import mesh as meshes
 from ....blender.mesh import positions_of
 from ....blender.properties import keep, kept
-from ....core import problems, text
+from ....core import problems
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report
+from ....core.report import Report, counted, counted_plural
 from ....core.scratch import scratch
-from ....core.text import counted_plural
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
 from ....formats.xray.dm import Dm
@@ -117,7 +116,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     lay_out_models(models.objects, place)
     shown.motionbridge_level.models = models
     width, depth = document.header.size
-    counts = f"{width} x {depth} slots, {planted} with models, {text.counted(len(document.models), 'model')}"
+    counts = f"{width} x {depth} slots, {planted} with models, {counted(len(document.models), 'model')}"
     return ImportedLevelFile("DETAILS", path.name, shown, [shown], counts, [models])
 
 

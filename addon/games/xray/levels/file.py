@@ -17,13 +17,11 @@ from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
-from ....core import text
 from ....core.changes import Changes
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report
-from ....core.text import listed
+from ....core.report import Report, counted, listed
 from ....formats.xray import cform, dm, occluders, som
 from ..options import LevelExportOptions
 from . import materials as level_materials
@@ -129,7 +127,7 @@ def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
         by_slot[unknown] = said[unknown]
         differ = int(np.count_nonzero(by_slot != said))
         if differ:
-            told = f"{text.counted(differ, 'face')} written with the game material of their Blender material"
+            told = f"{counted(differ, 'face')} written with the game material of their Blender material"
             report.note(told, shown.name)
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 

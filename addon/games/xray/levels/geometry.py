@@ -22,11 +22,11 @@ from ....blender import attributes, scope
 from ....blender import mesh as meshes
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
-from ....core import files, mesh_parts, pausing, polygons, text
+from ....core import files, mesh_parts, pausing, polygons
 from ....core.errors import ReadError, WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report
+from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
 from ...plan import FilePlan, OtherBase, starts_from_disk
@@ -140,11 +140,11 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
 
 
 def _collision_counts(mesh: Mesh) -> str:
-    said = [text.counted(len(mesh.triangles), "face")]
+    said = [counted(len(mesh.triangles), "face")]
     for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
         if values is not None and len(values):
-            said.append(text.counted(len(level_materials.different(values)), noun))
+            said.append(counted(len(level_materials.different(values)), noun))
     return ", ".join([*said, *_degenerate(mesh)])
 
 
@@ -173,7 +173,7 @@ def _occluders(
 ) -> ImportedLevelFile:
     materials, mesh.material_index = slots
     two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
-    said = [text.counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
+    said = [counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
     counts = ", ".join([*said, *_degenerate(mesh)])
     # A face knows its row in the file, so that deleting others does not lose what the file says of it.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
@@ -187,7 +187,7 @@ def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, rep
     tree = tree_of(path, options.game_folder, options.textures_folder)
     shown = level_details.build_model(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
-    counts = f"{text.counted(faces, 'face')}, {text.counted(vertices, 'vertex', 'vertices')}"
+    counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex', 'vertices')}"
     return ImportedLevelFile("DM", path.name, shown, [shown], counts)
 
 
@@ -199,7 +199,7 @@ def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: 
         meshes.select_loose_edges(shown.data)
         made.append(shown)
         items = mesh.triangles if len(mesh.triangles) else mesh.positions if mesh.edges is None else mesh.edges
-        counts.append(text.counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
+        counts.append(counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
 
 
@@ -210,7 +210,7 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     materials, shape.material_index = slots
     data_block = meshes.build_polygons(shape, materials)
     shown: Any = bpy.data.objects.new(path.name, data_block)
-    said = [text.counted(len(document.nodes), "node")]
+    said = [counted(len(document.nodes), "node")]
     for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
         said += [f"{count} {noun}"] if count else []
@@ -225,7 +225,7 @@ def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report
     tree = tree_of(path, options.game_folder, options.textures_folder)
     materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
     shown = meshes.build(mesh, materials, report, flat=True)
-    counts = f"{text.counted(len(document.marks), 'mark')}, {text.counted(len(mesh.triangles), 'face')}"
+    counts = f"{counted(len(document.marks), 'mark')}, {counted(len(mesh.triangles), 'face')}"
     return ImportedLevelFile("WALLMARKS", path.name, shown, [shown], counts)
 
 

@@ -19,10 +19,10 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....core import pausing, problems, text
+from ....core import pausing, problems
 from ....core.model import Domain
 from ....core.problems import Problem
-from ....core.report import Report
+from ....core.report import Report, counted
 from ....formats.xray import details, level_ai
 from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
@@ -76,7 +76,7 @@ def _fewer(found: list[Finding]) -> list[Finding]:
     found.sort(key=lambda one: -len(one[1].elements))
     rest = found[MOST_NAMED:]
     kept, problem = found[:MOST_NAMED], rest[0][1]
-    words = f"{text.counted(len(rest), 'object')} more with fewer: {problem.kind}"
+    words = f"{counted(len(rest), 'object')} more with fewer: {problem.kind}"
     return [*kept, (rest[0][0], Problem(words, problem.remedy, problem.domain, problem.elements[:0]))]
 
 

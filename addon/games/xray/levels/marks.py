@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ....blender import material
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....core import names, space, text
+from ....core import names, space
 from ....core.model import Mesh, PolygonMesh
-from ....core.report import Report
+from ....core.report import Report, counted
 from ....formats.xray import env_mod, level_ai, ps_static, snd_static, spawn
 from ....formats.xray.level import structure
 from ....formats.xray.level.document import SUN, Level
@@ -61,8 +61,8 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
         made.motionbridge_level.back_sector = int(portal["back"])
         shown.append(made)
     if folded:
-        report.warn(f"{text.counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
-    return ImportedLevelFile("PORTAL", name, None, shown, text.counted(len(shown), "portal"), excluded=excluded)
+        report.warn(f"{counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
+    return ImportedLevelFile("PORTAL", name, None, shown, counted(len(shown), "portal"), excluded=excluded)
 
 
 @dataclass(frozen=True)
@@ -109,7 +109,7 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
         if looks.directions[number].any():
             made.rotation_euler = Vector(looks.directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
         shown.append(made)
-    return ImportedLevelFile("LIGHT", name, None, shown, text.counted(len(shown), "light"))
+    return ImportedLevelFile("LIGHT", name, None, shown, counted(len(shown), "light"))
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
         made.empty_display_type, made.empty_display_size = "SPHERE", size
         made.location = looks.positions[number].tolist()
         shown.append(made)
-    return ImportedLevelFile("GLOW", name, None, shown, text.counted(len(shown), "glow"))
+    return ImportedLevelFile("GLOW", name, None, shown, counted(len(shown), "glow"))
 
 
 def _plain(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -176,7 +176,7 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
         made.motionbridge_level.row = number
         _place(made, row)
         shown.append(made)
-    return ImportedLevelFile(kind, path.name, None, shown, text.counted(len(shown), document.layout.what))
+    return ImportedLevelFile(kind, path.name, None, shown, counted(len(shown), document.layout.what))
 
 
 def _place(made: Object, row: np.void) -> None:

@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
-from ....core import files, pausing, rebase, text
+from ....core import files, pausing, rebase
 from ....core.changes import Changes, Part
 from ....core.errors import ReadError
 from ....core.model import Domain
-from ....core.report import Report
+from ....core.report import Report, counted, said_of
 from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import Kind, Level
@@ -137,7 +137,7 @@ class _Work:
         done = visual_mesh.encode(self.geom.vertices[buffer], first, now)
         self.outside += [one] if done.outside.any() else []
         if done.changed.any():
-            count = text.counted(int(done.changed.sum()), "vertex", "vertices")
+            count = counted(int(done.changed.sum()), "vertex", "vertices")
             self.parts.append(Part(one.name, "mesh", fields=(count,)))
             if buffer not in self.edited:
                 self.edited[buffer] = self.geom.vertices[buffer].rows.copy()
@@ -226,7 +226,7 @@ class _Work:
             (self.turned, "have edited normals; not written, those of the file stay"),
         ):
             if objects:
-                self.report.warn(f"{text.said_of(len(objects), 'meshes', words)}: {named(objects)}")
+                self.report.warn(f"{said_of(len(objects), 'meshes', words)}: {named(objects)}")
         if self.moves:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
 
@@ -275,7 +275,7 @@ class _Work:
             several += apart
         if several:
             words = "where vertices of one place were moved apart: shadows follow the first"
-            self.report.warn(f"{text.counted(several, 'point')} {words}")
+            self.report.warn(f"{counted(several, 'point')} {words}")
         for number, rows in buffers.items():
             fast.vertices[number] = VertexBuffer(fast.vertices[number].declaration, rows)
         return b"".join(geometry.pieces(fast)) if buffers else None

@@ -20,10 +20,10 @@ from numpy.typing import NDArray
 from ....blender import material
 from ....blender import mesh as meshes
 from ....blender.properties import keep
-from ....core import files, text
+from ....core import files
 from ....core.errors import ReadError
 from ....core.model import Attribute, Domain, Material, Mesh, PolygonMesh
-from ....core.report import Report
+from ....core.report import Report, counted, said_of
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -203,9 +203,9 @@ def _drawn(
             step(0.75 + 0.25 * number / len(rows))
     if kind == "TREE":
         _say_of_instances(matrices, level)
-    counts = text.counted(len(shown), "object")
-    counts += f" of {text.counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
-    counts += f", {text.counted(int(rows['triangles'].sum()), 'face')}"
+    counts = counted(len(shown), "object")
+    counts += f" of {counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
+    counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
     return _by_sector(level, kind, shown, level.sectors[rows["visual"]] if by_sector else None, counts)
 
 
@@ -214,13 +214,13 @@ def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
     lengths = np.linalg.norm(axes, axis=1)
     hidden = int((lengths.max(axis=1, initial=0) < structure.SHOWN_BELOW).sum())
     if hidden:
-        level.report.note(f"{text.said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
+        level.report.note(f"{said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
     unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]
     between = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(axis=(1, 2), initial=0)
     # The diagonal of what is scaled to nothing is 1 off.
     sheared = int(((between > SHEARED) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
     if sheared:
-        problem = text.said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
+        problem = said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
         level.report.warn(problem, level.path.name)
 
 
@@ -243,7 +243,7 @@ def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step
             step(done / len(rows))
     if lost:
         words = "folded to a line or with missing vertices"
-        level.report.warn(f"{text.counted(lost, 'face')} {words}; not shown", level.path.name)
+        level.report.warn(f"{counted(lost, 'face')} {words}; not shown", level.path.name)
     return result
 
 
@@ -284,7 +284,7 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
         made = meshes.build(boxes, [], level.report)
         made.motionbridge_level.kind = kind
         shown.append(made)
-    counts = text.counted(len(visuals), "box", "boxes")
+    counts = counted(len(visuals), "box", "boxes")
     return _by_sector(level, kind, shown, found if by_sector else None, counts)
 
 
@@ -307,7 +307,7 @@ def _by_sector(
     }
     for made, number in zip(shown, sectors.tolist(), strict=True):
         inside[number].objects.link(made)
-    counts += f" in {text.counted(len(inside), 'sector')}"
+    counts += f" in {counted(len(inside), 'sector')}"
     return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=shown)
 
 
@@ -335,5 +335,5 @@ def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
     shown: Any = bpy.data.objects.new(shape.name, data)
     shown.motionbridge_level.kind = "LOD"
-    counts = f"{text.counted(len(found.visuals), 'impostor')}, {text.counted(quads, 'face')}"
+    counts = f"{counted(len(found.visuals), 'impostor')}, {counted(quads, 'face')}"
     return ImportedLevelFile("LOD", level.path.name, None, [shown], counts, excluded=excluded)

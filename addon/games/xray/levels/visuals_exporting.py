@@ -19,11 +19,11 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import keep, kept
-from ....core import files, names, rebase, space, text
+from ....core import files, names, rebase, space
 from ....core.changes import Changes, Part
 from ....core.errors import WriteError
 from ....core.model import Domain
-from ....core.report import Report
+from ....core.report import Report, counted, said_of
 from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -303,13 +303,13 @@ class _Wishes:
         unnamed, other, several = (list(dict.fromkeys(one)) for one in (self.unnamed, self.other, self.several))
         if unnamed:
             words = "have a material without shader and texture of the game, and keep those of the file"
-            self.report.warn(f"{text.said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
+            self.report.warn(f"{said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
         if other:
             words = "lightmaps stand behind the texture, and vertices for them do not come or go"
             self.report.warn(f"another number of textures: {words}: {named(other)}")
         if several:
             words = "have faces of several materials; a visual has one, that of the first face"
-            self.report.warn(f"{text.said_of(len(several), 'objects', words)}: {named(several)}")
+            self.report.warn(f"{said_of(len(several), 'objects', words)}: {named(several)}")
 
 
 def _write_shaders(
@@ -354,7 +354,7 @@ def _write_shaders(
         changes.parts.append(Part(names.decode(before[number]), "shader string", fields=(new,)))
     for count, noun in ((done.visuals, "visual"), (done.glows, "glow")):
         if count:
-            changes.lines.append(f"shader strings of {text.counted(count, noun)}")
+            changes.lines.append(f"shader strings of {counted(count, noun)}")
 
 
 # Instances ------------------------------------------------------------------------------------------------------------
@@ -415,7 +415,7 @@ class _Trees:
         hidden[:, :3, :3] *= (edit.HIDDEN / lengths)[:, None, None]
         edit.place_trees(self.document, gone, hidden, np.repeat(hidden[:, None, :3, 3], 2, axis=1))
         self.changes.deleted["tree"] += len(gone)
-        hiding = text.said_of(len(gone), "deleted trees", "are hidden by their scale")
+        hiding = said_of(len(gone), "deleted trees", "are hidden by their scale")
         self.found.report.note(f"{hiding}: a level's visuals cannot be removed")
         self._follow(gone, stored, hidden)
 
@@ -431,7 +431,7 @@ class _Trees:
         for one in copies:
             self.changes.add("tree", one.name)
         words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
-        self.found.report.warn(f"{text.counted(len(copies), 'tree')} added {words}: {named(copies)}")
+        self.found.report.warn(f"{counted(len(copies), 'tree')} added {words}: {named(copies)}")
 
     def _box(self, shown: Object, place: Floats) -> Floats:
         """(2, 3) what an instance fills."""
@@ -449,7 +449,7 @@ class _Trees:
         stay = edit.move_impostors(self.document, visuals, moves)
         if stay:
             words = "do not follow: not everything they stand for was moved in the same way"
-            self.found.report.warn(text.said_of(stay, "impostors", words))
+            self.found.report.warn(said_of(stay, "impostors", words))
 
 
 def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
@@ -599,9 +599,9 @@ def _edit_portal(shown: Object, row: NDArray[np.void]) -> None:
     most = PORTAL["vertices"].shape[0]
     if len(face.counts) != 1 or not 3 <= face.counts[0] <= most or face.counts[0] != len(face.positions):
         raise WriteError(
-            f"the portal {shown.name!r} has {text.counted(len(face.counts), 'face')} and "
-            f"{text.counted(len(face.positions), 'vertex', 'vertices')}",
-            remedy=f"Make it one face with at least 3 and at most {text.counted(most, 'vertex', 'vertices')}",
+            f"the portal {shown.name!r} has {counted(len(face.counts), 'face')} and "
+            f"{counted(len(face.positions), 'vertex', 'vertices')}",
+            remedy=f"Make it one face with at least 3 and at most {counted(most, 'vertex', 'vertices')}",
         )
     corners = face.positions[face.corners].astype(np.float64)
     place = place_of(shown)

@@ -27,8 +27,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.problems import whole
-from ....core.report import Report
-from ....core.text import counted_plural, said_of
+from ....core.report import Report, counted_plural, said_of
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl

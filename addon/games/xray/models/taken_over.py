@@ -13,8 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from ....core.errors import WriteError
-from ....core.report import Report
-from ....core.text import said_of
+from ....core.report import Report, said_of
 from ..bones.properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES
 from ..motions import files as motion_files
 from ..motions.properties import ALL_PARTITIONS

@@ -26,8 +26,7 @@ from ....blender.scope import rows_removed_on_failure
 from ....core import files, names, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton
-from ....core.report import Report
-from ....core.text import counted_plural, listed, said_of
+from ....core.report import Report, counted_plural, listed, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, starts_from_disk
 from ..bones.properties import bones_in_order, game_name

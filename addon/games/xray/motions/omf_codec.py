@@ -26,8 +26,7 @@ from ....blender.sampling import Reach, Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
-from ....core.report import Report
-from ....core.text import listed
+from ....core.report import Report, listed
 from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import motion_set_of
 from ....formats.xray.omf.codec import write_motion

@@ -26,8 +26,7 @@ from ....core.envelope.curve import fitted
 from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import straightened
-from ....core.report import Report
-from ....core.text import counted_plural, said_of
+from ....core.report import Report, counted_plural, said_of
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.envelopes import lost_slopes

@@ -19,8 +19,7 @@ from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.model import Marker
-from ....core.report import Report
-from ....core.text import counted_plural
+from ....core.report import Report, counted_plural
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
 from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
