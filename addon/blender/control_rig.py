@@ -158,28 +158,28 @@ def structure_of(rig: Any, controls: Any) -> Controls:
         if target < 0:
             continue
         of[target] = bone
-        free = _parent(parents, roles, target)
-        of[free], references[free] = bone, target
+        free = _parent(parents, roles, target, Role.FREE)
+        if free >= 0:
+            of[free], references[free] = bone, target
         switch = controls.pose.bones[target].constraints.get(SWITCH)
         shown = index.get(switch.subtarget, -1) if switch is not None else -1
         if shown < 0:
             continue
         of[shown] = bone
-        above = _parent(parents, roles, shown)
-        of[above], references[above] = bone, target
-        if roles[above] is Role.GOAL:
-            references[above] = shown
+        above = _parent(parents, roles, shown, Role.CHAIN, Role.GOAL)
+        if above >= 0:
+            of[above], references[above] = bone, shown if roles[above] is Role.GOAL else target
     limbs = []
     for number, bone in enumerate(controls.pose.bones):
         solver = bone.constraints.get(SOLVER)
         side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
-        if side < 0:
+        swing = _parent(parents, roles, side, Role.SWING) if side >= 0 else -1
+        if swing < 0:
             continue
-        swing = _parent(parents, roles, side)
         pointer = controls.pose.bones[swing].constraints.get(POINTER)
-        upper, goal = _parent(parents, roles, number), index.get(solver.subtarget, -1)
+        upper, goal = _parent(parents, roles, number, Role.CHAIN), index.get(solver.subtarget, -1)
         pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
-        if goal < 0 or pole < 0:  # taken apart by hand: what is left of it is still exact
+        if min(upper, goal, pole) < 0:  # taken apart by hand: what is left of it is still exact
             continue
         limbs.append((upper, number, goal, pole))
         for other in (pole, swing):
@@ -188,10 +188,12 @@ def structure_of(rig: Any, controls: Any) -> Controls:
     return Controls(roles, parents, rest, of, references, np.array(limbs, np.intp).reshape(-1, 4))
 
 
-def _parent(parents: NDArray[np.intp], roles: list[Role], row: int) -> int:
-    """The parent of a control, without the sockets in between."""
+def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
+    """The parent of a control, without the sockets in between; -1 where none of a ``wanted`` role is left."""
     above = int(parents[row])
-    return int(parents[above]) if roles[above] is Role.SOCKET else above
+    if above >= 0 and roles[above] is Role.SOCKET:
+        above = int(parents[above])
+    return above if above >= 0 and roles[above] in wanted else -1
 
 
 def goals_of(controls: Any) -> list[Any]:

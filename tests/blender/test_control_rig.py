@@ -522,7 +522,11 @@ def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_k
     assert controls.animation_data.action == other.motionbridge_controls
 
 
-@pytest.mark.parametrize("taken", ["IK", "LOCKED_TRACK", "a goal", "a control"])
+@pytest.mark.parametrize(
+    "taken",
+    ["IK", "LOCKED_TRACK", "a goal", "FK head", "FK upperarm_l", "FK foot_r", "Chain upperarm_l", "Left Over thigh_r",
+     "Swing upperarm_l", "Pole forearm_l"],
+)  # fmt: skip
 def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     rig, controls, _ = with_rig("humanoid")
     action = next(action for action in motions_of(rig) if action.motionbridge_controls is None)
@@ -535,14 +539,35 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
             for constraint in [one for one in bone.constraints if one.type == taken]:
                 bone.constraints.remove(constraint)
     else:
-        name = goal_of(controls) if taken == "a goal" else "FK head"
         bpy.context.view_layer.objects.active = controls
         bpy.ops.object.mode_set(mode="EDIT")
+        name = goal_of(controls) if taken == "a goal" else taken
         controls.data.edit_bones.remove(controls.data.edit_bones[name])
         bpy.ops.object.mode_set(mode="OBJECT")
     actions.play(bpy.context, rig, action)
-    metres, radians = off(shown(rig, frames), before)
-    if taken != "a control":  # then its bone is where its target is left
-        assert metres < METRES
-        assert radians < RADIANS
+    # Without its control or left-over, a bone and what hangs on it is elsewhere; no other bone is.
+    alone = taken.split()[-1] if taken.startswith(("FK", "Left Over")) else ""
+    rows = [
+        number
+        for number, bone in enumerate(rig.data.bones)
+        if alone not in {one.name for one in (bone, *bone.parent_recursive)}
+    ]
+    metres, radians = off(shown(rig, frames)[:, rows], before[:, rows])
+    assert metres < METRES
+    assert radians < RADIANS
     assert action.motionbridge_controls is not None
+
+
+def test_no_other_control_takes_the_place_of_one_that_was_deleted():
+    rig, controls, _ = with_rig("humanoid")
+    for bone in controls.pose.bones:
+        for constraint in [one for one in bone.constraints if one.type == "IK"]:
+            bone.constraints.remove(constraint)
+    bpy.context.view_layer.objects.active = controls
+    bpy.ops.object.mode_set(mode="EDIT")
+    controls.data.edit_bones.remove(controls.data.edit_bones["FK head"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    structure = control_rig.structure_of(rig, controls)
+    of = dict(zip(controls.data.bones.keys(), structure.bones.tolist(), strict=True))
+    head = rig.data.bones.find("head")
+    assert [name for name, bone in of.items() if bone == head] == ["Target head"]
