@@ -31,6 +31,7 @@ if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
 from bench_files import (
+    character,
     made_animation,
     made_collision,
     made_details,
@@ -370,6 +371,11 @@ MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with inv
 faces, a hom and a som of 200 000; 321 x 321 slots."""
 
 
+CHARACTER = MadeFile(
+    "character.ogf", lambda: character("ogf"), (MadeFile("character.omf", lambda: character("omf")),)
+)
+
+
 def rows_in_blender() -> list[BlenderRow]:
     """The lines that need a Blender."""
     listed = []
@@ -392,7 +398,8 @@ def rows_of_scale() -> list[BlenderRow]:
 
 
 def rows_of_rigs() -> list[BlenderRow]:
-    """Save Back on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track; a long list.
+    """Save Back on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track; a long list;
+    control rigs.
 
     The list has as many motions as the game's own people, of 47 bones and few frames.
     """
@@ -404,6 +411,9 @@ def rows_of_rigs() -> list[BlenderRow]:
         BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_back", below),
         BlenderRow("Update Status of 3060 motions", "update_status", "read_back", listed),
         BlenderRow("redraw of 3060 motions", "redraw_list", "redraw_stock_list", listed),
+        BlenderRow("8 motions onto controls: CPU", "move_onto_controls", "look_at_frames", CHARACTER),
+        BlenderRow("frames of 8 motions, controls: CPU", "look_at_controls", "look_at_frames", CHARACTER),
+        BlenderRow("add a control rig: CPU", "add_controls", "import_character", CHARACTER),
     ]
 
 

@@ -350,3 +350,12 @@ def make_configs(folder: Path, files: int) -> None:
         (configs / name).write_bytes("".join(sections).encode())
     included = "".join(f'#include "{name}"\r\n' for name in names)
     (configs / "system.ltx").write_bytes(f"[hud_base]\r\nx = 1\r\n{included}".encode())
+
+
+def character(kind: str) -> bytes:
+    """The model (``ogf``) or motions (``omf``) of a stalker where real files are there, else of our sample."""
+    corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
+    if not corpus:
+        return (ROOT / "tests" / "samples" / f"humanoid.{kind}").read_bytes()
+    name = {"ogf": "human_stalker_hero_1", "omf": "human_smart_cover"}[kind]
+    return (Path(corpus) / kind / f"{name}.{kind}").read_bytes()

@@ -5,6 +5,9 @@ The motions are those of scripts/bench_files.py; scripts/bench_blender.py starts
 
 from __future__ import annotations
 
+import time
+from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -14,11 +17,13 @@ from bench_files import made_skeleton
 from bench_floors import seconds_of
 
 from addon.blender import action as actions
-from addon.blender import armature, compat
+from addon.blender import armature, compat, control_rig, scope
 from addon.core.report import Report
 from addon.games.plan import OtherBase
+from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.motions.omf_codec import OMF, MotionExportOptions, MotionImportOptions
+from addon.games.xray.options import ModelImportOptions
 from addon.ui import listed_actions
 from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions
 
@@ -28,6 +33,7 @@ CHAIN = 2
 REDRAWS = 50
 ROWS_DRAWN = 34
 """Questions for the active row in each redraw."""
+MOTIONS_MOVED = 8
 
 
 def new_rig() -> Any:
@@ -154,4 +160,75 @@ def redraw_stock_list(motions: str) -> float:
     return seconds_of(work) / REDRAWS
 
 
-MEASUREMENTS = (plan_with_kinematics, plan_below_strips, look_at_poses, update_status, redraw_list, redraw_stock_list)
+# ---- control rigs, on a character with its mesh
+
+
+def _character(path: str) -> tuple[Any, list[Any]]:
+    """The armature of a model and some motions, spread over those of its file beside it."""
+    rig = import_model(bpy.context, Path(path), ModelImportOptions(textures=False), Report()).rig
+    import_library(str(Path(path).with_suffix(".omf")), rig)
+    listed = library.motions_of(rig.motionbridge_motion_files[0])
+    places = np.linspace(0, len(listed) - 1, MOTIONS_MOVED).astype(int).tolist()
+    return rig, [listed[place] for place in places]
+
+
+def _cpu_seconds_of(work: Callable[[], object]) -> float:
+    start = time.process_time()
+    work()
+    return time.process_time() - start
+
+
+def _look_at_each(rig: Any, listed: list[Any]) -> float:
+    scene, total = bpy.context.scene, 0.0
+    for action in listed:
+        actions.play(bpy.context, rig, action)
+        frames = control_rig.frames_of(action, rig).tolist()
+        scene.frame_set(int(frames[0]))
+        total += _cpu_seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
+    return total
+
+
+def move_onto_controls(path: str) -> float:
+    """CPU time of moving motions onto a control rig, all in one go."""
+    rig, listed = _character(path)
+    control_rig.add(bpy.context, rig)
+    with scope.only_evaluated(bpy.context, [rig]):
+        return _cpu_seconds_of(lambda: [control_rig.transfer(bpy.context, rig, action) for action in listed])
+
+
+def look_at_frames(path: str) -> float:
+    """The floor: CPU time of every frame of the same motions, evaluated as they were imported."""
+    return _look_at_each(*_character(path))
+
+
+def look_at_controls(path: str) -> float:
+    """The same with a control rig that shows them."""
+    rig, listed = _character(path)
+    control_rig.add(bpy.context, rig)
+    return _look_at_each(rig, listed)
+
+
+def add_controls(path: str) -> float:
+    """CPU time of a control rig for a character."""
+    rig, _ = _character(path)
+    return _cpu_seconds_of(lambda: control_rig.add(bpy.context, rig))
+
+
+def import_character(path: str) -> float:
+    """CPU time of the import of the model and all its motions."""
+    return _cpu_seconds_of(lambda: _character(path))
+
+
+MEASUREMENTS = (
+    plan_with_kinematics,
+    plan_below_strips,
+    look_at_poses,
+    update_status,
+    redraw_list,
+    redraw_stock_list,
+    move_onto_controls,
+    look_at_frames,
+    look_at_controls,
+    add_controls,
+    import_character,
+)

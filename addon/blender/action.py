@@ -35,13 +35,12 @@ from .bone_curves import (
     table_of,
     write_keys,
 )
+from .keyed_poses import heard_tracks, is_plain
 from .pin import is_moved
 from .rotation_modes import KINDS, modes_set
 
 if TYPE_CHECKING:
-    import bpy
-
-    from .typed import Action, Bone, Context, Object, PoseBone
+    from .typed import Action, Context, Object, PoseBone
 
 
 Floats = NDArray[np.float64]
@@ -336,18 +335,6 @@ def why_sampled(rig: Any) -> list[str]:
     if not all(is_plain(bone) for bone in rig.data.bones):
         reasons.append(INHERITANCE)
     return reasons
-
-
-def is_plain(bone: Bone) -> bool:
-    """Whether the pose of a bone (of the armature) relative to its parent is its keys on its rest pose."""
-    inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
-    return bool(inherits and not bone.use_connect)
-
-
-def heard_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
-    """The tracks of the NLA that Blender plays, besides or instead of the action."""
-    data = rig.animation_data
-    return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
 
 
 def sample(

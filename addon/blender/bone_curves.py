@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
@@ -27,6 +28,7 @@ ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
 _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
+_NAMED = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
 _PATH_BEGIN, _PATH_END = 'pose.bones["', '"]'
 
 
@@ -46,6 +48,12 @@ def bone_of(path: str) -> str:
         return ""
     name, end, _ = path[len(_PATH_BEGIN) :].rpartition(_PATH_END)
     return bpy.utils.unescape_identifier(name) if end else ""
+
+
+def bone_within(path: str) -> str:
+    """The bone that a data path of a pose leads to or through, such as to a constraint of it; "" for other paths."""
+    named = _NAMED.match(path)
+    return bpy.utils.unescape_identifier(named[1]) if named else ""
 
 
 def rotation_kind(mode: str) -> str:

@@ -20,7 +20,7 @@ from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
 from . import bone_display, compat, control_law, scope
 from .armature import matrices_of
-from .bone_curves import ActionTemplate, evaluated_poses, key_times, write_keys
+from .bone_curves import ActionTemplate, bone_within, evaluated_poses, key_times, write_keys
 from .control_links import (
     NAME,
     POINTER,
@@ -34,6 +34,7 @@ from .control_links import (
     owns_controls,
     users_of,
 )
+from .keyed_poses import poses_of_keys
 
 Floats = NDArray[np.float64]
 
@@ -220,8 +221,10 @@ def transfer(context: Any, rig: Any, action: Any) -> Any:
     The pose that is shown is the same at every one of `frames_of`. The action of the armature stays as it is.
     """
     frames = frames_of(action, rig)
-    with loose(rig):
-        originals = evaluated_poses(context, rig, action, frames)
+    originals = poses_of_keys(rig, action, frames)
+    if originals is None:
+        with loose(rig):
+            originals = evaluated_poses(context, rig, action, frames)
     return _written(context, rig, action, frames, originals)
 
 
@@ -230,22 +233,13 @@ def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], o
     controls = controls_of(rig)
     structure = structure_of(rig, controls)
     poses = structure.poses(originals if is_rigid(originals) else affine.rigid(originals))
-    labels = controls.data.bones.keys()
-    left_over = structure.rows(Role.LEFT_OVER)
-    direct = structure.rows(*KEYED - {Role.LEFT_OVER})
-    rows = np.concatenate([direct, left_over])
-    template = ActionTemplate([labels[row] for row in rows.tolist()], CHANNELS, compat.slot_name(controls))
-    made = template.copy(f"{action.name} Controls")
-    template.close()
-    curves = list(compat.curve_bag(made).fcurves)
-    first = 7 * len(direct)
     turned, moved = structure.channels(poses)
-    _put(curves[:first], frames, turned[direct], moved[direct])
+    left_over = structure.rows(Role.LEFT_OVER)
     if len(left_over):
         # Without keys these have no part in what is solved.
-        with scope.only_evaluated(context, [controls]):
-            solved = evaluated_poses(context, controls, made, frames)
-        _put(curves[first:], frames, *structure.below(left_over, poses, solved))
+        solved = _solved(context, rig, structure, frames, (turned, moved))
+        turned[left_over], moved[left_over] = structure.below(left_over, poses, solved)
+    made = _action_of(controls, f"{action.name} Controls", structure.rows(*KEYED), frames, (turned, moved))
     made.use_frame_range = True
     made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
     old = action.motionbridge_controls
@@ -264,13 +258,63 @@ def is_rigid(poses: Floats) -> bool:
     return bool(np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(initial=0.0) <= RIGID)
 
 
-def _put(curves: list[Any], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
-    """Keys of quaternions (bones, frames, 4) and locations (bones, frames, 3) on all frames."""
-    keys = np.empty((len(turned), 7, len(frames), 2), np.float32)
+def _solved(
+    context: Any, rig: Any, structure: Controls, frames: NDArray[np.float32], channels: tuple[Floats, Floats]
+) -> Floats:
+    """(frames, controls, 4, 4) where solved controls come to be; others only as far as these depend on them.
+
+    Keys take more of Blender's time than poses do: only those are played that matter.
+    """
+    controls = controls_of(rig)
+    left_over = structure.rows(Role.LEFT_OVER)
+    needed = _depended_on(controls, set(structure.parents[left_over].tolist()))
+    rows = np.array([row for row in structure.rows(*KEYED - {Role.LEFT_OVER}).tolist() if row in needed], np.intp)
+    played = _action_of(controls, "motionbridge", rows, frames, channels)
+    try:
+        with scope.only_evaluated(context, [controls], without=[rig]), scope.playing(rig, None):
+            return evaluated_poses(context, controls, played, frames)
+    finally:
+        bpy.data.actions.remove(played)
+
+
+def _depended_on(controls: Any, rows: set[int]) -> set[int]:
+    """The controls that some of them depend on, and these."""
+    index = {bone.name: number for number, bone in enumerate(controls.data.bones)}
+    uses: dict[str, set[str]] = {name: set() for name in index}
+    for bone in controls.pose.bones:
+        found = uses[bone.name]
+        if bone.parent is not None:
+            found.add(bone.parent.name)
+        for constraint in bone.constraints:
+            found |= {getattr(constraint, name, "") for name in ("subtarget", "pole_subtarget")}
+            found |= {target.subtarget for target in getattr(constraint, "targets", ())}
+    for curve in controls.animation_data.drivers if controls.animation_data is not None else ():
+        for target in (target for variable in curve.driver.variables for target in variable.targets):
+            used = uses.setdefault(bone_within(curve.data_path), set())
+            used.update({target.bone_target, bone_within(target.data_path)})
+    names = list(index)
+    waiting, known = list(rows), set(rows)
+    while waiting:
+        new = {index[name] for name in uses[names[waiting.pop()]] if name in index} - known
+        known |= new
+        waiting += new
+    return known
+
+
+def _action_of(
+    controls: Any, name: str, rows: NDArray[np.intp], frames: NDArray[np.float32], channels: tuple[Floats, Floats]
+) -> Any:
+    """An action with keys on all ``frames`` for some controls; ``channels`` are those of all by `Controls.channels`."""
+    labels = controls.data.bones.keys()
+    template = ActionTemplate([labels[row] for row in rows.tolist()], CHANNELS, compat.slot_name(controls))
+    made = template.copy(name)
+    template.close()
+    keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
     keys[..., 0] = frames
-    keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
-    keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
-    write_keys(curves, keys.reshape(-1, len(frames), 2))
+    for first, values in zip((0, 4), channels, strict=True):
+        keys[:, first : first + values.shape[-1], :, 1] = values[rows].transpose(0, 2, 1)
+    write_keys(list(compat.curve_bag(made).fcurves), keys.reshape(-1, len(frames), 2))
+    return made
 
 
 def show(context: Any, rig: Any, action: Any) -> None:

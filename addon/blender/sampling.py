@@ -10,12 +10,10 @@ follow it, but relative to their parents they still have the pose of their keys.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Collection, Iterable, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any, Self
 
-import bpy
 import numpy as np
 
 from ..core.errors import WriteError
@@ -25,8 +23,9 @@ from . import action as actions
 from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest
-from .bone_curves import CurveTable, channel_path, rotation_kind
+from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
 from .control_law import CONTROLS, Law
+from .keyed_poses import heard_tracks, is_plain
 from .pin import is_moved
 from .rotation_modes import HiddenKeys, RotationModes, played
 
@@ -34,7 +33,6 @@ if TYPE_CHECKING:
     from .typed import Action, Object, PoseBone
 
 
-_BONE = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
 _QUATERNION = ".rotation_quaternion"
 
 
@@ -51,9 +49,9 @@ class Reach:
         self._always = {
             CONSTRAINTS: {name for bone in constrained for name in _moved_with(bone)},
             DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},
-            INHERITANCE: {bone.name for bone in rig.data.bones if not actions.is_plain(bone)},
+            INHERITANCE: {bone.name for bone in rig.data.bones if not is_plain(bone)},
         }
-        tracks = actions.heard_tracks(rig)
+        tracks = heard_tracks(rig)
         self._is_another = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
         self._strips = _channels_of(strip for track in tracks for strip in track.strips)
         # Then an action's own keys are all that is left of a channel that strips have keys for too.
@@ -77,8 +75,7 @@ class Reach:
 
     def _moved_by(self, path: str) -> set[str]:
         """The bones that a data path moves: its bone, and the chain of that where it sets a constraint."""
-        named = _BONE.match(path)
-        bone = self._rig.pose.bones.get(bpy.utils.unescape_identifier(named[1])) if named else None
+        bone = self._rig.pose.bones.get(bone_within(path))
         if bone is None:
             return set()
         return _moved_with(bone) if ".constraints[" in path else {bone.name}

@@ -130,7 +130,7 @@ def kept_frame(context: Context) -> Iterator[Scene]:
 
 
 @contextmanager
-def playing(rig: Object, action: Action) -> Iterator[None]:
+def playing(rig: Object, action: Action | None) -> Iterator[None]:
     """``rig`` plays ``action`` inside, and what it played before afterwards.
 
     Raises `WriteError` while a strip of the NLA is being tweaked: Blender then plays that one's action alone, in the
@@ -202,12 +202,13 @@ def _curves_of_data(armature: Armature) -> list[Any]:
 
 
 @contextmanager
-def only_evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
+def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence[Object] = ()) -> Iterator[None]:
     """Blender evaluates ``owners`` and what they depend on alone inside: the scene's other objects are hidden.
 
+    ``without``: objects of which they need the place at most, such as their parents.
     Flags, selection and active object are as before afterwards, whatever happens inside.
     """
-    needed = _used_by(owners)
+    needed = _used_by(owners).difference(without)
     with kept_selection(context):
         hidden = []
         try:

@@ -38,6 +38,9 @@ STRAIGHT = 0.02
 POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a share of the limb's length."""
 
+ROUNDED = 1e-3
+"""How far products of a rotation's axes may be off for one step to make it upright to 1e-6 or better, as a square."""
+
 _IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
 _BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
 _NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
@@ -381,8 +384,20 @@ class Controls:
 def _offsets(above: Floats, poses: Floats) -> tuple[Floats, Floats]:
     """Quaternions (rows, frames, 4), locations (rows, frames, 3) from ``above`` to ``poses`` (frames, rows, 4, 4)."""
     basis = (affine.inverse(above) @ poses).swapaxes(0, 1)
-    turned = rotation.continuous(rotation.from_matrices(affine.rigid(basis)[..., :3, :3]))
+    turned = rotation.continuous(rotation.from_matrices(_upright(basis[..., :3, :3])))
     return turned, np.ascontiguousarray(basis[..., :3, 3])
+
+
+def _upright(turns: Floats) -> Floats:
+    """The rotations nearest to matrices (..., 3, 3); one step of an iteration where Blender's rounding is all."""
+    off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
+    if np.abs(off).max(initial=0.0) > ROUNDED:
+        whole = np.zeros((*turns.shape[:-2], 4, 4))
+        whole[..., :3, :3] = turns
+        result: Floats = affine.rigid(whole)[..., :3, :3]
+        return result
+    nearest: Floats = turns + turns @ (0.5 * off)
+    return nearest
 
 
 # The law of the rig --------------------------------------------------------------------------------------------------

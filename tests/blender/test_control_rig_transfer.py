@@ -1,0 +1,161 @@
+"""Moving motions onto controls: poses by keys alone are those that Blender evaluates; nothing else is left changed."""
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import action as actions
+from addon.blender import compat, control_links, control_rig
+from addon.blender.bone_curves import evaluated_poses
+from addon.blender.keyed_poses import poses_of_keys
+from tests.blender.test_control_rig import METRES, RADIANS, REAL, SKELETONS, imported, motions_of, off, shown, some
+
+
+def curve_of(action, channel, index):
+    """The curve of one channel of the thigh, which walks."""
+    curves = compat.curve_bag(action).fcurves
+    return next(one for one in curves if one.data_path.endswith(f'thigh_l"].{channel}') and one.array_index == index)
+
+
+def assert_alike(rig, action):
+    frames = control_rig.frames_of(action, rig)
+    found = poses_of_keys(rig, action, frames)
+    assert found is not None
+    metres, radians = off(found, evaluated_poses(bpy.context, rig, action, frames))
+    assert metres < METRES
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL)
+def test_poses_by_keys_alone_are_those_that_blender_evaluates(model):
+    rig, _ = imported(model)
+    for action in some(motions_of(rig), 8):
+        assert_alike(rig, action)
+
+
+def bezier(_rig, action):
+    curve = max((curve_of(action, "rotation_quaternion", index) for index in range(1, 4)), key=_spread)
+    points = curve.keyframe_points
+    while len(points) > 2:
+        points.remove(points[1])
+    points[0].interpolation = "BEZIER"
+    points[0].handle_right_type = points[1].handle_left_type = "FREE"
+    points[0].handle_right = points[0].co[0] + 1.0, points[0].co[1] + 0.4
+    curve.update()
+
+
+def _spread(curve):
+    return np.ptp([point.co[1] for point in curve.keyframe_points])
+
+
+def between(_rig, action):
+    curve_of(action, "location", 2).keyframe_points.insert(action.frame_range[0] + 1.5, 0.07)
+
+
+def muted(rig, action):
+    for index in range(4):
+        curve_of(action, "rotation_quaternion", index).mute = True
+    rig.pose.bones["thigh_l"].rotation_quaternion = (0.9, 0.1, 0.3, 0.2)
+
+
+def modified(_rig, action):
+    curve_of(action, "location", 0).modifiers.new("NOISE")
+    action.update_tag()
+
+
+def posed_without_keys(rig, action):
+    compat.curve_bag(action).fcurves.remove(curve_of(action, "location", 1))
+    rig.pose.bones["thigh_l"].location[1] = 0.11
+
+
+def not_of_unit_length(_rig, action):
+    for index in range(4):
+        for point in curve_of(action, "rotation_quaternion", index).keyframe_points:
+            point.co[1] *= 3.0
+
+
+@pytest.mark.parametrize("change", [bezier, between, muted, modified, posed_without_keys, not_of_unit_length])
+def test_so_are_those_of_edited_keys(change):
+    rig, _ = imported("humanoid")
+    action = rig.animation_data.action
+    before = poses_of_keys(rig, action, control_rig.frames_of(action, rig)[:4])
+    change(rig, action)
+    assert_alike(rig, action)
+    after = poses_of_keys(rig, action, control_rig.frames_of(action, rig)[:4])
+    assert np.allclose(before, after) == (change is not_of_unit_length)
+
+
+def constrained(rig, _action):
+    rig.pose.bones[2].constraints.new("LIMIT_ROTATION").use_limit_x = True
+
+
+def driven(rig, _action):
+    rig.pose.bones[2].driver_add("location", 0).driver.expression = "0.1"
+
+
+def turned_by_angles(rig, _action):
+    rig.pose.bones[2].rotation_mode = "XYZ"
+
+
+def scaled(rig, _action):
+    rig.pose.bones[2].scale = (1.0, 2.0, 1.0)
+
+
+def not_inheriting(rig, _action):
+    rig.data.bones[3].use_inherit_rotation = False
+
+
+def heard(rig, action):
+    rig.animation_data.nla_tracks.new().strips.new("strip", 0, action.copy())
+
+
+def blended(rig, _action):
+    rig.animation_data.action_blend_type = "ADD"
+
+
+@pytest.mark.parametrize(
+    "change",
+    [constrained, driven, turned_by_angles, scaled, not_inheriting, heard, blended],
+    ids=lambda one: one.__name__,
+)
+def test_where_more_than_keys_moves_bones_they_are_evaluated(change):
+    rig, _ = imported("humanoid")
+    action = rig.animation_data.action
+    frames = control_rig.frames_of(action, rig)
+    assert poses_of_keys(rig, action, frames) is not None
+    change(rig, action)
+    assert poses_of_keys(rig, action, frames) is None
+    # And so is the motion that the controls show, but for scale, which they do not have.
+    before = shown(rig, frames)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    if change is not scaled:
+        metres, radians = off(shown(rig, frames), before)
+        assert metres < METRES
+        assert radians < RADIANS
+
+
+def test_a_transfer_leaves_what_plays_and_is_posed():
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    controls = control_links.controls_of(rig)
+    scene, action = bpy.context.scene, rig.animation_data.action
+    scene.frame_set(int(action.frame_range[0]) + 3)
+
+    def state():
+        data = rig.animation_data
+        return (
+            scene.frame_current, data.action, data.action_slot_handle if compat.SLOTTED else 0,
+            controls.animation_data.action, controls.parent, [shown.hide_viewport for shown in scene.objects],
+            [tuple(value) for bone in rig.pose.bones for value in bone.matrix],
+        )  # fmt: skip
+
+    before = state()
+    other = next(found for found in motions_of(rig) if found.motionbridge_controls is None)
+    made = control_rig.transfer(bpy.context, rig, other)
+    assert state() == before
+    assert "motionbridge" not in [found.name for found in bpy.data.actions], "what was played meanwhile is gone"
+    assert made.motionbridge_controls_digest
+    actions.play(bpy.context, rig, other)
+    assert controls.animation_data.action == made
