@@ -17,9 +17,9 @@ MODULES: dict[str, tuple[str, ...]] = {
     "": ("cli",),
     "blender": (
         "action",
+        "armature",
         "attributes",
         "bone_curves",
-        "bone_display",
         "control_match",
         "control_rig",
         "delta_action",
@@ -97,7 +97,6 @@ MODULES: dict[str, tuple[str, ...]] = {
     ),
     "ui": (
         "listed_actions",
-        "scene",
         "scene_command",
     ),
 }

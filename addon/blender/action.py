@@ -22,7 +22,7 @@ from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip, Space
 from . import compat, control_rig, rotation_modes
-from .armature import Rest
+from .armature import Rest, is_moved
 from .bone_curves import (
     ActionTemplate,
     CurveTable,
@@ -36,7 +36,6 @@ from .bone_curves import (
     write_keys,
 )
 from .keyed_poses import heard_tracks, is_plain
-from .pin import is_moved
 from .rotation_modes import KINDS, modes_set
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 from ..core import affine, names
 from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
-from . import bone_display, compat, control_law, scope
-from .armature import matrices_of
+from . import compat, control_law, scope
+from .armature import drop_unused_shapes, matrices_of, show_controls
 from .bone_curves import ActionTemplate, bone_within, evaluated_poses, key_times, write_keys
 from .control_links import (
     NAME,
@@ -138,7 +138,7 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
 
 def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:
     """Shapes, colours and collections; what works by itself is hidden."""
-    bone_display.show_controls(controls, planned, given)
+    show_controls(controls, planned, given)
     mechanism = controls.data.collections.new(MECHANISM)
     for bone, name in zip(planned.bones, given, strict=True):
         if bone.role in HIDDEN:
@@ -400,4 +400,4 @@ def remove(context: Any, rig: Any, actions: Iterable[Any]) -> None:
     for action in dict.fromkeys(unused):
         if not action.users:
             bpy.data.actions.remove(action)
-    bone_display.drop_unused()
+    drop_unused_shapes()

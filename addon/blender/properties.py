@@ -236,5 +236,5 @@ ADDED = AddedProperties(
     },
 )
 """The game's names of a material; the name under which keys and stored data know a bone, and whether its color was
-given by `bone_display`.
+given by `armature.make_readable`.
 """

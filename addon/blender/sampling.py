@@ -22,11 +22,10 @@ from ..core.report import Report, listed
 from . import action as actions
 from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
-from .armature import Rest
+from .armature import Rest, is_moved
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
 from .control_law import CONTROLS, Law
 from .keyed_poses import heard_tracks, is_plain
-from .pin import is_moved
 from .rotation_modes import HiddenKeys, RotationModes, played
 
 if TYPE_CHECKING:

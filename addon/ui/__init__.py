@@ -17,6 +17,7 @@ from .. import games
 from . import (
     arma,
     badges,
+    bases,
     bones,
     command,
     control_rig,
@@ -25,7 +26,6 @@ from . import (
     operation,
     preferences,
     sidebar,
-    translations,
     xray,
 )
 from .arma import panels as arma_panels
@@ -49,7 +49,7 @@ _WITH_MORE: tuple[Any, ...] = (
     arma_panels,
     menus,
     badges,
-    translations,
+    bases,
     command,
 )
 

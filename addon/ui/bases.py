@@ -1,13 +1,17 @@
-"""What our operators, panels and lists are declared from: Blender's classes, and properties from options.
+"""What the interface is made from: Blender's classes, properties from options, and sentences in the user's language.
 
 The classes are `Any`: Blender finds out by itself which methods a class has, and the stubs of its versions disagree
 about them. Options are those of imports and exports (`games.options`). The button of a file path opens a file browser,
 which closes a pop-up and is refused inside of another file browser. So the fields of dialogs offer paths while one is
 typed.
+
+The sources are English; `ru.json` holds the Russian. `shown` and `said` are sentences in the user's language: what is
+drawn, and what is reported.
 """
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
@@ -16,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
+from bpy.app import translations
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
 from bpy_extras import io_utils
 
@@ -116,9 +121,55 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
 def _beside(operator: Any, context: Context) -> Path:
     """The folder that a file browser shows, or that of the files of a dialog."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
-    if shown := getattr(browser, "directory", b""):
-        return Path(os.fsdecode(shown))
+    if browsed := getattr(browser, "directory", b""):
+        return Path(os.fsdecode(browsed))
     if folder := getattr(operator, "directory", ""):
         return Path(bpy.path.abspath(folder))
     path = getattr(operator, "filepath", "")
     return Path(bpy.path.abspath(path)).parent if path else Path.home()
+
+
+# Translations ---------------------------------------------------------------------------------------------------------
+
+PACKAGE = (__package__ or "").rpartition(".")[0]
+"""The extension's own name, which begins with the repository the user has it from."""
+FILES = {"ru_RU": Path(__file__).with_name("ru.json")}
+DEFAULT, OPERATOR = "*", "Operator"
+
+
+def shown(english: str) -> str:
+    """A text of the interface in the user's language."""
+    return str(translations.pgettext_iface(english))
+
+
+def said(english: str) -> str:
+    """A text of a report in the user's language."""
+    return str(translations.pgettext_rpt(english))
+
+
+def contexts(file: Path) -> dict[str, dict[str, str]]:
+    """Context -> English -> translation, as Blender keys them.
+
+    Blender looks up the text of a button in the context `OPERATOR`: a text of the context `DEFAULT` is valid there
+    too, unless `OPERATOR` translates it differently.
+    """
+    found: dict[str, dict[str, str]] = json.loads(file.read_bytes())
+    default = found[DEFAULT]
+    return found | {OPERATOR: default | found.get(OPERATOR, {})}
+
+
+def register() -> None:
+    """Pass the translations to Blender, which wants all of them at once: a dictionary is not read before that."""
+    tables = {
+        language: {
+            (context, english): text for context, texts in contexts(file).items() for english, text in texts.items()
+        }
+        for language, file in FILES.items()
+    }
+    translations: Any = bpy.app.translations  # the stubs disagree about the keys
+    translations.register(PACKAGE, tables)
+
+
+def unregister() -> None:
+    """Remove the translations from Blender."""
+    bpy.app.translations.unregister(PACKAGE)

@@ -10,15 +10,14 @@ from typing import Any
 import bpy
 
 from .. import games
-from ..blender import bone_display, rotation_modes, sampling
+from ..blender import armature, rotation_modes, sampling
 from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
-from .bases import BlenderOperator, properties_from
+from .bases import BlenderOperator, properties_from, said
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig
-from .translations import said
 
 
 class BoneDisplayOperation(Operation):
@@ -45,7 +44,7 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Add the shapes; those that a user chose stay."""
         rig = active_rig(context)
-        drawn = bone_display.make_readable(rig)
+        drawn = armature.make_readable(rig)
         kept = len(rig.pose.bones) - drawn
         if kept:
             report.note(f"bones with custom shapes of their own keep them: {kept}", rig.name)
@@ -65,12 +64,12 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
         if not super().poll(context):
             return False
         cls.poll_message_set("The bones are drawn as Blender does")
-        return bone_display.is_readable(active_rig(context))
+        return armature.is_readable(active_rig(context))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         """Remove them."""
         rig = active_rig(context)
-        bone_display.make_plain(rig)
+        armature.make_plain(rig)
         return Outcome(said("{}: bones as Blender draws them").format(rig.name))
 
 

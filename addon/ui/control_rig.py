@@ -11,11 +11,10 @@ from ..blender.typed import Context
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
-from .bases import BlenderOperator
+from .bases import BlenderOperator, said
 from .layouts import fields
 from .operation import Operation, Outcome, StartsAtOnce
 from .target import active_action, active_rig, lacks_rig
-from .translations import said
 
 
 class ControlRigOperation(Operation):

@@ -20,12 +20,11 @@ from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
-from .bases import CALL, ExportHelper
+from .bases import CALL, OPERATOR, ExportHelper, said, shown
 from .layouts import fields
 from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
 from .target import rigs_of
-from .translations import OPERATOR, said, shown
 
 if TYPE_CHECKING:
     from ..core.changes import Part

@@ -21,8 +21,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
-from .bases import BlenderOperator
-from .translations import said, shown
+from .bases import BlenderOperator, said, shown
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending

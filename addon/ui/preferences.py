@@ -8,10 +8,7 @@ from bpy.props import BoolProperty, StringProperty
 
 from ..blender.typed import Context
 from ..games.xray.options import ModelImportOptions
-from .bases import options_from
-
-PACKAGE = (__package__ or "").rpartition(".")[0]
-"""The extension's own name, which begins with the repository the user has it from."""
+from .bases import PACKAGE, options_from
 
 
 class MotionbridgePreferences(bpy.types.AddonPreferences):

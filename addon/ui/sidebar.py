@@ -13,13 +13,12 @@ from ..games.xray import paths as motion_paths
 from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
-from .bases import BlenderPanel
+from .bases import BlenderPanel, shown
 from .bones import draw_bone_display
 from .control_rig import draw_control_rig
 from .layouts import SIDEBAR, paragraph
 from .menus import GAME_MENUS
 from .target import active_action, active_model, active_rig, checked_editor_model_of
-from .translations import shown
 
 
 class MotionbridgePanel:

@@ -1,17 +1,21 @@
-"""Which armature is meant: the active one, however the user points at it."""
+"""What of the scene is meant: the active armature, however the user points at it; and the scene's rate and length."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender import bone_display
+from ..blender import action as blender_action
+from ..blender import armature
 from ..blender.control_links import is_control_rig, moved_by
 from ..core.errors import WriteError
-from ..core.report import counted_plural
+from ..core.report import Report, counted_plural
 from ..games.xray.levels import details as level_details
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
+from .bases import said
+from .operation import Outcome
 
 if TYPE_CHECKING:
     from ..blender.typed import Action, Context, Object
@@ -239,7 +243,7 @@ def active_model(context: Context) -> Any:
 
 def has_mesh(context: Context) -> bool:
     """For polls: whether there is a mesh in the scene, apart from the shapes of bones that an append brought."""
-    return any(shown.type == "MESH" and not bone_display.is_shape(shown) for shown in context.scene.objects)
+    return any(shown.type == "MESH" and not armature.is_shape(shown) for shown in context.scene.objects)
 
 
 def objects_of(collection: str) -> list[Object]:
@@ -247,4 +251,35 @@ def objects_of(collection: str) -> list[Object]:
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
-    return [shown for shown in found.all_objects if not (bone_display.is_shape(shown) or is_control_rig(shown))]
+    return [shown for shown in found.all_objects if not (armature.is_shape(shown) or is_control_rig(shown))]
+
+
+# Rate and length of the scene -----------------------------------------------------------------------------------------
+
+
+def match_scene(context: Context, rate: float, frames: Any) -> None:
+    """Let the scene have the rate and the length of what has these first and last ``frames``."""
+    scene = context.scene
+    scene.render.fps = max(round(rate), 1)
+    scene.render.fps_base = scene.render.fps / rate
+    scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
+
+
+def frames_said(context: Context) -> Outcome:
+    """From where to where the scene goes now."""
+    scene = context.scene
+    return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+
+
+def note_other_rates(
+    context: Context, actions: list[Action], rate_of: Callable[[Any], float], noun: str, report: Report
+) -> None:
+    """Say of which actions the game has another rate than the scene; ``noun`` is what the game calls them."""
+    rate = blender_action.frames_per_second(context.scene)
+    for action in actions:
+        own = rate_of(action)
+        if abs(rate - own) > 1e-3:
+            report.note(
+                f"the scene plays {rate:g} frames per second, the {noun} {own:g}; frames are not converted",
+                action.name,
+            )

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from addon.blender import bone_display
+from addon.blender import armature
 from addon.core.report import Report
 from addon.games.xray.models import importing
 from addon.games.xray.options import ModelImportOptions
@@ -55,13 +55,13 @@ SKELETONS = corpus_files(
 def test_real_rest_poses_stay_and_shapes_end_at_a_head(path):
     rig = imported(path, readable=False)
     before = rest_bytes(rig)
-    bone_display.make_readable(rig)
+    armature.make_readable(rig)
     assert rest_bytes(rig) == before
     heads = [bone.head_local for bone in rig.data.bones]
     for bone in rig.pose.bones:
         below = [child.bone.head_local for child in bone.children]
         away = [head for head in below if (head - bone.bone.head_local).length > 1e-3]
-        if bone.custom_shape.data.name.startswith(bone_display.BONE) and away and "head" not in bone.name:
+        if bone.custom_shape.data.name.startswith(armature.BONE) and away and "head" not in bone.name:
             assert min((drawn_end(rig, bone.name) - head).length for head in heads) < 1e-3, bone.name
 
 
@@ -89,7 +89,7 @@ def test_bones_are_sorted_and_coloured_by_part(samples):
 
 def test_a_weapon_is_drawn_and_not_sorted(samples):
     rig = imported(samples / "weapon.ogf", readable=True)
-    assert bone_display.is_readable(rig)
+    assert armature.is_readable(rig)
     assert collections(rig) == {}
     assert {bone.color.palette for bone in rig.data.bones} == {"DEFAULT"}
 
@@ -100,10 +100,10 @@ def test_removing_it_leaves_nothing(samples):
     mine.assign(rig.data.bones[0])
     rig.data.bones[1].color.palette = "THEME05"
     before = snapshot()
-    bone_display.make_readable(rig)
+    armature.make_readable(rig)
     assert differences(before, snapshot())
-    bone_display.make_readable(rig)  # a second time changes nothing
-    bone_display.make_plain(rig)
+    armature.make_readable(rig)  # a second time changes nothing
+    armature.make_plain(rig)
     assert differences(before, snapshot()) == []
 
 
@@ -116,7 +116,7 @@ def test_shapes_and_colours_of_the_user_stay(samples):
     assert rig.pose.bones[2].custom_shape == mine
     assert rig.data.bones[3].color.palette == "THEME05"
     assert bpy.ops.motionbridge.original_bones() == {"FINISHED"}
-    assert not bone_display.is_readable(rig)
+    assert not armature.is_readable(rig)
     assert rig.pose.bones[2].custom_shape == mine
     assert rig.data.bones[3].color.palette == "THEME05"
 
@@ -125,7 +125,7 @@ def test_any_armature_becomes_readable():
     bpy.ops.object.armature_add()
     rig = bpy.context.view_layer.objects.active
     assert bpy.ops.motionbridge.readable_bones() == {"FINISHED"}
-    assert bone_display.is_readable(rig)
+    assert armature.is_readable(rig)
     assert (drawn_end(rig, "Bone") - Vector((0, 0, 1))).length < 1e-3
     assert len(bpy.context.scene.objects) == 1
 
@@ -137,7 +137,7 @@ def test_copies_have_it_and_share_the_shapes(samples):
     assert copy != rig
     assert {bone.custom_shape for bone in copy.pose.bones} == {bone.custom_shape for bone in rig.pose.bones}
     assert collections(copy) == collections(rig)
-    assert sum(shown.type == "MESH" and bone_display.MARK in shown.data for shown in bpy.data.objects) == 2
+    assert sum(shown.type == "MESH" and armature.MARK in shown.data for shown in bpy.data.objects) == 2
 
 
 def test_it_is_there_after_saving_and_appending(samples, tmp_path):
@@ -156,10 +156,10 @@ def test_it_is_there_after_saving_and_appending(samples, tmp_path):
     assert "Left Arm" in collections(rig)
     # Blender links the shapes to the scene: nobody sees, selects or renders them.
     for shown in bpy.context.scene.objects:
-        if shown.data is not None and bone_display.MARK in shown.data:
+        if shown.data is not None and armature.MARK in shown.data:
             assert (shown.hide_viewport, shown.hide_render, shown.hide_select) == (True, True, True)
     # Nor are they meshes of a model: there is nothing to export, and nothing of them in a collection's export.
-    brought = {shown for shown in bpy.data.objects if bone_display.is_shape(shown)}
+    brought = {shown for shown in bpy.data.objects if armature.is_shape(shown)}
     assert brought
     assert brought & set(bpy.context.scene.objects)
     for operator in (bpy.ops.export_scene.descent3_oof, bpy.ops.motionbridge.descent_check):
@@ -178,13 +178,13 @@ def test_imports_make_readable_bones_unless_told_otherwise(kind, readable, sampl
     more = {"rig": "NEW"} if kind == "arma_p3d" else {}
     getattr(bpy.ops.import_scene, kind)(filepath=str(samples / files[kind]), readable_bones=readable, **more)
     rig = next(shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE")
-    assert bone_display.is_readable(rig) == readable
+    assert armature.is_readable(rig) == readable
 
 
 def test_a_model_of_descent_as_an_armature_is_readable(samples):
     bpy.ops.import_scene.descent3_oof(filepath=str(samples / "descent3/ship.oof"), shown_as="BONES")
     rig = next(shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE")
-    assert bone_display.is_readable(rig)
+    assert armature.is_readable(rig)
 
 
 def test_files_are_the_same_with_readable_bones(samples, tmp_path):
@@ -218,7 +218,7 @@ def test_every_real_skeleton_is_exported_alike_with_and_without(path, tmp_path):
         rig = next((shown for shown in bpy.context.scene.objects if shown.type == "ARMATURE"), None)
         if rig is None:
             pytest.skip("no skeleton")
-        assert bone_display.is_readable(rig) == readable
+        assert armature.is_readable(rig) == readable
         written = tmp_path / f"{readable}{path.suffix}"
         getattr(bpy.ops.export_scene, kind)(filepath=str(written))
         found.append((rest_bytes(rig), written.read_bytes()))

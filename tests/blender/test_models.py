@@ -8,7 +8,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import bone_display
+from addon.blender import armature
 from addon.blender.properties import kept
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
@@ -397,7 +397,7 @@ def test_it_works_from_any_state_and_leaves_the_rest_alone(samples, state):
     kinds += ("all_objects[", "is_editmode", "_sel:", "collections:")
     assert [line for line in changed if not any(kind in line for kind in kinds)] == []
     assert [one.name for one in bpy.data.collections if f"collections['{one.name}'].name" not in before] == [
-        bone_display.FOLDER
+        armature.FOLDER
     ]
     assert "objects['Mine'].location" in "".join(before)
 
@@ -485,7 +485,7 @@ def test_what_is_not_shown_of_a_tree_is_said_once(path, tmp_path):
 def test_without_meshes_only_the_bones_come(samples):
     found, _ = imported(samples / "humanoid.ogf", meshes=False)
     assert found.objects == [found.rig]
-    assert [mesh.name for mesh in bpy.data.meshes if bone_display.MARK not in mesh] == []
+    assert [mesh.name for mesh in bpy.data.meshes if armature.MARK not in mesh] == []
 
 
 # Names ---------------------------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from bpy.props import (
 )
 from mathutils import Vector
 
-from addon.blender import bone_display
+from addon.blender import armature
 from addon.core import names
 from addon.core.report import Report
 from addon.formats.xray import bones
@@ -189,7 +189,7 @@ def test_readable_bones_of_such_a_rig_change_no_file(samples, tmp_path, monkeypa
             assert bpy.ops.motionbridge.original_bones() == {"FINISHED"}
             if readable:
                 assert bpy.ops.motionbridge.readable_bones() == {"FINISHED"}
-            assert bone_display.is_readable(rig) == readable
+            assert armature.is_readable(rig) == readable
             assert bpy.ops.motionbridge.take_over_xray() == {"FINISHED"}
         path = tmp_path / f"{readable}.object"
         assert bpy.ops.export_scene.xray_object(filepath=str(path), sdk="SOC") == {"FINISHED"}
@@ -220,7 +220,7 @@ def test_readable_bones_of_a_rig_of_arma3objectbuilder_change_no_file(samples, t
         assert rig.animation_data.action is not None
         if readable:
             assert bpy.ops.motionbridge.readable_bones() == {"FINISHED"}
-            assert bone_display.is_readable(rig)
+            assert armature.is_readable(rig)
         path = tmp_path / f"{readable}.rtm"
         bpy.context.view_layer.objects.active = rig
         assert bpy.ops.export_scene.arma_rtm(filepath=str(path)) == {"FINISHED"}

@@ -11,10 +11,10 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.ui import menus, translations
+from addon.ui import bases, menus
 
 FOLDER = Path(addon.ui.__file__).parent
-RUSSIAN = translations.contexts(translations.FILES["ru_RU"])[translations.OPERATOR]
+RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
 PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
 ASKED = {"said", "shown", "poll_message_set"}
@@ -87,13 +87,13 @@ def test_no_translation_is_left_of_a_text_that_is_gone():
 
 
 def test_the_file_of_translations_is_sorted_with_one_text_a_line():
-    text = translations.FILES["ru_RU"].read_text(encoding="utf-8")
+    text = bases.FILES["ru_RU"].read_text(encoding="utf-8")
     assert text == json.dumps(json.loads(text), ensure_ascii=False, indent=1, sort_keys=True) + "\n"
 
 
 def test_a_button_has_a_translation_of_its_own_only_where_it_differs():
-    contexts = json.loads(translations.FILES["ru_RU"].read_text(encoding="utf-8"))
-    default, operator = contexts[translations.DEFAULT], contexts.get(translations.OPERATOR, {})
+    contexts = json.loads(bases.FILES["ru_RU"].read_text(encoding="utf-8"))
+    default, operator = contexts[bases.DEFAULT], contexts.get(bases.OPERATOR, {})
     assert [english for english, russian in operator.items() if default.get(english) == russian] == []
 
 

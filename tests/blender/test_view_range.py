@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from addon.core.report import Report
-from addon.ui.scene import show_far
+from addon.games.xray.levels.file import show_far
 from tests.blender.test_levels import drawn
 
 

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.thinning import needed_keys
+from addon.core.deltas import needed_keys
 
 NONE = np.zeros(100, np.bool_)
 

@@ -6,7 +6,7 @@ from typing import Any
 import bmesh
 import bpy
 
-from addon.blender import bone_display
+from addon.blender import armature
 from addon.core import files
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
@@ -371,22 +371,22 @@ def bones_redrawn() -> Steps:
     """Readable bones are taken away, brought back by undo, and added again: nothing to save, at any moment."""
     path = import_humanoid()
     before = path.read_bytes()
-    assert bone_display.is_readable(rig())
+    assert armature.is_readable(rig())
     stage.invoke("motionbridge.original_bones")
     yield
-    assert not bone_display.is_readable(rig()), stage.sentence()
+    assert not armature.is_readable(rig()), stage.sentence()
     assert not len(rig().data.collections_all)
     settle("Original Bones")
     yield from unchanged(path, before)
     yield from stage.undo()
     yield
-    assert bone_display.is_readable(rig())
+    assert armature.is_readable(rig())
     yield from unchanged(path, before)
     yield from stage.redo()
     yield
     stage.invoke("motionbridge.readable_bones")
     yield
-    assert bone_display.is_readable(rig()), stage.sentence()
+    assert armature.is_readable(rig()), stage.sentence()
     settle("Readable Bones")
     yield from unchanged(path, before)
 

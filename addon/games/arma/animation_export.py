@@ -21,11 +21,10 @@ from ...blender.properties import kept
 from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.changes import Changes
-from ...core.deltas import DeltaChannels
+from ...core.deltas import DeltaChannels, needed_keys
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report, counted, listed
-from ...core.thinning import needed_keys
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from ..plan import FilePlan

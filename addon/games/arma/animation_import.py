@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import action_lists, armature, bone_display, compat, delta_action, rotation_modes, scope
+from ...blender import action_lists, armature, compat, delta_action, rotation_modes, scope
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import is_local, keep
 from ...core import files
@@ -218,7 +218,7 @@ class _Importer:
         scope.target_collection(self.context, self.report).objects.link(rig)
         rig.show_in_front = True
         if self.options.readable_bones:
-            bone_display.make_readable(rig)
+            armature.make_readable(rig)
         scope.make_current(self.context, [rig], rig)
         if hierarchy is skeletons.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(

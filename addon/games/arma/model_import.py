@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from mathutils import Matrix
 
-from ...blender import armature, attributes, bone_display, material, scope
+from ...blender import armature, attributes, material, scope
 from ...blender import mesh as meshes
 from ...blender.scope import set_mode
 from ...core import files, names
@@ -235,7 +235,7 @@ def import_model(
         into.objects.link(rig)
         rig.show_in_front = True
         if options.readable_bones:
-            bone_display.make_readable(rig)
+            armature.make_readable(rig)
     into = into or scope.target_collection(context, report, options.collection)
     builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)

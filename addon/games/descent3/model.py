@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 from mathutils import Matrix
 
-from ...blender import armature, bone_display, scope
+from ...blender import armature, scope
 from ...blender import mesh as meshes
 from ...blender.armature import matrices_of
 from ...blender.properties import keep
@@ -111,7 +111,7 @@ def import_model(context: Any, source: Source, options: ModelImportOptions, repo
         set_mode("OBJECT")
     result = _build_rig(context, model) if options.bones else _build_objects(model)
     if result.rig is not None and options.readable_bones:
-        bone_display.make_readable(result.rig)
+        armature.make_readable(result.rig)
     _show_meshes(result.parts, model, textures, report)
     if options.points:
         result.points = hierarchy.build(model, result.holder, result.parts, armature=result.rig is not None)

@@ -23,6 +23,7 @@ from ..bases import (
     offered_paths,
     options_from,
     properties_from,
+    said,
 )
 from ..bones import HiddenKeysChoice
 from ..files import ArmatureExport, FileImport, draw_backup
@@ -31,7 +32,6 @@ from ..operation import Outcome
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import active_rig, rig_to_export
-from ..translations import said
 
 if TYPE_CHECKING:
     from ...games.arma.animation_import import ImportedAnimation

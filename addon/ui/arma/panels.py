@@ -14,15 +14,13 @@ from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
-from .. import scene
-from ..bases import BlenderList, BlenderOperator, BlenderPanel
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
 from ..files import SaveBack
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import active_action, active_rig, lacks_rig
-from ..translations import said, shown
+from ..target import active_action, active_rig, frames_said, lacks_rig
 from ..xray.motion_operators import OnMotion
 from .files import SkeletonFilesPanel
 
@@ -355,7 +353,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
         times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
         length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
         context.scene.frame_start, context.scene.frame_end = round(length.first), round(length.last)
-        return scene.frames_said(context)
+        return frames_said(context)
 
 
 def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:

@@ -27,13 +27,14 @@ from ..bases import (
     offered_paths,
     options_from,
     properties_from,
+    said,
+    shown,
 )
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, broken_lines, hand_over
 from ..preferences import descent3_folders
 from ..target import has_mesh, objects_of
-from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...formats.descent3.hog2 import Hog2

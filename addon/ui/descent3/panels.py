@@ -14,12 +14,11 @@ from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from ..bases import BlenderList, BlenderOperator, BlenderPanel
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
 from ..layouts import STATUS_ICONS, fields
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..sidebar import MotionbridgePanel
 from ..target import has_mesh
-from ..translations import said, shown
 from .models import chosen_model
 
 if TYPE_CHECKING:

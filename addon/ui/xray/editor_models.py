@@ -17,7 +17,7 @@ from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, said
 from ..bones import hides_keys
 from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields
@@ -31,7 +31,6 @@ from ..target import (
     editor_model_to_export,
     has_mesh,
 )
-from ..translations import said
 from .models import MOTION_ITEMS, PropertiesPanel, draw_holder, draw_references, draw_user_data, import_motions
 from .motion_choices import EditorMotionChoices, rest_is_edited
 from .motion_files import actions_moving

@@ -18,14 +18,22 @@ from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.properties import holder_of
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, options_from, properties_from
+from ..bases import (
+    BlenderList,
+    BlenderOperator,
+    BlenderPanel,
+    offered_paths,
+    options_from,
+    properties_from,
+    said,
+    shown,
+)
 from ..bones import hides_keys
 from ..files import SaveBackOntoEither, change_text
 from ..layouts import SIDEBAR, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import folders
 from ..sidebar import MotionbridgePanel
-from ..translations import said, shown
 from .motion_choices import ExportChoices, rest_is_edited, worst_error_text
 
 if TYPE_CHECKING:

@@ -17,10 +17,9 @@ from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, pairs, placing
 from ...games.xray.hud import scene as hud_scene
 from ...games.xray.hud.properties import holder_of
-from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper
+from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, said
 from ..layouts import fields
 from ..operation import Operation, Outcome
-from ..translations import said
 
 HAND = "l_hand"
 CHARACTERS_HAND = "bip01_r_hand"

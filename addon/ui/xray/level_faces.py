@@ -27,11 +27,10 @@ from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
-from ..bases import CALL, BlenderList, BlenderOperator, options_from, properties_from
+from ..bases import CALL, BlenderList, BlenderOperator, options_from, properties_from, said, shown
 from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
-from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...blender.attributes import ActiveFace

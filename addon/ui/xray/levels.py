@@ -22,15 +22,22 @@ from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
 from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
-from .. import scene
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
+from ..bases import (
+    BlenderOperator,
+    BlenderPanel,
+    ExportHelper,
+    ImportHelper,
+    options_from,
+    properties_from,
+    said,
+    shown,
+)
 from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
 from ..sidebar import MotionbridgePanel
 from ..target import level_holder_to_export
-from ..translations import said, shown
 from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
 
 if TYPE_CHECKING:
@@ -111,7 +118,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
             self.each_file(paths, one, report)
         level_details.lay_out_models([one.holder for one in made if one.kind == "DM"])
-        scene.show_far(context, [shown for one in made for shown in one.objects], report)
+        level_file.show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(said("Imported files: {}").format(len(made)))
@@ -146,7 +153,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             made = level_folder.import_folder(context, folder, options, report, step)
-        scene.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
+        level_file.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
         names = list(dict.fromkeys(one.name for one in made))
         return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 

@@ -23,7 +23,16 @@ from ...games.xray.models import making
 from ...games.xray.models.properties import holder_of, remembered
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from
+from ..bases import (
+    BlenderOperator,
+    BlenderPanel,
+    ExportHelper,
+    ImportHelper,
+    options_from,
+    properties_from,
+    said,
+    shown,
+)
 from ..descent3.models import is_texture, keep_and_show
 from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter
 from ..layouts import SIDEBAR, fields, paragraph
@@ -38,7 +47,6 @@ from ..target import (
     rig_to_export,
     some_action,
 )
-from ..translations import said, shown
 from . import motion_choices
 from .motion_files import actions_moving
 from .skeletal import draw_rig, rig_to_import_onto

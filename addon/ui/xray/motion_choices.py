@@ -17,13 +17,12 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import BlenderList, ExportHelper, options_from, properties_from
+from ..bases import BlenderList, ExportHelper, options_from, properties_from, said, shown
 from ..bones import HiddenKeysChoice
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import hand_over
 from ..preferences import folders
 from ..target import likely_rig
-from ..translations import said, shown
 
 if TYPE_CHECKING:
     from ...games.xray.motions.library import Codec

@@ -20,15 +20,23 @@ from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import MotionImportOptions
-from .. import scene
-from ..bases import CALL, BlenderOperator, ExportHelper, ImportHelper, offered_paths, options_from, properties_from
+from ..bases import (
+    CALL,
+    BlenderOperator,
+    ExportHelper,
+    ImportHelper,
+    offered_paths,
+    options_from,
+    properties_from,
+    said,
+    shown,
+)
 from ..bones import hides_keys
 from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
 from ..preferences import model_options
-from ..target import action_to_export, active_action, active_rig, likely_rig, rig_to_export, some_action
-from ..translations import said, shown
+from ..target import action_to_export, active_action, active_rig, likely_rig, match_scene, rig_to_export, some_action
 from .motion_choices import (
     ExistingMotions,
     ExportChoices,
@@ -182,7 +190,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
 
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
-            scene.match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
+            match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
         rate = blender_action.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(

@@ -20,11 +20,9 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
-from .. import scene
-from ..bases import CALL, BlenderOperator
+from ..bases import CALL, BlenderOperator, said
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
-from ..target import active_action, active_rig, lacks_rig, rig_to_export
-from ..translations import said
+from ..target import active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
 from .motion_files import active_file
 
@@ -236,8 +234,8 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Set rate and range."""
         _, action = self.chosen(context)
-        scene.match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
-        return scene.frames_said(context)
+        match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
+        return frames_said(context)
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):

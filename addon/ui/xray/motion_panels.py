@@ -19,13 +19,12 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
-from ..bases import BlenderList, BlenderOperator
+from ..bases import BlenderList, BlenderOperator, said, shown
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, rig_to_export
-from ..translations import said, shown
 from . import hud_tools, motion_choices
 from .motion_files import active_file
 from .motion_operators import OnMotionFile

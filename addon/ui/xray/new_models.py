@@ -16,13 +16,12 @@ from ...games.xray.bones.properties import SHAPES, known
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.models import making
 from ...games.xray.models.properties import remembered
-from ..bases import BlenderOperator, ImportHelper
+from ..bases import BlenderOperator, ImportHelper, said
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
 from ..target import active_rig, lacks_rig
-from ..translations import said
 from .level_faces import ListedGameMaterial
 
 WATER = 1000.0

@@ -15,14 +15,12 @@ from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
-from .. import scene
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from, said, shown
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
-from ..target import mover_to_export
-from ..translations import said, shown
+from ..target import frames_said, match_scene, mover_to_export, note_other_rates
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -74,7 +72,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         played = [path.action for path in made]
         if self.match_scene:
             _match(context, played[0])
-        scene.note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
+        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
         return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
 
 
@@ -98,11 +96,11 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         _match(context, active_path(context))
-        return scene.frames_said(context)
+        return frames_said(context)
 
 
 def _match(context: Context, action: Action) -> None:
-    scene.match_scene(context, action.motionbridge_path.fps, action.frame_range)
+    match_scene(context, action.motionbridge_path.fps, action.frame_range)
 
 
 def active_path(context: Context) -> Any:

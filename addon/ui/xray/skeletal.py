@@ -19,8 +19,18 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, skl_codec
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import SkeletalFileOptions, SkeletalImportOptions
-from .. import listed_actions, scene
-from ..bases import CALL, BlenderList, BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from .. import listed_actions
+from ..bases import (
+    CALL,
+    BlenderList,
+    BlenderOperator,
+    ExportHelper,
+    ImportHelper,
+    options_from,
+    properties_from,
+    said,
+    shown,
+)
 from ..bones import hides_keys
 from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
 from ..layouts import draw_tolerances, fields, name_filter
@@ -30,12 +40,14 @@ from ..target import (
     action_to_export,
     active_action,
     active_rig,
+    frames_said,
     lacks_rig,
     likely_rig,
+    match_scene,
+    note_other_rates,
     rig_to_export,
     some_action,
 )
-from ..translations import said, shown
 from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList, rest_is_edited
 from .motion_files import actions_moving
 from .motion_panels import EDITOR_MOTIONS
@@ -137,8 +149,8 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
 
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
-            scene.match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
-        scene.note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
+            match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
+        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
 
 
 def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
@@ -346,8 +358,8 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         """Set rate, first and last frame."""
         action = active_skeletal(context)
-        scene.match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
-        return scene.frames_said(context)
+        match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
+        return frames_said(context)
 
 
 class SkeletalPanel(MotionbridgePanel):

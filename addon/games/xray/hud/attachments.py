@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import action as blender_action
-from ....blender import bone_curves, compat, hidden_bones, pin, scope
+from ....blender import armature, bone_curves, compat, scope
 from ....core import rotation
 from ....core.errors import WriteError
 from ....formats.xray.ltx.document import numbers
@@ -66,7 +66,7 @@ def show(hands: Any) -> None:
     """Show what is attached and hide the rest."""
     attached = hands.motionbridge_hud.attached
     hidden = [bone for name, found in bones(hands).items() if name not in attached for bone in found]
-    hidden_bones.hide(pairs.item_of(hands) or hands, hidden, LABEL)
+    armature.hide_meshes(pairs.item_of(hands) or hands, hidden, LABEL)
 
 
 # Bones that change hands ----------------------------------------------------------------------------------------------
@@ -126,7 +126,7 @@ def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
             raise WriteError(f"{of.name!r} has no bone {name!r}", remedy="Choose one of its bones")
     if rig == hands and moved in {followed, *followed.parent_recursive}:
         raise WriteError(f"the bone {holder!r} moves with {bone!r}", remedy="Choose a bone of the other hand")
-    if any(constraint.name.startswith(pin.NAME) for constraint in moved.constraints):
+    if any(constraint.name.startswith(armature.PIN) for constraint in moved.constraints):
         raise WriteError(
             f"the game ignores the keys of the weapon's root bone {bone!r}",
             remedy="Attach the bone of the hands that the weapon is at",

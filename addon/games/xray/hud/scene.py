@@ -30,8 +30,7 @@ from mathutils import Euler
 from numpy.typing import NDArray
 
 from ....blender import action as blender_action
-from ....blender import compat, hidden_bones, scope
-from ....blender.pin import pin
+from ....blender import armature, compat, scope
 from ....core import files
 from ....core.body import Part, Side, body_of
 from ....core.errors import ReadError, WriteError
@@ -138,7 +137,7 @@ def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: R
         names = [bone.name for bone, own in zip(bones, is_arm, strict=True) if own]
         if not names:
             report.warn("the names of its bones do not tell its arms, so both are shown", made.hands.name)
-        hidden_bones.hide(made.hands, names, OTHER_ARM)
+        armature.hide_meshes(made.hands, names, OTHER_ARM)
 
 
 def _add_item(
@@ -170,7 +169,7 @@ def _add_item(
         placing.place(second.rig, setup.placing.item, placing.HANDS)
         for bone in second.rig.pose.bones:
             if bone.parent is None:
-                pin(bone, (placing.QUARTER, 0.0, 0.0))
+                armature.pin(bone, (placing.QUARTER, 0.0, 0.0))
     if setup.values:
         made.points = placing.add_points(made.item or made.hands, setup.values, into, report)
         placing.remember(made, setup.values, options.stance, options.aspect)

@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import attributes, instances, scope, tiles
+from ....blender import attributes, instances, scope
 from ....blender import mesh as meshes
 from ....blender.mesh import positions_of
 from ....blender.properties import keep, kept
@@ -103,7 +103,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     details.report_missing(document, named, report)
     densest = _densest_of(document)
     planted, place = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
-    shown = tiles.build(
+    shown = instances.build_squares(
         document.name,
         details.places(document),
         details.SLOT_SIZE,
@@ -214,7 +214,7 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
 
 def gather_ground(shown: Object) -> Mesh:
     """A point for each face: its middle, at the height of its lowest corner; attributes of faces as the point's."""
-    middles, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    middles, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
     points = Mesh(shown.name, positions, np.zeros((0, 3), np.int32))
     points.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in values.items()}
@@ -365,7 +365,7 @@ def begin(context: Context, shown: Object) -> None:
     """Make a mesh a level's ground: attributes that it lacks are added, nothing grows yet, materials show it."""
     with scope.object_mode(context):
         shown.motionbridge_level.kind = "DETAILS"
-        _, heights, found = tiles.gather(shown, WANTED, COLOURS)
+        _, heights, found = instances.gather_faces(shown, WANTED, COLOURS)
         count = len(heights)
         wanted: dict[str, NDArray[Any]] = {
             details.HEIGHT: (heights[:, 1] - heights[:, 0]).astype(np.float32),
@@ -383,7 +383,7 @@ def begin(context: Context, shown: Object) -> None:
 def show(shown: Any) -> None:
     """Colour the ground by what its attributes say. Raises `WriteError` where they do not say what is to be shown."""
     level = shown.motionbridge_level
-    _, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    _, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
     if level.shown_by in ("SUN", "SKY", "COLOUR") and level.shown_by.lower() not in values:
         raise WriteError(
             f"{shown.name!r} has no {level.shown_by.lower()}; files of version 2 have none",
@@ -404,7 +404,7 @@ def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotVa
     if not selected.any():
         return SlotValues()
     face = int(np.argmax(selected))
-    _, heights, values = tiles.gather(shown, WANTED, COLOURS)
+    _, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
     one = {name: column[face] for name, column in values.items()}
     model, density = one.get(details.MODEL[place]), one.get(details.DENSITY[place])
     return SlotValues(
@@ -454,7 +454,7 @@ def _set(data: typed.Mesh, name: str, selected: NDArray[np.bool_], value: NDArra
 def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
     """Move faces along the world's z until their lowest corners stand at ``height``."""
     data = shown.data
-    _, heights, _ = tiles.gather(shown, {}, ())
+    _, heights, _ = instances.gather_faces(shown, {}, ())
     corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)
     data.attributes[".corner_vert"].data.foreach_get("value", corners)
     data.polygons.foreach_get("loop_total", sizes)

@@ -6,10 +6,11 @@ count for a detail model, which is scattered: its origin is what stands in the g
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -161,3 +162,54 @@ def place_of(shown: Object) -> NDArray[np.float64]:
     """(4, 4) where an object stands. What is excluded from the view layer has no world matrix that is up to date."""
     alone = shown.parent is None and not shown.constraints
     return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)
+
+
+# How far the 3D views show --------------------------------------------------------------------------------------------
+
+FAR = 4.0
+"""How many times the size of what is seen as a whole its farthest point may be away, with a usual lens."""
+DEPTHS = 1e5
+"""Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
+
+
+def show_far(context: Context, objects: Sequence[Object], report: Report) -> None:
+    """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
+
+    Views are never made to show less, and cameras stay as they are.
+    """
+    needed = FAR * _size(objects)
+    near = [view for view in _views(context) if view.clip_end < needed]
+    for view in near:
+        view.clip_end = needed
+        view.clip_start = max(view.clip_start, needed / DEPTHS)
+    if near:
+        report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
+
+
+def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
+    # Not the screen of the context: while a file browser fills the window, the view lies behind it, in the same area.
+    for window in context.window_manager.windows:
+        for screen in {window.screen, *window.workspace.screens}:
+            for area in screen.areas:
+                yield from (space for space in area.spaces if space.type == "VIEW_3D")
+
+
+def _size(objects: Sequence[Object]) -> float:
+    """Metres from corner to corner of the box around meshes."""
+    users: dict[Any, list[Any]] = {}
+    for shown in objects:
+        if shown.type == "MESH" and len(shown.data.vertices):
+            users.setdefault(shown.data, []).append(shown)
+    if not users:
+        return 0.0
+    corners = np.concatenate([_corners(sharing) for sharing in users.values()])
+    size = np.linalg.norm(corners.max(axis=0) - corners.min(axis=0))
+    return float(size) if np.isfinite(size) else 0.0
+
+
+def _corners(sharing: list[Object]) -> Any:
+    """(8 objects, 3) corners of the boxes of objects that share one mesh, which is measured once."""
+    places = np.array([shown.matrix_world for shown in sharing], np.float64)
+    with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
+        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(places[:, :3, :3], 1, 2)
+        return (turned + places[:, None, :3, 3]).reshape(-1, 3)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ....blender import armature, attributes, bone_display, material, scope, sharp_mesh
+from ....blender import armature, attributes, material, scope, sharp_mesh
 from ....blender import mesh as meshes
 from ....blender.armature import matrices_of
 from ....blender.properties import keep
@@ -191,7 +191,7 @@ def _build_rig(context: Context, skeleton: Skeleton, document: Ogf) -> tuple[Any
 
 def show_bones(rig: Object) -> None:
     """Let the bones of a new armature be read, through the meshes around them."""
-    bone_display.make_readable(rig)
+    armature.make_readable(rig)
     rig.show_in_front = True
 
 
