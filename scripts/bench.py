@@ -10,6 +10,7 @@ are made from the samples.
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import os
 import subprocess
@@ -18,9 +19,10 @@ import tempfile
 import time
 import tracemalloc
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -34,6 +36,7 @@ from bench_files import (
     character,
     made_animation,
     made_collision,
+    made_configs,
     made_details,
     made_editor_model,
     made_editor_motions,
@@ -44,33 +47,32 @@ from bench_files import (
     made_model,
     made_occluders,
     made_path,
-    make_configs,
 )
 from environment import blenders
 
 from addon.cli import main as run_command_line
-from addon.core import names
 from addon.core.files import read_file
 from addon.core.report import Report
-from addon.formats import Format, detect, format_named
+from addon.formats import detect
 from addon.formats.xray.ltx.tree import ConfigTree
-from addon.formats.xray.omf import edit
-from addon.formats.xray.omf.codec import numbered
-from addon.formats.xray.omf.document import MotionSet, new_omf
 
 SAMPLES = ROOT / "tests" / "samples"
-MOTIONS_OF_A_MADE_FILE = (300, 3000)
 LIMIT = 600
 """Seconds for one process."""
 
-Measurement = Callable[[list[Path]], float]
+Measurement = Callable[..., float]
+"""Of one file, or of several folders."""
 
 
-def _format_of(path: Path) -> Format:
+def _module_of(path: Path) -> Any:
     found = detect(path, b"")
     if found is None:
         raise ValueError(f"{path} is of no known format")
-    return found
+    return found.module
+
+
+def _document(path: Path) -> Any:
+    return _module_of(path).read(read_file(path), path.name, Report())
 
 
 def _seconds(work: Callable[[], object]) -> float:
@@ -81,109 +83,102 @@ def _seconds(work: Callable[[], object]) -> float:
     return seconds
 
 
-# ---- what is measured; each function runs in a process of its own
+# ---- what is measured without a Blender; each function runs in a process of its own
 
 
-def read(paths: list[Path]) -> float:
+def read(path: Path) -> float:
     """From the disk to a document."""
-    module = _format_of(paths[0]).module
-    return _seconds(lambda: module.read(read_file(paths[0]), paths[0].name, Report()))
+    _module_of(path)
+    return _seconds(lambda: _document(path))
 
 
-def check_bytes(paths: list[Path]) -> float:
+def check_bytes(path: Path) -> float:
     """The floor of reading: the bytes, one checksum over them, and all of them as an array of keys."""
 
     def work() -> object:
-        data = paths[0].read_bytes()
+        data = path.read_bytes()
         return zlib.crc32(data), np.frombuffer(data, "<i2", len(data) // 2)
 
     return _seconds(work)
 
 
-def write(paths: list[Path]) -> float:
+def write(path: Path) -> float:
     """From an untouched document to bytes."""
-    module = _format_of(paths[0]).module
-    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    module, document = _module_of(path), _document(path)
     return _seconds(lambda: module.write(document))
 
 
-def recompose(paths: list[Path]) -> float:
+def recompose(path: Path) -> float:
     """From a document to bytes, every field from its value."""
-    module = _format_of(paths[0]).module
-    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    module, document = _module_of(path), _document(path)
     return _seconds(lambda: module.recompose(document))
 
 
-def copy_bytes(paths: list[Path]) -> float:
+def copy_bytes(path: Path) -> float:
     """The floor of writing: all bytes moved once, in pieces of a kilobyte."""
-    data = memoryview(paths[0].read_bytes())
+    data = memoryview(path.read_bytes())
     return _seconds(lambda: b"".join([data[at : at + 1024] for at in range(0, len(data), 1024)]))
 
 
-def memory(paths: list[Path]) -> float:
+def memory(path: Path) -> float:
     """The most memory that was held while reading, the file's own bytes included."""
-    module = _format_of(paths[0]).module
+    _module_of(path)
     tracemalloc.start()
-    document = module.read(paths[0].read_bytes(), paths[0].name, Report())
+    document = _document(path)
     peak = tracemalloc.get_traced_memory()[1]
     del document
     return float(peak)
 
 
-def size(paths: list[Path]) -> float:
+def size(path: Path) -> float:
     """The floor of memory: the file's bytes."""
-    return float(paths[0].stat().st_size)
+    return float(path.stat().st_size)
 
 
-def verify(paths: list[Path]) -> float:
+def verify(*folders: Path) -> float:
     """The whole command over folders."""
     output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115, PTH123 (the process ends soon)
     try:
-        return _seconds(lambda: run_command_line(["verify", *map(str, paths)]))
+        return _seconds(lambda: run_command_line(["verify", *map(str, folders)]))
     finally:
         sys.stdout = output
 
 
-def check_folders(paths: list[Path]) -> float:
+def check_folders(*folders: Path) -> float:
     """The floor of verifying: every file's bytes and two checksums over them."""
 
     def work() -> None:
-        for folder in paths:
-            for path in filter(Path.is_file, folder.rglob("*")):
-                data = path.read_bytes()
-                zlib.crc32(data)
-                zlib.crc32(data)
+        for path in (path for folder in folders for path in folder.rglob("*") if path.is_file()):
+            data = path.read_bytes()
+            zlib.crc32(data)
+            zlib.crc32(data)
 
     return _seconds(work)
 
 
-def index_configs(paths: list[Path]) -> float:
+def index_configs(game: Path) -> float:
     """All sections of a game folder's configs."""
-    return _seconds(lambda: ConfigTree(paths).load(Report()))
+    return _seconds(lambda: ConfigTree([game]).load(Report()))
 
 
-def index_configs_again(paths: list[Path]) -> float:
+def index_configs_again(game: Path) -> float:
     """The same when nothing has changed since."""
-    tree = ConfigTree(paths)
+    tree = ConfigTree([game])
     tree.load(Report())
     return _seconds(lambda: tree.load(Report()))
 
 
-def read_configs(paths: list[Path]) -> float:
+def read_configs(game: Path) -> float:
     """The floor of indexing: every file's bytes and lines."""
-
-    def work() -> object:
-        return [path.read_bytes().splitlines() for path in paths[0].rglob("*.ltx")]
-
-    return _seconds(work)
+    return _seconds(lambda: [path.read_bytes().splitlines() for path in game.rglob("*.ltx")])
 
 
-def start_up(paths: list[Path]) -> float:
+def start_up(path: Path) -> float:
     """The command line from nothing to the summary of a small file."""
-    return _seconds(lambda: _run([sys.executable, "-m", "addon.cli", "info", *map(str, paths)]))
+    return _seconds(lambda: _run([sys.executable, "-m", "addon.cli", "info", str(path)]))
 
 
-def start_up_floor(_paths: list[Path]) -> float:
+def start_up_floor(_path: Path) -> float:
     """Python that imports numpy."""
     return _seconds(lambda: _run([sys.executable, "-c", "import numpy"]))
 
@@ -192,57 +187,55 @@ def _run(program: Sequence[str]) -> None:
     subprocess.run(program, cwd=ROOT, check=True, stdout=subprocess.DEVNULL, timeout=LIMIT)
 
 
-@dataclass(frozen=True)
-class Row:
-    """A line of the table: what is measured and its floor on the same files.
+MEASUREMENTS: dict[str, Measurement] = {
+    one.__name__: one
+    for one in (
+        read, check_bytes, write, recompose, copy_bytes, memory, size, verify, check_folders, index_configs,
+        index_configs_again, read_configs, start_up, start_up_floor,
+    )
+}  # fmt: skip
 
-    ``floor_files`` where the floor is another file's cost (is it linear?), which then counts ``floor_times``.
-    """
 
-    title: str
-    ours: Measurement
-    floor: Measurement
-    files: list[Path]
-    floor_files: list[Path] | None = None
-    floor_times: float = 1.0
-    unit: str = "ms"
-
-    def programs(self, _blender: Sequence[str], _folder: Path) -> tuple[list[str], list[str]]:
-        """The commands that measure ours and the floor."""
-        return command(self.ours, self.files), command(self.floor, self.floor_files or self.files)
+# ---- the tables
 
 
 @dataclass(frozen=True)
 class MadeFile:
-    """A file made by rule, when it is first needed; ``beside`` are others that its import reads."""
+    """A file, or a folder of files by their names, made by rule when it is first needed.
+
+    ``beside`` are others that an import of it reads.
+    """
 
     name: str
-    make: Callable[[], bytes]
+    make: Callable[[], bytes | Mapping[str, bytes]]
     beside: tuple[MadeFile, ...] = ()
 
     def put_into(self, folder: Path) -> Path:
         """Where it lies now."""
         path = folder / self.name
-        path.parent.mkdir(exist_ok=True)
         if not path.exists():
-            path.write_bytes(self.make())
+            made = self.make()
+            for target, data in {path: made}.items() if isinstance(made, bytes) else made.items():
+                (path / target).parent.mkdir(parents=True, exist_ok=True)
+                (path / target).write_bytes(data)
         for other in self.beside:
             other.put_into(path.parent)
         return path
 
 
 @dataclass(frozen=True)
-class BlenderRow:
-    """A line measured inside a Blender, by the names of functions in scripts/bench_blender.py or another ``script``.
+class Row:
+    """A line of the table: functions of a ``script`` beside this one that measure ours and its floor, by their names.
 
-    ``prepare`` is called once, before everything else. Without a file the folder is what is measured.
+    Both measure the same files, unless the floor is what other files cost (is it linear?), times ``floor_times``.
+    ``prepare`` is called once, before everything else.
     """
 
     title: str
     ours: str
     floor: str
-    file: MadeFile | None = None
-    floor_file: MadeFile | None = None
+    files: tuple[Path | MadeFile, ...]
+    floor_files: tuple[Path | MadeFile, ...] = ()
     floor_times: float = 1.0
     unit: str = "ms"
     script: str = "bench_blender.py"
@@ -250,83 +243,47 @@ class BlenderRow:
 
     def programs(self, blender: Sequence[str], folder: Path) -> tuple[list[str], list[str]]:
         """The commands that measure ours and the floor."""
-        own = self.file.put_into(folder) if self.file else folder
-        other = self.floor_file.put_into(folder) if self.floor_file else own
         if self.prepare:
-            measured_once(command_in_blender(blender, self.script, self.prepare, own))
-        ours = command_in_blender(blender, self.script, self.ours, own)
-        return ours, command_in_blender(blender, self.script, self.floor, other)
+            measured_once(command(self.script, self.prepare, self._lie_in(folder, self.files), blender))
+        return (
+            command(self.script, self.ours, self._lie_in(folder, self.files), blender),
+            command(self.script, self.floor, self._lie_in(folder, self.floor_files or self.files), blender),
+        )
+
+    @staticmethod
+    def _lie_in(folder: Path, files: Sequence[Path | MadeFile]) -> list[Path]:
+        return [file.put_into(folder) if isinstance(file, MadeFile) else folder / file for file in files]
 
 
 UNITS = {"ms": 1e3, "MB": 1e-6}
-MEASUREMENTS: dict[str, Measurement] = {
-    measurement.__name__: measurement
-    for measurement in (
-        read,
-        check_bytes,
-        write,
-        recompose,
-        copy_bytes,
-        memory,
-        size,
-        verify,
-        check_folders,
-        index_configs,
-        index_configs_again,
-        read_configs,
-        start_up,
-        start_up_floor,
-    )
-}
+HERE = Path()
+"""The folder where made files lie."""
 
 
-# ---- the files
-
-
-def made_omf(count: int) -> bytes:
-    """The humanoid's motions over and over, each under a name of its own."""
-    omf = format_named("omf").module
-    source: MotionSet = omf.read((SAMPLES / "humanoid.omf").read_bytes(), "humanoid.omf", Report()).motion_set
-    pairs = edit.pairs(source)
-    motions, definitions = [], []
-    for number in range(count):
-        motion, definition = pairs[number % len(pairs)]
-        name = names.encode(f"motion_{number:05}")
-        motions.append(replace(motion, name=name))
-        definitions.append(replace(definition, name=name, motion=number))
-    parameters = replace(source.parameters, definitions=definitions)
-    return omf.write(new_omf(MotionSet(numbered(motions), parameters)))
-
-
-def rows(folder: Path) -> list[Row]:
-    """Every line; made files are put into ``folder``."""
-    few, many = (folder / f"made_{count}.omf" for count in MOTIONS_OF_A_MADE_FILE)
-    for path, count in zip((few, many), MOTIONS_OF_A_MADE_FILE, strict=True):
-        path.write_bytes(made_omf(count))
+def rows() -> list[Row]:
+    """The lines that need no Blender."""
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
-    motions = Path(corpus) / "omf/human_smart_cover.omf" if corpus else many
+    few = MadeFile("made_300.omf", lambda: made_library(300, bones=20, frames=25))
+    many = MadeFile("made_3000.omf", lambda: made_library(3000, bones=20, frames=25))
+    motions: Path | MadeFile = Path(corpus) / "omf/human_smart_cover.omf" if corpus else many
     model = Path(corpus) / "ogf/hoc_backpack_hud.ogf" if corpus else SAMPLES / "humanoid.ogf"
-    factor = MOTIONS_OF_A_MADE_FILE[1] / MOTIONS_OF_A_MADE_FILE[0]
-    made = [
-        Row(f"read {motions.name}", read, check_bytes, [motions]),
-        Row(f"read {motions.name}: memory", memory, size, [motions], unit="MB"),
-        Row(f"write {motions.name}", write, copy_bytes, [motions]),
-        Row(f"recompose {motions.name}", recompose, copy_bytes, [motions]),
-        Row(f"read {many.name} / {factor:g} x {few.name}", read, read, [many], [few], factor),
-        Row(f"memory {many.name} / {factor:g} x {few.name}", memory, memory, [many], [few], factor, "MB"),
-        Row(f"read {model.name}", read, check_bytes, [model]),
-        Row(f"read {model.name}: memory", memory, size, [model], unit="MB"),
-        Row("start of the command line", start_up, start_up_floor, [SAMPLES / "weapon.omf"]),
-    ]
-    folders = [Path(corpus) / "omf", Path(corpus) / "ogf"] if corpus else [SAMPLES]
-    configs = [folder / "gamedata"]
-    make_configs(configs[0], 3000)
-    made += [
-        Row("sections of 3,001 configs", index_configs, read_configs, configs),
-        Row("sections of 3,001 configs, again", index_configs_again, read_configs, configs),
-    ]
-    made.append(Row(f"verify {' '.join(folder.name for folder in folders)}", verify, check_folders, folders))
-    return made
+    folders = (Path(corpus) / "omf", Path(corpus) / "ogf") if corpus else (SAMPLES,)
+    configs = (MadeFile("gamedata", lambda: made_configs(3000)),)
+    table = (
+        Row(f"read {motions.name}", "read", "check_bytes", (motions,)),
+        Row(f"read {motions.name}: memory", "memory", "size", (motions,)),
+        Row(f"write {motions.name}", "write", "copy_bytes", (motions,)),
+        Row(f"recompose {motions.name}", "recompose", "copy_bytes", (motions,)),
+        Row(f"read {many.name} / 10 x {few.name}", "read", "read", (many,), (few,), 10.0),
+        Row(f"memory {many.name} / 10 x {few.name}", "memory", "memory", (many,), (few,), 10.0),
+        Row(f"read {model.name}", "read", "check_bytes", (model,)),
+        Row(f"read {model.name}: memory", "memory", "size", (model,)),
+        Row("start of the command line", "start_up", "start_up_floor", (SAMPLES / "weapon.omf",)),
+        Row("sections of 3,001 configs", "index_configs", "read_configs", configs),
+        Row("sections of 3,001 configs, again", "index_configs_again", "read_configs", configs),
+        Row(f"verify {' '.join(folder.name for folder in folders)}", "verify", "check_folders", folders),
+    )
+    return [replace(row, script="bench.py", unit="MB" if row.ours == "memory" else "ms") for row in table]
 
 
 # Words behind a file's name in a title -> ours, floor, unit.
@@ -350,11 +307,7 @@ MEASURED_OF = {
     FOLDING_PATH: ("import",),
     MadeFile("key_each_frame.skls", lambda: made_editor_motions(per_frame=True)): MOTION_FILE,
     MadeFile("few_keys.skls", lambda: made_editor_motions(per_frame=False)): MOTION_FILE,
-    MadeFile("animation.rtm", made_animation, (MadeFile("model.cfg", made_hierarchy),)): (
-        "import",
-        "export",
-        "export, edited",
-    ),
+    MadeFile("animation.rtm", made_animation, (MadeFile("model.cfg", made_hierarchy),)): BOTH_WAYS,
     MadeFile("triangles.oof", made_model): ("import", "export"),
     MadeFile("squares.oof", lambda: made_model(corners=4)): ("export, edited",),
     MadeFile("hands.object", made_editor_model): BOTH_WAYS,
@@ -376,70 +329,48 @@ CHARACTER = MadeFile(
 )
 
 
-def rows_in_blender() -> list[BlenderRow]:
+def rows_in_blender() -> list[Row]:
     """The lines that need a Blender."""
     listed = []
     for file, measured in MEASURED_OF.items():
         for words in measured:
             ours, floor, unit = OF_EACH_KIND[words]
             prepare = "prepare_floor" if floor in ("hand_over", "memory_allowed") else ""
-            listed.append(BlenderRow(f"{file.name}: {words}", ours, floor, file, unit=unit, prepare=prepare))
-    return [*listed, *rows_of_scale(), *rows_of_rigs(), ROW_OF_READABLE_BONES, ROW_OF_FIRST_PERSON, ROW_OF_THE_START]
-
-
-def rows_of_scale() -> list[BlenderRow]:
-    """A hundred times the motions and four hundred times the paths, beside as many times the cost of few."""
-    few = MadeFile("motions_10.omf", lambda: made_library(10))
-    many = MadeFile("motions_1000.omf", lambda: made_library(1000))
+            listed.append(Row(f"{file.name}: {words}", ours, floor, (file,), unit=unit, prepare=prepare))
+    few, many, sampled, below = (
+        MadeFile(f"motions_{count}.omf", functools.partial(made_library, count)) for count in (10, 1000, 50, 230)
+    )
+    # As many motions as the game's own people have, of 47 bones and few frames.
+    people = MadeFile("list.omf", lambda: made_library(3060, frames=10))
+    start = Row(
+        "enable the extension: CPU", "enable", "enable_floor", (HERE,), script="bench_start.py", prepare="prepare"
+    )
     return [
-        BlenderRow("import 1000 motions / 100 x 10", "import_file", "import_file", many, few, 100.0),
-        BlenderRow("import 400 paths / 400 x one", "import_many_paths", "import_file", PATH, PATH, 400.0),
+        *listed,
+        Row("import 1000 motions / 100 x 10", "import_file", "import_file", (many,), (few,), 100.0),
+        Row("import 400 paths / 400 x one", "import_many_paths", "import_file", (PATH,), (), 400.0),
+        Row("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", (sampled,)),
+        Row("plan save back of 230 motions, NLA track", "plan_below_strips", "read_back", (below,)),
+        Row("Update Status of 3060 motions", "update_status", "read_back", (people,)),
+        Row("redraw of 3060 motions", "redraw_list", "redraw_stock_list", (people,)),
+        Row("8 motions onto controls: CPU", "move_onto_controls", "look_at_frames", (CHARACTER,)),
+        Row("frames of 8 motions, controls: CPU", "look_at_controls", "look_at_frames", (CHARACTER,)),
+        Row("add a control rig: CPU", "add_controls", "import_character", (CHARACTER,)),
+        Row("import of a character with readable bones", "import_readable", "import_plain", (HERE,)),
+        Row("first-person scene of the samples", "open_first_person", "open_its_files", (HERE,)),
+        start,
     ]
-
-
-def rows_of_rigs() -> list[BlenderRow]:
-    """Save Back on a rig with inverse kinematics and a mesh of 23 000 vertices, and below an NLA track; a long list;
-    control rigs.
-
-    The list has as many motions as the game's own people, of 47 bones and few frames.
-    """
-    sampled = MadeFile("sampled.omf", lambda: made_library(50))
-    below = MadeFile("below_strips.omf", lambda: made_library(230))
-    listed = MadeFile("list.omf", lambda: made_library(3060, frames=10))
-    return [
-        BlenderRow("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", sampled),
-        BlenderRow("plan save back of 230 motions, NLA track", "plan_below_strips", "read_back", below),
-        BlenderRow("Update Status of 3060 motions", "update_status", "read_back", listed),
-        BlenderRow("redraw of 3060 motions", "redraw_list", "redraw_stock_list", listed),
-        BlenderRow("8 motions onto controls: CPU", "move_onto_controls", "look_at_frames", CHARACTER),
-        BlenderRow("frames of 8 motions, controls: CPU", "look_at_controls", "look_at_frames", CHARACTER),
-        BlenderRow("add a control rig: CPU", "add_controls", "import_character", CHARACTER),
-    ]
-
-
-ROW_OF_READABLE_BONES = BlenderRow("import of a character with readable bones", "import_readable", "import_plain")
-"""Beside the same import without them."""
-ROW_OF_FIRST_PERSON = BlenderRow("first-person scene of the samples", "open_first_person", "open_its_files")
-"""Beside the import of its two models and two motion files."""
-ROW_OF_THE_START = BlenderRow(
-    "enable the extension: CPU", "enable", "enable_floor", script="bench_start.py", prepare="prepare"
-)
-"""CPU time of enabling the extension, and of enabling one with the same classes and properties and nothing else."""
 
 
 # ---- measuring
 
 
-def command(measurement: Measurement, files: Sequence[Path]) -> list[str]:
-    """What starts a fresh process that measures once and prints the number in its last line."""
-    return [sys.executable, os.fspath(Path(__file__).resolve()), "--measure", measurement.__name__, *map(str, files)]
-
-
-def command_in_blender(start: Sequence[str], script: str, measurement: str, file: Path) -> list[str]:
-    """The same inside the Blender that ``start`` starts, by a ``script`` beside this one."""
+def command(script: str, measurement: str, files: Sequence[Path], blender: Sequence[str] = ()) -> list[str]:
+    """What starts a fresh process, or Blender, that measures once and prints the number in its last line."""
     path = os.fspath(ROOT / "scripts" / script)
-    options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", path]
-    return [*start, *options, "--", measurement, str(file)]
+    options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", path, "--"]
+    start = [*blender, *options] if blender else [sys.executable, path, "--measure"]
+    return [*start, measurement, *map(str, files)]
 
 
 def measured_once(program: Sequence[str]) -> float:
@@ -448,7 +379,7 @@ def measured_once(program: Sequence[str]) -> float:
     return float(done.stdout.splitlines()[-1])
 
 
-def measure(row: Row | BlenderRow, times: int, blender: Sequence[str], folder: Path) -> tuple[float, float]:
+def measure(row: Row, times: int, blender: Sequence[str], folder: Path) -> tuple[float, float]:
     """The least of ours and of the floor, measured in turns; made files are put into ``folder``."""
     our_program, floor_program = row.programs(blender, folder)
     ours, floor = [], []
@@ -471,10 +402,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("files", nargs="*", type=Path, metavar="FILE", help="for --measure")
     chosen = parser.parse_args(arguments)
     if chosen.measure:
-        print(MEASUREMENTS[chosen.measure](chosen.files))
+        print(MEASUREMENTS[chosen.measure](*chosen.files))
         return 0
     with tempfile.TemporaryDirectory(prefix="motionbridge-bench-") as folder:
-        listed: Sequence[Row | BlenderRow] = rows_in_blender() if chosen.blender else rows(Path(folder))
+        listed = rows_in_blender() if chosen.blender else rows()
         blender = blenders.find(chosen.blender).started_from() if chosen.blender else []
         wanted = [row for row in listed if chosen.only in row.title]
         if not wanted:

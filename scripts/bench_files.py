@@ -15,10 +15,11 @@ if str(ROOT) not in sys.path:
 
 import make_geometry
 
-from addon.core import rotation, space
+from addon.core import deltas, rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
-from addon.core.model import Clip, Skeleton, Space, VertexWeights
+from addon.core.model import Clip, DeltaClip, Skeleton, Space, VertexWeights
 from addon.core.report import Report
+from addon.formats.arma import rtm
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
 from addon.formats.xray import level as levels
 from addon.formats.xray import object as editor_model
@@ -41,7 +42,6 @@ from addon.formats.xray.skl import BoneTrack, SkeletalMotion
 
 BONES, FRAMES = 47, 60
 ANIMATION_BONES, ANIMATION_FRAMES = 90, 600
-ANIMATION_ROW = np.dtype([("name", "S32"), ("rows", "<f4", (4, 3))])
 PATH_KEYS = 200
 EDITOR_MOTIONS, EDITOR_KEYS = 100, 60
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
@@ -304,28 +304,16 @@ def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
 
 def made_animation() -> bytes:
     """A plain file: a tree of bones, each a little turned against its parent, so that nothing is exactly still."""
-    names = np.array([f"bone_{bone:02}".encode() for bone in range(ANIMATION_BONES)], "S32")
-    share = np.linspace(0.0, 2 * np.pi, ANIMATION_FRAMES)[:, None]
-    angle = 0.3 * np.sin(share * (1 + np.arange(ANIMATION_BONES) % 5) + np.arange(ANIMATION_BONES))
-    turned = np.zeros((ANIMATION_FRAMES, ANIMATION_BONES, 4, 3))
-    turned[..., 0, 0] = turned[..., 1, 1] = np.cos(angle)
-    turned[..., 0, 1], turned[..., 1, 0] = np.sin(angle), -np.sin(angle)
-    turned[..., 2, 2] = 1.0
-    turned[..., 3, :] = 0.1 * np.stack((np.sin(angle), angle, np.cos(share + angle)), axis=-1)
-    for bone in range(1, ANIMATION_BONES):  # rows are the images of the axes and the translation: points are rows, too
-        above = turned[:, (bone - 1) // 2]
-        own = turned[:, bone].copy()
-        turned[:, bone] = own @ above[:, :3]
-        turned[:, bone, 3] += above[:, 3]
-    table = np.zeros(ANIMATION_FRAMES, np.dtype([("phase", "<f4"), ("bones", ANIMATION_ROW, (ANIMATION_BONES,))]))
-    table["phase"] = np.arange(ANIMATION_FRAMES, dtype=np.float32) * np.float32(1 / (ANIMATION_FRAMES - 1))
-    table["bones"]["name"], table["bones"]["rows"] = names, turned
-    return (
-        b"RTM_0101"
-        + struct.pack("<3f2I", 0, 0, -1.5, ANIMATION_FRAMES, ANIMATION_BONES)
-        + names.tobytes()
-        + table.tobytes()
-    )
+    bone, share = np.arange(ANIMATION_BONES)[:, None], np.linspace(0.0, 2 * np.pi, ANIMATION_FRAMES)
+    angle = 0.3 * np.sin(share * (1 + bone % 5) + bone)
+    own = np.tile(np.eye(4), (ANIMATION_BONES, ANIMATION_FRAMES, 1, 1))
+    own[..., 0, 0] = own[..., 1, 1] = np.cos(angle)
+    own[..., 1, 0], own[..., 0, 1] = np.sin(angle), -np.sin(angle)
+    own[..., :3, 3] = 0.1 * np.stack((np.sin(angle), angle, np.cos(share + angle)), axis=-1)
+    names = [f"bone_{number:02}" for number in range(ANIMATION_BONES)]
+    moved = deltas.absolute(own, (bone.ravel() - 1) // 2)
+    phases, step = rtm.default_phases(ANIMATION_FRAMES), np.array([0, -1.5, 0])
+    return rtm.write(rtm.encode_plain(DeltaClip("made", names, moved, phases, step, []))[0])
 
 
 def made_hierarchy() -> bytes:
@@ -336,20 +324,17 @@ def made_hierarchy() -> bytes:
     return f"class CfgSkeletons {{ class Tree {{ skeletonBones[] = {{{pairs}}}; }}; }};".encode()
 
 
-def make_configs(folder: Path, files: int) -> None:
-    """A game folder whose ``system.ltx`` includes ``files`` of three sections each, 23 lines a section."""
-    configs, names = folder / "configs", [f"g{number % 40}/w_{number}.ltx" for number in range(files)]
-    for number, name in enumerate(names):
-        (configs / name).parent.mkdir(parents=True, exist_ok=True)
-        sections = (
-            f"[wpn_{number}_{part}]:hud_base ; a section\r\n"
-            + "".join(f"\tanm_key_{key}\t= hands_motion_{key}, item\t; note\r\n" for key in range(20))
-            + f'$spawn = "weapons\\w_{part}"\r\n'
-            for part in range(3)
+def made_configs(files: int) -> dict[str, bytes]:
+    """The files of a game whose ``system.ltx`` includes ``files`` of three sections each, 23 lines a section."""
+    keys = "".join(f"\tanm_key_{key}\t= hands_motion_{key}, item\t; note\r\n" for key in range(20))
+    made = {
+        f"g{number % 40}/w_{number}.ltx": "".join(
+            f'[wpn_{number}_{part}]:hud_base ; a section\r\n{keys}$spawn = "weapons\\w_{part}"\r\n' for part in range(3)
         )
-        (configs / name).write_bytes("".join(sections).encode())
-    included = "".join(f'#include "{name}"\r\n' for name in names)
-    (configs / "system.ltx").write_bytes(f"[hud_base]\r\nx = 1\r\n{included}".encode())
+        for number in range(files)
+    }
+    made["system.ltx"] = "[hud_base]\r\nx = 1\r\n" + "".join(f'#include "{name}"\r\n' for name in made)
+    return {f"configs/{name}": text.encode() for name, text in made.items()}
 
 
 def character(kind: str) -> bytes:

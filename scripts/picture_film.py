@@ -1,31 +1,93 @@
-"""The animated picture of the README: drop a model and 231 motions, play one, edit it, save it back."""
+"""The animated pictures, and those that leave Blender changed: Russian, the preferences."""
 
 import bpy
-from mathutils import Quaternion
-from picture_studio import SAMPLES, Steps, area, drop, film_frame, key, load, sidebar, there, window
+from mathutils import Matrix, Quaternion
+from picture_motions import STALKER, control_rig
+from picture_studio import (
+    EXTENSION,
+    SAMPLES,
+    Steps,
+    drop,
+    film_frame,
+    key,
+    load_samples,
+    open_sidebar,
+    picture,
+    scene,
+    space,
+    start_anew,
+    window,
+)
 
+MOVED = range(12, 21)
+"""Frames on which the hand goes up and comes down again."""
 MOTIONS = 231
 
 
+def save_back(film: str) -> Steps:
+    """The dialog of Save Back."""
+    bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
+    while window().modal_operators:  # until its dialog opens
+        yield 0.5
+    yield 1.5
+    yield from film_frame(film, 300)
+
+
+@scene("control_film", STALKER)
+def control_film() -> Steps:
+    """A hand is moved on some frames, and saved back: one motion of many is changed."""
+    control_rig(MOVED[0])
+    yield from open_sidebar()
+    frames, controls = bpy.context.scene, bpy.context.object
+    for frame in range(MOVED[0] - 8, MOVED[0] + 1, 2):
+        frames.frame_set(frame)
+        yield from film_frame("control_film", 15)
+    goal = next(bone for bone in controls.pose.bones if bone.name.startswith("IK") and "r_hand" in bone.name)
+    middle = len(MOVED) // 2
+    for step, frame in enumerate(MOVED):
+        frames.frame_set(frame)
+        share = 1 - abs(step - middle) / middle
+        goal.matrix = Matrix.Translation((0.0, 0.0, 0.35 * share)) @ goal.matrix
+        goal.keyframe_insert("location")
+    for frame in (*MOVED, *range(MOVED[-1], MOVED[-1] + 5, 2)):
+        frames.frame_set(frame)
+        yield from film_frame("control_film", 15)
+    yield from save_back("control_film")
+
+
+@picture("russian", sidebar=True)
+def russian() -> None:
+    """The panel in Russian."""
+    view = bpy.context.preferences.view
+    view.language = "ru_RU"
+    view.use_translate_interface = view.use_translate_tooltips = True
+    load_samples("humanoid.ogf", "humanoid.omf")
+
+
+@picture("preferences")
+def preferences() -> None:
+    """The folders."""
+    bpy.ops.screen.userpref_show("INVOKE_DEFAULT")
+    bpy.context.preferences.active_section = "ADDONS"
+    bpy.context.window_manager.addon_search = "Motionbridge"
+    bpy.ops.preferences.addon_expand(module=EXTENSION)
+
+
+@scene("film")
 def film() -> Steps:
-    """From an empty scene to the sentence of what was saved."""
-    _make_library()
-    bpy.ops.wm.read_homefile(use_empty=False, use_factory_startup=True, app_template="")
-    bpy.data.batch_remove(list(bpy.data.objects))
-    yield 0.7
+    """Drop a model and 231 motions, play one, edit it, save it back."""
+    make_library()
+    yield start_anew
     yield from film_frame("film", 80)
-    drop("humanoid.ogf")
-    yield 1.0
+    yield from drop("humanoid.ogf")
     yield from film_frame("film", 120)
     yield from key("RET")
     yield 1.0
-    with there():
-        bpy.ops.view3d.view_selected()
-    area().spaces.active.shading.color_type = "TEXTURE"
-    yield from sidebar()
+    bpy.ops.view3d.view_selected()
+    space().shading.color_type = "TEXTURE"
+    yield from open_sidebar()
     yield from film_frame("film", 80)
-    drop("library.omf")
-    yield 1.0
+    yield from drop("library.omf")
     yield from film_frame("film", 180)
     yield from key("RET")
     while len(bpy.data.actions) < MOTIONS:
@@ -36,21 +98,17 @@ def film() -> Steps:
     for frame in (*range(0, 25, 3), *range(0, 9, 3)):
         bpy.context.scene.frame_set(frame)
         yield from film_frame("film", 12)
-    yield from _turn_the_head(rig)
+    yield from turn_the_head(rig)
     yield 1.0
     yield from film_frame("film", 120)
-    with there():
-        bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
-    while window().modal_operators:  # until its dialog opens
-        yield 0.5
-    yield 1.5
-    yield from film_frame("film", 300)
+    yield from save_back("film")
     yield from key("RET")
     yield 1.0
     yield from film_frame("film", 250)
 
 
-def _turn_the_head(rig: bpy.types.Object) -> Steps:
+def turn_the_head(rig: bpy.types.Object) -> Steps:
+    """Step by step, and a key at the end."""
     head = next(bone for bone in rig.pose.bones if "head" in bone.name)
     before, after = head.rotation_quaternion.copy(), Quaternion((0.9, 0.0, 0.0, 0.43))
     for step in range(1, 6):
@@ -59,10 +117,9 @@ def _turn_the_head(rig: bpy.types.Object) -> Steps:
     head.keyframe_insert("rotation_quaternion", frame=bpy.context.scene.frame_current)
 
 
-def _make_library() -> None:
+def make_library() -> None:
     """A file of many motions: copies of the sample's."""
-    load("humanoid.ogf", "humanoid.omf")
-    rig = bpy.context.view_layer.objects.active
+    rig = load_samples("humanoid.ogf", "humanoid.omf")
     listed = list(bpy.data.actions)
     for number in range(MOTIONS - len(listed)):
         source = listed[number % len(listed)]
@@ -70,7 +127,5 @@ def _make_library() -> None:
         copy.name = f"{source.name}_{number // len(listed) + 2:02}"
         copy.use_fake_user = True
         rig.animation_data.action = copy
-        with there():
-            bpy.ops.motionbridge.add_motion()
-    with there():
-        bpy.ops.export_scene.xray_omf(filepath=str(SAMPLES / "library.omf"))
+        bpy.ops.motionbridge.add_motion()
+    bpy.ops.export_scene.xray_omf(filepath=str(SAMPLES / "library.omf"))

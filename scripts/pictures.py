@@ -139,17 +139,9 @@ def _shrink(place: Path, picture: Path) -> None:
     inside = _inside(place, picture)
     for colours in (256, 128, 64):
         # Dithering would be noise on the flat colours of a window, and noise does not compress.
-        command = [
-            "convert",
-            inside,
-            "-strip",
-            "+dither",
-            "-colors",
-            str(colours),
-            "-define",
-            "png:compression-level=9",
-        ]
-        subprocess.run([*chroot.entering(place, {}), *command, f"png8:{inside}"], check=True)
+        command = ["convert", inside, "-strip", "+dither", "-colors", str(colours)]
+        command += ["-define", "png:compression-level=9", f"png8:{inside}"]
+        subprocess.run([*chroot.entering(place, {}), *command], check=True)
         if picture.stat().st_size <= LARGEST:
             return
     raise SystemExit(f"{picture.name} is larger than {LARGEST} bytes")

@@ -17,7 +17,7 @@ from addon.formats.verification import Status, verify
 
 @pytest.mark.parametrize("count", [0, 1, 7])
 def test_a_made_file_is_a_true_file_of_so_many_motions(count):
-    data = bench.made_omf(count)
+    data = bench_files.made_library(count)
     assert verify(data, "made.omf").status is Status.IDENTICAL
     assert verify(data, "made.omf").warnings == (() if count else ("there are no motions in it (0xE)",))
     assert data.count(b"motion_0") == 2 * count
@@ -88,19 +88,20 @@ def test_the_least_counts_and_both_are_measured_in_turns(monkeypatch, tmp_path):
         return next(numbers)
 
     monkeypatch.setattr(bench, "measured_once", measured_once)
-    row = bench.Row("x", bench.read, bench.check_bytes, [], floor_times=2.0)
+    row = bench.Row("x", "read", "check_bytes", (), floor_times=2.0, script="bench.py")
     assert bench.measure(row, 3, [], tmp_path) == (3.0, 16.0)
     assert asked == ["check_bytes", "read"] * 3
 
 
 def test_every_measurement_can_be_asked_of_a_fresh_process(samples, tmp_path):
-    rows = bench.rows(tmp_path)
-    assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS.values())
-    for name, measurement in bench.MEASUREMENTS.items():
+    rows = bench.rows()
+    assert {row.ours for row in rows} | {row.floor for row in rows} == set(bench.MEASUREMENTS)
+    configs = next(row for row in rows if row.ours == "index_configs").files[0].put_into(tmp_path)
+    for name in bench.MEASUREMENTS:
         folders = {"verify": samples, "check_folders": samples}
-        folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), tmp_path / "gamedata")
+        folders |= dict.fromkeys(("index_configs", "index_configs_again", "read_configs"), configs)
         files = [folders.get(name, samples / "weapon.omf")]
-        assert bench.measured_once(bench.command(measurement, files)) > 0
+        assert bench.measured_once(bench.command("bench.py", name, files)) > 0
 
 
 def test_rows_inside_a_blender_name_measurements_that_are_there():

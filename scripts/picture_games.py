@@ -1,0 +1,135 @@
+"""The pictures of Descent 3 and Arma.
+
+A ship's own textures are nobody's to copy; those it wears here are made for the picture and carry their names.
+"""
+
+import colorsys
+import subprocess
+from importlib import import_module
+from typing import Any
+
+import bpy
+import numpy as np
+from picture_studio import EXTENSION, GAME, HERE, Steps, activate, clear_view, drop, load, look, picture, space
+
+SHIP = GAME / "descent3" / "purplepyro.oof"
+ARCHIVE = SHIP.with_name("pictures.hog")
+FORMATS = f"{EXTENSION}.formats.descent3"
+SIZE = 256
+
+
+# ---- Descent 3
+
+
+def make_textures() -> None:
+    """A texture in the game's format for every name in the ship's table, lettered with it."""
+    report = import_module(f"{EXTENSION}.core.report").Report()
+    document = import_module(f"{FORMATS}.oof").read(SHIP.read_bytes(), SHIP.name, report)
+    for number, name in enumerate(dict.fromkeys(name.lower() for name in document.textures)):
+        (SHIP.parent / f"{name}.ogf").write_bytes(encoded(name, drawn_texture(name, number)))
+
+
+def drawn_texture(name: str, number: int) -> Any:
+    """Panels of one hue with rivets, and the texture's name across: (SIZE, SIZE, 4), 0 to 1, top row first."""
+    red, green, blue = (round(255 * part) for part in colorsys.hsv_to_rgb(number * 0.618 % 1, 0.35, 0.75))
+    colour, line = f"rgb({red},{green},{blue})", f"rgb({red // 2},{green // 2},{blue // 2})"
+    grid = [f"line {at},0 {at},{SIZE} line 0,{at} {SIZE},{at}" for at in range(0, SIZE, 64)]
+    letters = ["-font", "DejaVu-Sans-Bold", "-pointsize", "30", "-fill", "rgb(20,20,30)", "-gravity", "center"]
+    label = name.removeprefix("bl").removeprefix("pyro") or name
+    command = ["convert", "-size", f"{SIZE}x{SIZE}", f"xc:{colour}", "-fill", "none", "-stroke", line]
+    command += ["-draw", " ".join(grid), "-stroke", "none", *letters]
+    command += ["-annotate", "+0-64", label, "-annotate", "+0+64", label, "-depth", "8", "rgba:-"]
+    drawn = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
+    return np.frombuffer(drawn, np.uint8).reshape(SIZE, SIZE, 4) / 255
+
+
+def encoded(name: str, pixels: Any) -> bytes:
+    """Pixels as an image of 4 bits each."""
+    ogf_image = import_module(f"{FORMATS}.ogf_image")
+    parts = np.rint(15 * pixels).astype(np.uint16).reshape(-1, 4)
+    runs = np.zeros(len(parts), ogf_image.RUN)
+    runs["pixel"] = parts[:, 3] << 12 | parts[:, 0] << 8 | parts[:, 1] << 4 | parts[:, 2]
+    kind, label = ogf_image.ImageType.RUNS_4444, f"{name}.ogf".encode()
+    image = ogf_image.Image(kind, 0, label, 1, bytes(9), SIZE, SIZE, 32, 0x28, b"", [runs])
+    return ogf_image.write(ogf_image.OgfImage([image]))
+
+
+def look_at_ship(tilt: float, turn: float, nearer: float) -> None:
+    """Textures in a studio's light, and nothing else."""
+    space().shading.light, space().shading.color_type = "STUDIO", "TEXTURE"
+    clear_view(gizmos=True)
+    space().overlay.show_relationship_lines = False
+    look(tilt, turn, nearer)
+
+
+def show_ship(tilt: float, turn: float, nearer: float) -> None:
+    """The real one, with one of its glows active."""
+    make_textures()
+    holder = load(SHIP)
+    look_at_ship(tilt, turn, nearer)
+    activate(next(part for part in holder.children_recursive if part.motionbridge_descent_part.kind == "GLOW"))
+
+
+@picture("descent_ship", SHIP)
+def descent_ship() -> None:
+    """The ship with its textures, and its points as arrows."""
+    show_ship(55, 145, 0.8)
+
+
+@picture("descent_panel", SHIP, sidebar=True)
+def descent_panel() -> None:
+    """The panel of one of its glows, with the weapon battery."""
+    show_ship(60, 150, 1.25)
+
+
+@picture("descent_archive", SHIP)
+def descent_archive() -> Steps:
+    """A dropped archive: which of its models."""
+    names = ["purplepyro", "PurplePyroMedium", "PurplePyroLow", "PurplePyroDeathModel", "GreenFlare", "Shield"]
+    hog2 = import_module(f"{FORMATS}.hog2")
+    ARCHIVE.write_bytes(hog2.write(hog2.new_hog2({f"{name}.oof": SHIP.read_bytes() for name in names})))
+    yield from drop(ARCHIVE)
+
+
+@picture("descent_animation", sidebar=True)
+def descent_animation() -> None:
+    """The motions of a small ship: ticks and keys, those between ticks, whether they are edited."""
+    holder = load(HERE / "descent3" / "ship.oof")
+    bpy.ops.motionbridge.descent_compare()
+    look_at_ship(60, 150, 1.25)
+    activate(next(part for part in holder.children_recursive if part.animation_data and part.animation_data.action))
+    bpy.context.scene.frame_set(10)
+
+
+# ---- Arma
+
+DOG = GAME / "arma" / "dog.p3d"
+MAN = HERE / "arma" / "man.p3d"
+DOG_SCALE, DOG_PLACE = 0.54, (0, 0.058, 0.011)
+"""The only body at hand is another dog's: this brings it nearest to the joints."""
+
+
+@picture("arma_dog", DOG)
+def arma_dog() -> None:
+    """An armature with joints that its animation alone gave, at rest, in a body."""
+    rig = load(DOG.with_name("swim.rtm"), pivots="ANIMATION")
+    body = load(DOG, rig="ACTIVE")
+    body.scale, body.location, body.color = (DOG_SCALE,) * 3, DOG_PLACE, (0.75, 0.8, 0.86, 1)
+    activate(rig)
+    rig.data.pose_position = "REST"
+    rig.data.display_type = "STICK"
+    space().shading.color_type = "OBJECT"
+    clear_view()
+    look(84, 72, at=(0, 0.05, 0.38), distance=1.5)
+
+
+@picture("arma_panel", sidebar=True)
+def arma_panel() -> None:
+    """A man who walks, his animation and his model in the sidebar."""
+    body = load(MAN, rig="NEW", levels={"FIRST", "MEMORY"})
+    bpy.context.view_layer.objects.active = body.parent
+    load(MAN.with_name("walk.rtm"))
+    bpy.context.scene.frame_set(1)
+    bpy.context.view_layer.objects.active = body
+    clear_view()
+    look(78, 28, at=(0, 0, 0.9), distance=4.2)

@@ -1,0 +1,350 @@
+"""The pictures of X-Ray's motions: menus, pop-ups, panels, readable bones and controls, a first-person scene, paths."""
+
+from importlib import import_module
+from typing import Any
+
+import bpy
+import numpy as np
+from picture_studio import (
+    EXTENSION,
+    GAME,
+    SAMPLES,
+    Steps,
+    active,
+    area,
+    clear_view,
+    click,
+    drop,
+    key,
+    load,
+    load_samples,
+    look,
+    move,
+    open_sidebar,
+    picture,
+    press,
+    scene,
+    shot,
+    show_panels,
+    space,
+    there,
+    window,
+)
+
+MARKS_HEADER = (872, 582)
+
+
+# ---- menus, pop-ups and panels
+
+
+@picture("menu")
+def menu() -> Steps:
+    """File > Import."""
+    yield from click(47, 14)
+    yield from move(75, 311)
+
+
+@picture("browser")
+def browser() -> Steps:
+    """The file browser with the options of a model."""
+    bpy.ops.import_scene.xray_ogf("INVOKE_DEFAULT")
+    yield 1.5
+    space("FILE_BROWSER").params.directory = bytes(SAMPLES)
+
+
+@picture("drop")
+def model_drop() -> Steps:
+    """The pop-up of a dropped model."""
+    yield from drop("humanoid.ogf")
+
+
+@picture("list")
+def motion_list() -> Steps:
+    """The list before motions are imported."""
+    load_samples("humanoid.ogf")
+    yield 0.5
+    yield from drop("humanoid.omf")
+
+
+@picture("panel", sidebar=True)
+def panel() -> None:
+    """Motions of a rig in the sidebar."""
+    load_samples("humanoid.ogf", "humanoid.omf")
+
+
+@picture("no_armature")
+def no_armature() -> Steps:
+    """Motions dropped where there is no armature: the model beside them is found."""
+    yield from open_sidebar()
+    yield from drop("humanoid.omf")
+
+
+@picture("no_model")
+def no_model() -> Steps:
+    """Motions without armature and without a model."""
+    yield from drop("weapon_alone.omf")
+    yield from key("RET")
+
+
+@picture("wrong_file")
+def wrong_file() -> Steps:
+    """A file that was cut off."""
+    yield from drop("broken.omf")
+
+
+@picture("save_back")
+def save_back() -> Steps:
+    """The sentence before saving, when the head was turned at one frame."""
+    rig = load_samples("humanoid.ogf", "humanoid.omf")
+    bpy.context.scene.frame_set(5)
+    bone = next(bone for bone in rig.pose.bones if "head" in bone.name)
+    bone.rotation_quaternion = (0.9, 0.0, 0.0, 0.43)
+    bone.keyframe_insert("rotation_quaternion", frame=5)
+    yield from open_sidebar()
+    bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
+
+
+@picture("marks")
+def action_editor() -> Steps:
+    """Marks beside the keys."""
+    load_samples("humanoid.ogf", "humanoid.omf")
+    found = area()
+    found.type = "DOPESHEET_EDITOR"
+    found.spaces.active.mode = "ACTION"
+    found.spaces.active.show_pose_markers = True
+    bpy.context.preferences.view.ui_scale = 0.8
+    bpy.context.scene.frame_end = 30
+    yield 0.5
+    with there(found):
+        bpy.ops.action.view_all()
+    yield from open_sidebar("DOPESHEET_EDITOR")
+    yield from click(*MARKS_HEADER)
+
+
+@picture("bone")
+def bone() -> Steps:
+    """A bone's panel."""
+    bones = load_samples("humanoid.ogf").data.bones
+    bones.active = bones[3]
+    yield from show_panels("BONE")
+
+
+@picture("object")
+def model() -> Steps:
+    """A model's panel."""
+    load_samples("humanoid.ogf")
+    yield from show_panels("OBJECT")
+
+
+@picture("report")
+def report() -> Steps:
+    """The report in full."""
+    bpy.ops.import_scene.xray_ogf(files=[{"name": "weapon.ogf"}, {"name": "cut.ogf"}], directory=str(SAMPLES))
+    yield 0.5
+    bpy.ops.motionbridge.report("INVOKE_DEFAULT")
+
+
+# ---- readable bones and controls
+
+STALKER = GAME / "meshes" / "stalker" / "stalker.ogf"
+
+
+def look_from_the_front() -> None:
+    """The figure fills the view, from a little above."""
+    bpy.ops.view3d.view_axis(type="BACK")
+    bpy.ops.view3d.view_orbit(angle=0.5, type="ORBITRIGHT")
+    bpy.ops.view3d.view_orbit(angle=0.2, type="ORBITUP")
+    bpy.ops.view3d.view_all()
+    bpy.ops.view3d.zoom(delta=2)
+    space().overlay.show_relationship_lines = False
+
+
+@picture("readable_bones", STALKER, sidebar=True)
+def readable_bones() -> None:
+    """A character's bones, coloured by body part."""
+    load(STALKER).show_in_front = True
+    bpy.ops.object.mode_set(mode="POSE")
+    look_from_the_front()
+
+
+@picture("control_rig", STALKER, sidebar=True)
+def control_rig(frame: int = 12) -> None:
+    """The controls of a character, posed as the motion that plays has it at a frame."""
+    load(STALKER)
+    rig = load(STALKER.with_suffix(".omf"), match_scene=True)
+    bpy.context.scene.frame_set(frame)
+    bpy.ops.motionbridge.add_control_rig()
+    bpy.ops.object.mode_set(mode="POSE")
+    rig.hide_set(True)
+    look_from_the_front()
+
+
+# ---- the first-person tutorial
+
+MOD = GAME / "mod" / "gamedata"
+SECTION = {"folders": str(MOD), "configs": "configs/defines.ltx;configs/weapons/w_fort.ltx", "section": "wpn_fort_hud"}
+FRAME = 45
+
+
+def confirm() -> Steps:
+    """Return, with the mouse in the window's corner: over a text field it would begin to edit it."""
+    for aside in (4, 1):
+        yield from move(aside, window().height - aside)
+    yield from press("RET", 1, window().height - 1)
+    yield 4.0
+
+
+def dialog(name: str, **options: Any) -> Steps:
+    """Open an operator's dialog in the middle of the viewport."""
+    found = area()
+    for aside in (4, 0):
+        yield from move(found.x + found.width // 3 + aside, window().height - found.y - 2 * found.height // 3)
+    getattr(bpy.ops.motionbridge, name)("INVOKE_DEFAULT", **options)
+    yield 1.0
+
+
+@scene("hud", MOD)
+def hud() -> Steps:
+    """From an empty Blender to a changed reload in the game's folder, step by step."""
+    yield from open_sidebar()
+    yield from shot("hud_empty")
+    yield from dialog("new_hud_scene", **SECTION)
+    yield from shot("hud_dialog")
+    yield from confirm()
+    clear_view(gizmos=True)
+    hands = next(one for one in bpy.data.objects if one.motionbridge_hud.is_hud)
+    properties = hands.motionbridge_hud
+    for rig in (hands, properties.item):
+        rig.data.display_type = "STICK"
+    yield from shot("hud_scene")
+    bpy.context.view_layer.objects.active = properties.item
+    yield from shot("hud_gizmos")
+    bpy.context.view_layer.objects.active = hands
+    properties.active_action = properties.actions.find("anm_reload")
+    yield from shot("hud_action")
+    bpy.context.scene.frame_set(FRAME)
+    bpy.ops.object.mode_set(mode="POSE")
+    bone = next(bone for bone in hands.pose.bones if bone.name.lower() == "l_hand")
+    hands.data.bones.active = bone.bone
+    yield from shot("hud_bone")
+    for frame in range(FRAME - 5, FRAME + 5):
+        bpy.context.scene.frame_set(frame)
+        bone.location.y += 0.04
+        bone.keyframe_insert("location", frame=frame)
+    bpy.context.scene.frame_set(FRAME)
+    yield from shot("hud_keys")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.context.view_layer.objects.active = properties.item
+    free = "mag"
+    properties.item.data.bones.active = properties.item.data.bones[free]
+    yield from dialog("hud_attach")
+    yield from shot("hud_attach")
+    yield from press("ESC", 400, window().height - 400)
+    bpy.ops.motionbridge.hud_attach(bone=free, holder=bone.name, first=FRAME - 5, last=FRAME + 5)
+    properties.stance, properties.active_action = "AIM", properties.actions.find("anm_idle_aim")
+    yield from shot("hud_aiming")
+    properties.stance = "HIP"
+    yield from dialog("hud_save_back")
+    yield 4.0
+    yield from shot("hud_save")
+    yield from confirm()
+    yield from dialog("report")
+    yield from shot("hud_saved")
+
+
+# ---- paths
+
+FLIGHT = GAME / "anims" / "flight.anm"
+HOUSES = ((-12, -8, 8, 6, 5), (2, -14, 6, 6, 3.5), (-24, -20, 9, 7, 4), (-6, 0, 5, 5, 6.5), (8, -4, 4, 8, 3))
+"""Where they stand, and how long, wide and high they are, metres."""
+SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
+SIDES = ((4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
+"""Of a box without a bottom: its corners are the square's, below and then above."""
+DOTS = 6
+"""Frames from one dot of the formula to the next."""
+
+
+def build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, ...], ...]) -> None:
+    """Boxes for the eye to hold on to."""
+    corners, faces = [], []
+    for x, y, length, width, height in boxes:
+        faces += [[len(corners) + corner for corner in side] for side in SIDES]
+        corners += [(x + a * length / 2, y + b * width / 2, z - 4) for z in (0, height) for a, b in SQUARE]
+    mesh = bpy.data.meshes.new(name)
+    mesh.from_pydata(corners, [], faces)
+    made = bpy.data.objects.new(name, mesh)
+    made.color = colour
+    bpy.context.scene.collection.objects.link(made)
+
+
+def fly_over_village(frame: int) -> None:
+    """A flight with its path and key times drawn in bright lines, at a frame, seen from above."""
+    load(FLIGHT, match_scene=True, target="CAMERA", draw_curve=True)
+    build_boxes("ground", (0.25, 0.29, 0.22, 1), ((-9, -10, 110, 74, -0.2),))
+    build_boxes("houses", (0.55, 0.5, 0.44, 1), HOUSES)
+    bpy.context.scene.frame_set(frame)
+    eye = next(one for one in bpy.context.scene.objects if one.type == "CAMERA")
+    eye.data.display_size = 6
+    bpy.context.scene.camera = eye
+    space().shading.color_type = "OBJECT"
+    clear_view()
+    look(56, 24, at=(-9, -9, -4), distance=80)
+    theme = bpy.context.preferences.themes[0].view_3d
+    theme.wire = theme.camera = (1.0, 0.62, 0.15)
+
+
+@picture("path_scene", FLIGHT)
+def path_scene() -> None:
+    """A flight over a village: camera, path and key times."""
+    fly_over_village(215)
+
+
+@picture("path_panel", FLIGHT, sidebar=True)
+def path_panel() -> None:
+    """The panel of a path."""
+    fly_over_village(330)
+    active().animation_data.action.motionbridge_path.path_name = "helicopter"
+
+
+def draw_formula(channel: Any) -> Any:
+    """An empty that moves along its y as the game's own formula says, but for the frames beside the keys."""
+    frames = np.arange(0, 571, DOTS)
+    beside = np.abs(frames[:, None] - channel.times * 30).min(axis=1) > DOTS / 2  # the keys are to be seen
+    beside[[0, -1]] = True
+    made = bpy.data.objects.new("the game's formula", None)
+    bpy.context.scene.collection.objects.link(made)
+    values = import_module(f"{EXTENSION}.core.envelope").evaluate(channel, frames[beside] / 30)
+    for frame, value in zip(frames[beside], values, strict=True):
+        made.location.y = value
+        made.keyframe_insert("location", index=1, frame=frame)
+    return made
+
+
+@picture("path_curve", FLIGHT)
+def path_curve() -> Steps:
+    """A TCB channel in the graph editor, over dots of the game's own formula."""
+    flying = load(FLIGHT, match_scene=True)
+    anm = import_module(f"{EXTENSION}.formats.xray.anm")
+    report = import_module(f"{EXTENSION}.core.report").Report()
+    animation = anm.read(FLIGHT.read_bytes(), FLIGHT.name, report).animation
+    formula = draw_formula(animation.envelopes[2].decoded())
+    for made in (formula, flying):
+        made.select_set(True)
+        made.animation_data.action.groups[0].show_expanded_graph = True
+        for curve in made.animation_data.action.fcurves:
+            curve.hide = (curve.data_path, curve.array_index) != ("location", 1)
+            curve.select = not curve.hide
+            curve.color_mode, curve.color = "CUSTOM", (0.25, 0.65, 1.0)
+            curve.mute = made is formula  # its dots are enough
+            for point in curve.keyframe_points:
+                point.select_left_handle = point.select_right_handle = False
+                point.select_control_point = made is formula
+                if made is formula:
+                    point.interpolation, point.handle_left_type, point.handle_right_type = "LINEAR", "VECTOR", "VECTOR"
+    bpy.context.scene.frame_set(0)
+    found = area()
+    found.type = "GRAPH_EDITOR"
+    found.spaces.active.use_only_selected_keyframe_handles = found.spaces.active.show_region_ui = False
+    yield 0.5
+    with there(found):
+        bpy.ops.graph.view_all()
