@@ -324,9 +324,7 @@ MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with inv
 faces, a hom and a som of 200 000; 321 x 321 slots."""
 
 
-CHARACTER = MadeFile(
-    "character.ogf", lambda: character("ogf"), (MadeFile("character.omf", lambda: character("omf")),)
-)
+CHARACTER = MadeFile("character.ogf", lambda: character("ogf"), (MadeFile("character.omf", lambda: character("omf")),))
 
 
 def rows_in_blender() -> list[Row]:

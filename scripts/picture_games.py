@@ -30,7 +30,7 @@ def make_textures() -> None:
 
 
 def drawn_texture(name: str, number: int) -> Any:
-    """Panels of one hue with rivets, and the texture's name across: (SIZE, SIZE, 4), 0 to 1, top row first."""
+    """Panels of one hue, and the texture's name across: (SIZE, SIZE, 4), linear, 0 to 1, top row first."""
     red, green, blue = (round(255 * part) for part in colorsys.hsv_to_rgb(number * 0.618 % 1, 0.35, 0.75))
     colour, line = f"rgb({red},{green},{blue})", f"rgb({red // 2},{green // 2},{blue // 2})"
     grid = [f"line {at},0 {at},{SIZE} line 0,{at} {SIZE},{at}" for at in range(0, SIZE, 64)]
@@ -38,9 +38,10 @@ def drawn_texture(name: str, number: int) -> Any:
     label = name.removeprefix("bl").removeprefix("pyro") or name
     command = ["convert", "-size", f"{SIZE}x{SIZE}", f"xc:{colour}", "-fill", "none", "-stroke", line]
     command += ["-draw", " ".join(grid), "-stroke", "none", *letters]
-    command += ["-annotate", "+0-64", label, "-annotate", "+0+64", label, "-depth", "8", "rgba:-"]
+    command += ["-annotate", "+0-64", label, "-annotate", "+0+64", label]
+    command += ["-colorspace", "RGB", "-depth", "16", "rgba:-"]  # linear: deeper colours than they are named
     drawn = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
-    return np.frombuffer(drawn, np.uint8).reshape(SIZE, SIZE, 4) / 255
+    return np.frombuffer(drawn, np.uint16).reshape(SIZE, SIZE, 4) / 65535
 
 
 def encoded(name: str, pixels: Any) -> bytes:
