@@ -171,6 +171,7 @@ def test_points_stand_in_the_middle_of_their_slots():
     np.testing.assert_allclose(points.attributes["density_0"].values[0], np.arange(1, 5) / 15)
     np.testing.assert_allclose(points.attributes["colour"].values[0], [3 / 15, 4 / 15, 5 / 15, 1])
     assert {attribute.domain for attribute in points.attributes.values()} == {Domain.VERTEX}
+    assert points.triangles.shape == (0, 3)
 
 
 def test_missing_models_are_said_once():

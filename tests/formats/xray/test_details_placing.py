@@ -223,3 +223,10 @@ def test_a_fine_raster_needs_no_more_memory():
     points.attributes[DENSITY_0].values[:] = 0.01
     coarse = memory_peak(lambda: plants(points))
     assert memory_peak(lambda: plants(points, spacing=0.05)) < coarse + 100_000_000
+
+
+def test_a_face_without_a_slot_among_others_is_of_the_one_it_stands_in():
+    document = grid()
+    points = points_of(document, [4, 2, 0, 1, 3, 5])
+    points.attributes[FILE_FACE].values[2] = -1
+    assert encoded(points, document)[0] is document

@@ -215,3 +215,11 @@ def test_what_is_behind_the_triangles_and_unknown_chunks_stay():
 def test_a_git_lfs_pointer_is_called_one(path):
     with pytest.raises(ReadError, match=r"git-lfs pointer.*`git lfs pull`"):
         read(path.read_bytes(), path.name)
+
+
+def test_vertices_that_the_engine_merges_are_welded_and_those_a_centimetre_apart_are_not():
+    for apart, vertices in ((0.0099, 3 + 1), (0.0101, 3 + 2)):
+        shared = floats(0, 0, 0, 1, 0, 0, 0, 1, 0), floats(apart, 0, 0, 0, 1, 0, 0, 0, 1)
+        data = chunk(0, bytes(4)) + chunk(1, *(corners + bytes(4) for corners in shared))
+        mesh = hom.decode(read(data)[0], Report(), ENGINE_MERGES_WITHIN)
+        assert len(mesh.positions) == vertices, apart

@@ -406,8 +406,7 @@ def _settle_binarised(
             fields.append("version")
             return result.unpacked(), fields
     if same_bones:
-        kept = (sources.frames >= 0) & ~np.any(changed, axis=0)
-        blocks = zip(sources.frames.tolist(), kept.tolist(), strict=True)
+        blocks = zip(sources.frames.tolist(), (~np.any(changed, axis=0)).tolist(), strict=True)
         result.blocks = [base.blocks[source] if is_kept else b"" for source, is_kept in blocks]
     return result, fields
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core import deltas, rotation, space
+from addon.core.changes import Changes
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Event
 from addon.core.report import Report
@@ -519,3 +520,24 @@ def test_binarised_clips_come_back_within_their_steps(seed, frames, bones):
     found = deltas.relative(back.deltas, parents)
     np.testing.assert_allclose(found[..., :3, :3], relative[..., :3, :3], atol=3e-4)
     np.testing.assert_allclose(found[..., :3, 3], relative[..., :3, 3], atol=1e-3)
+
+
+def test_other_phases_go_in_packed_anew_and_are_told_once():
+    packed = replace(read(binarised()), phases_block=b"packed")
+    for document in (packed, read(plain())):
+        again, changes = rtm.with_phases(document, np.array([0.0, 0.75]), Changes())
+        assert (again.phases.dtype, again.phases.tolist(), changes.lines) == (np.dtype("<f4"), [0, 0.75], ["phases"])
+        assert rtm.with_phases(again, again.phases, changes)[1].lines == ["phases"]
+        written = read(rtm.write(again))
+        assert written.phases.tolist() == [0, 0.75]
+        assert getattr(again, "phases_block", b"") == b""
+
+
+def test_a_new_frame_has_no_block_of_another():
+    document = read(binarised())
+    document.blocks = [b"first", b"last"]
+    clip = clip_of(document, PAIR)
+    longer = replace(clip, deltas=clip.deltas[:, [0, 1, 1]], phases=np.array([0.0, 1.0, 2.0], np.float32))
+    again, changes = rtm.encode_binarised(longer, PAIR, document)
+    assert "frames" in changes.lines
+    assert again.blocks == [b"first", b"last", b""]

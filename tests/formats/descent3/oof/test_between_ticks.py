@@ -75,3 +75,40 @@ def test_fast_for_hours_ends_and_is_said():
     _, found = keyed([(tick, axis, 30_000) for tick in range(16_000)], report)
     assert len(found.rotation_times) <= 16_000 + pose.MOST_FAST_TICKS * (pose.GRID - 1)
     assert "rotates fast" in " ".join(report.warnings)
+
+
+def moving(keys, ticks, positions):
+    """The keys of the first part, whose position keys are (tick, x); its rotation stands still from tick 0 to ``ticks``."""
+    still = struct.pack("<3i", 0, 0, ticks) + struct.pack("<3i", 0, 0, 0)
+    rows = b"".join(struct.pack("<i3f", tick, x, 0, 0) for tick, x in keys)
+    moved = struct.pack("<3i", len(keys), 0, positions) + rows + struct.pack("<3i", 0, 0, 0)
+    document = oof.read(model(replaced={b"RANI": still, b"PANI": moved}, without=(b"WBAT",)), "test.oof", Report())
+    motions = [part.motion for part in oof.decode(document, Report()).parts]
+    return pose.keyed_motions(document, motions, Report())[0]
+
+
+def test_a_place_held_for_a_ninety_sixth_of_a_tick_is_shown():
+    found = moving([(0, 0), (1, 5), (2, 0), (960, 0)], 10, 960)
+    x = np.interp([0, 1 / 96, 2 / 96, 0.5], found.position_times, found.displacements[:, 0])
+    np.testing.assert_allclose(x, [0, 5, 0, 0], atol=1e-4)
+
+
+def test_what_32_bits_cannot_say_needs_no_keys():
+    """Between two ticks the game's share of the way is a float32: off by 0.06 units of a million."""
+    found = moving([(0, 0), (60, 1e6)], 60, 60)
+    assert found.position_times.tolist() == list(range(61))
+
+
+def test_keys_without_times_are_shown_where_they_lie():
+    """Eight keys on eight ticks: key n lies at n * 8 / 7."""
+    places = [0, 3, -1, 4, 4, 0, 5, 2]
+    moved = struct.pack("<i", 8) + b"".join(struct.pack("<3f", x, 0, 0) for x in places) + bytes(8 * 12)
+    still = struct.pack("<i", 0)
+    document = oof.read(
+        model(2000, replaced={b"RANI": still, b"PANI": moved}, without=(b"WBAT",)), "test.oof", Report()
+    )
+    motion = oof.decode(document, Report()).parts[0].motion
+    found = pose.keyed_motions(document, [motion, None], Report())[0]
+    times = np.linspace(0, motion.last, 1001)
+    shown_x = np.interp(times, found.position_times, found.displacements[:, 0])
+    np.testing.assert_allclose(shown_x, np.interp(times, np.arange(8) * 8 / 7, places), atol=1e-4)

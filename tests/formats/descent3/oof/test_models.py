@@ -483,3 +483,11 @@ def test_the_box_of_a_new_model_lies_where_its_only_part_does():
         (alone.positions.min(axis=0) + alone.offset).tolist(),
         (alone.positions.max(axis=0) + alone.offset).tolist(),
     ]
+
+
+def test_an_attach_point_without_a_direction_gets_an_up_vector_of_length_one():
+    document, found = decoded()
+    nowhere = replace(found.points[2], up=None, direction=np.zeros(3, np.float32), source=NEW)
+    found.points.insert(3, nowhere)
+    again, _ = oof.encode(found, document)
+    assert again.last(AttachUps).rows["direction"][1].tolist() == [0, 1, 0], "Blender's z is the game's y"

@@ -21,6 +21,7 @@ from tests.formats.xray.level.annotated import (
     CHILDREN,
     CONTAINER,
     FAST_PATH,
+    NODE,
     SMALL_GEOM,
     SMALL_LEVEL,
     SURFACE,
@@ -408,3 +409,10 @@ def test_info_says_counts_textures_memory_and_sectors(tmp_path, capsys):
         "3 vertices of 32 bytes: position normal tangent binormal uv0 uv1",
     ):
         assert line in said
+
+
+def test_the_game_takes_the_first_list_of_children_alone():
+    second = chunk(10, words(2, 0, 9))
+    document, _ = read(with_visuals(chunk(0, header(0, 0)), chunk(1, SURFACE), chunk(2, NODE + second)))
+    problems = list(text.problems(document))
+    assert not any("child" in problem or "parents" in problem for problem in problems), problems

@@ -163,3 +163,9 @@ def test_our_sample_faces_outwards(samples):
     hut = vertices[0].positions[4:24]
     outward = vertices[0].normals[4:24]
     assert (np.einsum("ij,ij->i", hut - [0, 0, 1.25], outward) > 0).all()
+
+
+def test_a_root_behind_the_last_visual_is_none():
+    document, _, _ = small()
+    document.sectors[0].root = 3
+    assert mesh.sectors(document).tolist() == [1, -1, -1]

@@ -319,3 +319,9 @@ def test_text_that_is_not_unicode_is_refused():
         codec.encoded("\ud800", "utf-8")
     with pytest.raises(WriteError, match="1251"):
         codec.encoded("漢", "cp1251")
+
+
+def test_keys_of_a_section_of_one_file_only_are_counted():
+    first, second = read(b"[a]\nx = 1\n")[0], read(b"[a]\nx = 1\n[b]\ny = 1\nz = 2\n")[0]
+    assert next(ltx.differences(first, second)) == "[b] is only in the second, 2 keys"
+    assert next(ltx.differences(second, first)) == "[b] is only in the first, 2 keys"

@@ -13,7 +13,7 @@ from addon.formats.xray.object.mapping import decode_mesh, decode_skeleton
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
 from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of, sides_of, stored_as
 from tests.formats.xray.level_bytes import words
-from tests.formats.xray.object.small_object import OLD, bone, chunk, mesh, small
+from tests.formats.xray.object.small_object import MESH, OLD, bone, chunk, mesh, small
 from tests.real_files import corpus_files
 
 
@@ -184,3 +184,26 @@ def test_a_new_mesh_has_the_same_normals():
         new = encode_new_mesh(made, model, rule, Report())
         assert new.label == "quad"
         np.testing.assert_allclose(corner_normals(new), corner_normals(model.meshes[0]), atol=1e-6)
+
+
+def test_entries_of_maps_that_are_not_there_are_said_and_passed_over():
+    data = small()
+    report = Report()
+    whole = decode_mesh(model_of(data).meshes[0], model_of(data), report)
+    assert not report
+    refs = MESH[0x1008].replace(words(1, 0), words(1, 1))  # uv 1 of map 1, which has one
+    model = model_of(small((mesh(x1008=refs),)))
+    made = decode_mesh(model.meshes[0], model, report)
+    assert report.lines() == ["vmrefs refer to entries of vertex maps that do not exist; ignored (quad)"]
+    assert made.weights.weights.tolist() == whole.weights.weights.tolist()
+    changed = (made.uvs != whole.uvs).any(axis=1)
+    assert changed.sum() == 1
+    assert made.uvs[changed].tolist() == [[0, 1]], "u 0, v 0 from above"
+
+
+def test_normals_of_a_new_mesh_lie_in_their_own_chunk():
+    model = model_of(small())
+    new = encode_new_mesh(decoded(model), model, Rule.NORMALS, Report())
+    bodies = {section.chunk.id: section.value for section in new.sections}
+    assert list(bodies) == [0x1000, 0x1001, 0x1004, 0x1002, 0x1010, 0x1005, 0x1006, 0x1014, 0x1008, 0x1009, 0x1012]
+    assert bodies[0x1014].normals.reshape(-1, 3).tolist() == [[0, 0, -1]] * 6

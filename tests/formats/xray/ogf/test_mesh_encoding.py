@@ -136,6 +136,16 @@ def test_a_moved_vertex_changes_its_position_its_tangent_frame_and_the_bounds():
     assert document.header.box.tolist() == [[0, 0, 0], [4, 2, 3]]
 
 
+def test_the_tangent_frame_follows_a_vertex_that_moves():
+    (mesh,) = meshes_of(read(small.MODEL))
+    positions = mesh.positions.copy()
+    positions[1] = [1, 0, 1]  # in the file's axes 1 1 0: u runs along it, v from 0 2 3 to the origin
+    rows = edited(positions=positions)[0].children[0].first(Vertices).rows
+    tangent, binormal = np.array([1, 1, 0]) / np.sqrt(2), np.array([0, -2, -3]) / np.sqrt(13)
+    np.testing.assert_allclose(rows["tangent"], [[1, 0, 0], tangent, [1, 0, 0]], atol=1e-6)
+    np.testing.assert_allclose(rows["binormal"], [[0, -1, 0], binormal, [0, -1, 0]], atol=1e-6)
+
+
 @pytest.mark.parametrize("path", WITH_MESHES)
 def test_a_vertex_moved_inside_leaves_bounds_that_still_enclose(path):
     """Tools fit spheres in many ways: a smaller one of ours would hide a model that is still in view."""
@@ -442,6 +452,27 @@ def test_vertices_of_version_3_go_back_into_their_bones_space(corpus):
     assert after.dtype.itemsize == 36
 
 
+def test_a_vertex_of_version_3_that_moves_to_another_place_and_bone_at_once_is_there():
+    vertices = b"".join(
+        small.floats(*place, 0, 0, 1, 0, 0) + struct.pack("<I", bone)
+        for place, bone in (((0, 0, 0), 0), ((1, 0, 0), 0), ((0, 2, 3), 1))
+    )
+    held = small.chunk(7, struct.pack("<II", 0x12071980, 3) + vertices) + small.chunk(8, small.INDICES)
+    child = small.chunk(1, b"\3\7\0\0") + small.chunk(2, small.TEXTURE) + held
+    body = small.chunk(0x11, small.chunk(0, child)) + small.chunk(0xD, small.BONES) + small.chunk(0x1C, small.PHYSICS)
+    document = ogf.read(small.chunk(1, b"\3\x0f\0\0") + body, "old.ogf", Report())
+    (mesh,) = meshes_of(document)
+    mesh.positions, mesh.weights = mesh.positions.copy(), replace(mesh.weights, groups=np.array([0, 1, 1], np.int32))
+    mesh.positions[1] += [0.5, 0, 0]
+    result, changes = encode_meshes([mesh], document)
+    assert changes.lines_of("mesh") == ["old_00: 1 position", "old_00: 1 weight"]
+    (back,) = meshes_of(ogf.read(ogf.write(result), "old.ogf", Report()))
+    np.testing.assert_allclose(back.positions, mesh.positions, atol=1e-6)
+    assert back.weights.groups.tolist() == [0, 1, 1]
+    rows = [visual.children[0].first(Vertices).rows for visual in (document, result)]
+    assert [row.tobytes() for row in rows[0][[0, 2]]] == [row.tobytes() for row in rows[1][[0, 2]]]
+
+
 # Refused -------------------------------------------------------------------------------------------------------------
 
 
@@ -489,3 +520,17 @@ def test_a_mesh_has_at_most_65535_vertices(count, fits):
 def test_the_number_of_meshes_must_be_the_models():
     with pytest.raises(WriteError, match="0 meshes are given, the model has 1"):
         encode_meshes([], read(small.MODEL))
+
+
+def test_a_child_that_cannot_be_read_stays_beside_one_that_moves():
+    broken = small.chunk(1, b"\4\3")
+    data = small.MODEL.replace(
+        small.chunk(9, small.chunk(0, small.CHILD)), small.chunk(9, small.chunk(0, small.CHILD), small.chunk(1, broken))
+    )
+    document = ogf.read(data, "odd.ogf", Report())
+    (mesh,) = meshes_of(document)
+    mesh.positions = mesh.positions.copy()
+    mesh.positions[1] = [4, 0, 0]
+    result, _ = encode_meshes([mesh], document)
+    assert result.header.box[1].tolist() == [4, 2, 3]
+    assert small.chunk(1, broken) in ogf.write(result)

@@ -1,6 +1,7 @@
 """Motions <-> clips: what the engine would show, what comes back untouched, what an edit changes."""
 
 import hashlib
+import struct
 import zlib
 
 import hypothesis.extra.numpy as arrays
@@ -19,7 +20,7 @@ from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag, track_bones
 from addon.formats.xray.omf.mapping import Identity, decode, decode_motion, encode, encode_motion
 from addon.formats.xray.omf.tracks import Width
-from tests.formats.xray.omf.test_bytes import TRACKS, definition, motion, omf_file, parameters
+from tests.formats.xray.omf.test_bytes import TRACKS, crc, definition, motion, omf_file, parameters
 from tests.real_files import VECTORS, corpus_files
 from tests.work import memory_peak
 
@@ -567,3 +568,37 @@ def test_tracks_edited_together_are_those_edited_one_by_one(samples, monkeypatch
             assert together[1] == alone[1]
             bodies = [[bytes(motion.body) for motion in made[0].library.motions] for made in (together, alone)]
             assert bodies[0] == bodies[1]
+
+
+def test_a_still_float_track_stays_one_key_until_it_moves() -> None:
+    track = b"\x08" + crc(struct.pack("<8f", *range(8))) + struct.pack("<8f", *range(8)) + struct.pack("<3f", 0, 1, 2)
+    document = load(omf_file([motion(b"walk", track)], parameters(3, [b"bone0"], [definition(b"walk", 0)])))
+    (clip,) = decode(document.motion_set, Report())
+    clip.translations[0, :, 0] = 0.5
+    changed, _ = encode([clip], document.motion_set)
+    still = changed.library.motions[0].track(0)
+    assert (still.flags, still.translation.tolist()) == (8, [[0.5, 1, 2]])
+    clip.translations[0, 1, 0] = 0.75
+    moving = encode([clip], document.motion_set)[0].library.motions[0].track(0)
+    assert (moving.flags, moving.translation.tolist()) == (9, [[0.5, 1, 2], [0.75, 1, 2]])
+
+
+def test_a_turn_costs_no_metres() -> None:
+    """The narrow steps of the translations beside it are as far off as they were in the file."""
+    document = load(omf_file([motion(b"walk", TRACKS[1])], parameters(3, [b"bone0"], [definition(b"walk", 0)])))
+    (clip,) = decode(document.motion_set, Report())
+    clip.rotations[0, 0] = (0.5, 0.5, 0.5, 0.5)
+    _, changes = encode([clip], document.motion_set)
+    (item,) = changes.parts[0].items
+    assert (item.name, item.keys, item.error) == ("bone0", 1, 0.0)
+
+
+def test_tracks_given_twice_or_not_there_are_said_with_the_bone() -> None:
+    made = load(omf_file([], parameters(3, [b"arm", b"leg"], []))).motion_set
+    report = Report()
+    assert track_bones(made.parameters, 1, report) == ["arm"]
+    assert report.lines() == ["a partition refers to track 1, the motions have 1 (leg)"]
+    made.parameters.partitions[0].bones[1].track = 0
+    report = Report()
+    assert track_bones(made.parameters, 1, report) == ["leg"]
+    assert report.lines() == ["track 0 is given to two bones; the last one counts (leg)"]

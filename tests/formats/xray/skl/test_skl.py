@@ -324,3 +324,19 @@ def test_text_and_differences():
     assert list(skl.differences(single_one, changed)) == [
         "motion 'walk': marks: Left (1 intervals) / Left (1 intervals)"
     ]
+
+
+@pytest.mark.parametrize(("frames", "measured"), [(0.01, False), (1.0, True)])
+def test_the_error_of_a_new_motion_is_measured_where_frames_can_show_it(frames, measured):
+    """In a jump, a hundredth of a frame long, nobody sees what 16 bits make of a handle."""
+    length = frames / 25
+    keys = np.array([[0, 0], [1, 0], [1 + length, 1], [2, 1]])
+    left, right = keys.copy(), keys.copy()
+    right[1] += (length / 3, 0.7)
+    left[2, 0] -= length / 3
+    curve = Curve(keys, left, right, np.array([0, 2, 0, 0], np.uint8))
+    still = Curve(keys[:1], keys[:1], keys[:1], np.zeros(1, np.uint8))
+    clip = CurveClip("new", ["arm"], [Channels([curve, still, still], [still] * 3)], 25.0, 0, 50)
+    _, changes = skl.encode([clip])
+    item = changes.parts[0].items[0]
+    assert (item.name, item.error > 0) == ("arm X", measured)
