@@ -78,7 +78,7 @@ def test_fast_for_hours_ends_and_is_said():
 
 
 def moving(keys, ticks, positions):
-    """The keys of the first part, whose position keys are (tick, x); its rotation stands still from tick 0 to ``ticks``."""
+    """The keys of the first part, whose position keys are (tick, x); it does not rotate from tick 0 to ``ticks``."""
     still = struct.pack("<3i", 0, 0, ticks) + struct.pack("<3i", 0, 0, 0)
     rows = b"".join(struct.pack("<i3f", tick, x, 0, 0) for tick, x in keys)
     moved = struct.pack("<3i", len(keys), 0, positions) + rows + struct.pack("<3i", 0, 0, 0)
