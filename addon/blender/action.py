@@ -35,6 +35,7 @@ from .bone_curves import (
     table_of,
     write_keys,
 )
+from .control_links import controls_of
 from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import KINDS, modes_set
 
@@ -403,7 +404,8 @@ def play(context: Any, rig: Any, action: Any, order: str = "") -> None:
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
     rotation_modes.restore(rig, action, order)
-    control_rig.show(context, rig, action)
+    if controls_of(rig) is not None:
+        control_rig.show(context, rig, action)
 
 
 def stash(rig: Object, stored: list[Action]) -> None:

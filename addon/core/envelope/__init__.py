@@ -12,8 +12,7 @@ from __future__ import annotations
 
 from .curve import Curve, Curves, Interpolation, control_points, evaluate_curve
 from .display import Display, display, displayed, displays
-from .evaluation import evaluate, extrapolation_slopes
-from .keys import Behaviour, Envelope, Envelopes, Shape, tangents
+from .evaluation import Behaviour, Envelope, Envelopes, Shape, evaluate, extrapolation_slopes, tangents
 from .writing import keys_of_curve, unchanged
 
 __all__ = [

@@ -18,8 +18,7 @@ from enum import IntEnum
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .evaluation import bernstein, bezier_controls, solve
-from .keys import Behaviour, Envelope, Floats, Shape, tangents
+from .evaluation import Behaviour, Envelope, Floats, Shape, bernstein, bezier_controls, solve, tangents
 
 
 class Interpolation(IntEnum):

@@ -34,8 +34,7 @@ from .curve import (
     rows_of,
     segment_values,
 )
-from .evaluation import leaps, outer_slopes, segment_ends
-from .keys import Behaviour, Envelope, Envelopes, Floats, tangents
+from .evaluation import Behaviour, Envelope, Envelopes, Floats, leaps, outer_slopes, segment_ends, tangents
 
 NEAR = 0.02
 """Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""

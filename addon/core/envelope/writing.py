@@ -28,8 +28,7 @@ from numpy.typing import NDArray
 from .. import quantum
 from .curve import Curve, Interpolation, control_points, segment_values
 from .display import SPACING, Display
-from .evaluation import extrapolation_slopes, segment_ends
-from .keys import Behaviour, Envelope, Floats, Shape, tangents
+from .evaluation import Behaviour, Envelope, Floats, Shape, extrapolation_slopes, segment_ends, tangents
 
 CLAMPED = 0.0015
 """Frames by which Blender moves a handle that lies on its key away from it."""

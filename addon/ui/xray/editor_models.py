@@ -72,7 +72,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
             options = model_options(context, self, collection=Path(path).stem if self.new_collection else "")
             imported = importing.import_editor_model(context, path, options, found)
             if imported.rig is not None and self.motions != "NONE":
-                import_motions(context, imported, path, self.motions == "ALL", found)
+                import_motions(context, imported, path, found, referenced=self.motions == "ALL", of_editor=True)
             return imported
 
         made = self.import_each(context, self.chosen_files("Choose at least one model (.object)"), work, report)

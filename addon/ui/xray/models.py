@@ -113,15 +113,23 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         )
         imported = model_importing.import_model(context, path, options, report)
         if imported.rig is not None and self.motions != "NONE":
-            import_motions(context, imported, path, self.motions == "ALL", report)
+            import_motions(context, imported, path, report, referenced=self.motions == "ALL")
         return imported
 
 
 def import_motions(
-    context: bpy.types.Context, imported: "model_importing.ImportedModel", path: str, referenced: bool, report: Report
+    context: bpy.types.Context,
+    imported: "model_importing.ImportedModel",
+    path: str,
+    report: Report,
+    *,
+    referenced: bool,
+    of_editor: bool = False,
 ) -> None:
-    """Import the motions inside a new model, and those of the files it refers to; what fails is left out, reported."""
-    of_editor = skl_codec.is_model(path)
+    """Import the motions inside a new model, and, if wanted, those of the files it refers to.
+
+    ``of_editor``: the model is a file of the editor. What fails is left out, and reported.
+    """
     sources = [path] if imported.motions is not None else []
     if referenced:
         sources += [str(file) for reference in imported.references for file in reference.files]
