@@ -33,13 +33,38 @@ EXACT = 1e-6
 """Metres or radians that count as the rounding of 32-bit floats."""
 FLAT = 1e-9
 """Share of their size by which the values of a curve may differ that becomes one key."""
-INNER = 8
 EVEN = 1e-9
 """Share of a segment by which control times may miss its thirds while its time still runs evenly."""
-_SHARES = np.arange(INNER + 2) / (INNER + 1)
-_ENDS = np.stack(((1 - _SHARES) ** 3, _SHARES**3), axis=1)
-_FREE = np.stack((3 * (1 - _SHARES) ** 2 * _SHARES, 3 * (1 - _SHARES) * _SHARES**2), axis=1)
-_SOLVED = np.linalg.pinv(_FREE[1:-1])
+FAR = 1.0
+"""Metres or radians within which few looks at a piece are enough to follow where its results go."""
+DOUBT = 8.0
+"""A few looks find at least one part in so many of a piece's error, and many find half of what they find."""
+
+
+def _bernstein(shares: Floats) -> Floats:
+    """(4, shares) how much each control value of a cubic counts."""
+    return np.stack([math.comb(3, power) * (1 - shares) ** (3 - power) * shares**power for power in range(4)])
+
+
+class _Fit:
+    """The cubic through the first and the last of evenly spaced samples that misses those between them least.
+
+    ``shares`` (samples,) of a piece's time. ``inner`` (2, samples) times the samples are its inner control values,
+    ``missed`` (samples - 2, samples) times them how far it is off between the ends.
+    """
+
+    def __init__(self, samples: int) -> None:
+        """For so many samples."""
+        self.shares = np.linspace(0.0, 1.0, samples)
+        basis = _bernstein(self.shares).T
+        ends = np.zeros((samples, samples))
+        ends[:, [0, -1]] = basis[:, [0, 3]]
+        wanted = (np.eye(samples) - ends)[1:-1]
+        self.inner = np.linalg.pinv(basis[1:-1, 1:3]) @ wanted
+        self.missed = wanted - basis[1:-1, 1:3] @ self.inner
+
+
+_FEW, _MANY = _Fit(6), _Fit(10)
 
 
 @dataclass
@@ -88,13 +113,14 @@ def of_bones(bones: Indices, width: int) -> Indices:
 
 @dataclass
 class _Channel:
-    """One channel of all bones, a row a key: the segment after it as a cubic, its kind, whether its time runs evenly.
+    """One channel of all bones, for each key the segment after it as a cubic: (4, keys) ``times`` and ``values``.
 
-    ``begins`` (bones,): where each bone's keys do.
+    ``kinds`` (keys,), ``even`` whether its time runs evenly, ``begins`` (bones,): where each bone's keys do.
     """
 
     begins: Indices
-    points: Floats
+    times: Floats
+    values: Floats
     kinds: NDArray[np.uint8]
     even: Flags
 
@@ -145,7 +171,7 @@ class _Pieces:
         rest = (column(getattr(self, name), getattr(halves, name)) for name in ("result", "held", "inner", "error"))
         return _Pieces(_Rows(*rows), *rest)
 
-    def put(self, where: Flags, others: _Pieces) -> None:
+    def put(self, where: Flags | Indices, others: _Pieces) -> None:
         """Replace the rows ``where`` by as many others, whose times and keys are the same."""
         for name in ("result", "held", "inner", "error"):
             getattr(self, name)[where] = getattr(others, name)
@@ -231,11 +257,9 @@ def refitted(
         def numbered(values: Floats, bone: Indices, starts: Indices, chosen: Indices = chosen) -> Floats:
             return mapping(values, chosen[bone], starts)
 
-        # Channels that are all held from key to key need no looks between the keys.
-        shares = _SHARES[:1] if is_held else _SHARES
         taken = curves if len(chosen) * width == len(curves) else curves.take(of_bones(chosen, width))
-        channels = [_channel(taken.take(np.arange(axis, len(taken), width))) for axis in range(width)]
-        look = _Look(channels, numbered, shares, aligned)
+        channels = [_channel(taken, np.arange(axis, len(taken), width)) for axis in range(width)]
+        look = _Look(channels, numbered, aligned, tolerance, is_held)
         parts.append((chosen, _carried(taken, look, frame=frame, tolerance=tolerance)))
     return CarriedBones.in_order(parts)
 
@@ -267,15 +291,22 @@ def _carried(curves: Curves, look: _Look, *, frame: float, tolerance: Floats) ->
     return _as_curves(pieces, keys)
 
 
-def _channel(curves: Curves) -> _Channel:
-    keys, left, right = curves.keys, curves.left, curves.right
-    # After a bone's last key comes another bone's first: nobody asks for the segment between.
-    points = np.stack((keys, right, np.roll(left, -1, axis=0), np.roll(keys, -1, axis=0)), axis=1)
+def _channel(curves: Curves, numbers: Indices) -> _Channel:
+    """The channel of which these are the curves."""
+    counts = curves.counts[numbers]
+    own = rows_of(curves.bounds[numbers], counts)
+    keys, right, left = (part.take(own, axis=0) for part in (curves.keys, curves.right, curves.left))
+    times, values = np.empty((4, len(own))), np.empty((4, len(own)))
+    for axis, points in enumerate((times, values)):
+        points[0], points[1] = keys[:, axis], right[:, axis]
+        # After a bone's last key comes another bone's first: nobody asks for the segment between.
+        points[2:, -1:] = 0.0
+        points[2, :-1], points[3, :-1] = left[1:, axis], keys[1:, axis]
     with np.errstate(all="ignore"):  # numbers of broken files
-        length = points[:, 3, 0] - points[:, 0, 0]
-        off = np.abs(points[:, 1:3, 0] - points[:, :1, 0] - length[:, None] * np.array([1 / 3, 2 / 3])).max(axis=1)
-        even = off <= EVEN * length
-    return _Channel(curves.bounds[:-1], points, curves.interpolation, even)
+        length = times[3] - times[0]
+        even = np.abs(times[1] - times[0] - length / 3) <= EVEN * length
+        even &= np.abs(times[2] - times[0] - length * (2 / 3)) <= EVEN * length
+    return _Channel(np.cumsum(counts) - counts, times, values, curves.interpolation[own], even)
 
 
 def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
@@ -360,7 +391,7 @@ def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Fl
     mixed = rows.still.any(axis=1) & ~rows.still.all(axis=1)
     if not mixed.any():
         return rows.end
-    values = _values(channels, rows, _SHARES[:1])[:, 0]
+    values = np.stack([control[0] for control in _controls(channels, rows)], axis=1)
     leaps = mixed & (rows.end > rows.begin)
     leaps[:-1] &= (rows.still[:-1] & (np.abs(np.diff(values, axis=0)) > EXACT)).any(axis=1)
     wide = rows.end - rows.begin > SPACING * frame
@@ -369,71 +400,127 @@ def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Fl
 
 
 @np.errstate(all="ignore")  # keys that stand still have no length; numbers of broken files
-def _values(channels: Sequence[_Channel], rows: _Rows, shares: Floats) -> Floats:
-    """(rows, samples, channels) what the channels say at ``shares`` (samples,) of each row's time."""
-    result = np.empty((len(rows.bone), len(shares), len(channels)))
-    basis = np.stack([math.comb(3, power) * (1 - shares) ** (3 - power) * shares**power for power in range(4)])
-    for axis, channel in enumerate(channels):
-        key, moving = rows.key[:, axis], ~rows.still[:, axis]
-        points, kinds = channel.points.take(key, axis=0), channel.kinds[key]
-        values = np.where(moving[:, None], points[..., 1], points[:, :1, 1])
-        line = np.flatnonzero(moving & (kinds != Interpolation.BEZIER))
-        third = (values[line, 3] - values[line, 0]) / 3
-        values[line, 1], values[line, 2] = values[line, 0] + third, values[line, 3] - third
-        start, end = points[:, 0, 0], points[:, 3, 0]
-        part = np.flatnonzero(moving & ((rows.begin != start) | (rows.end != end)))
-        reach = ((times[part] - start[part]) / (end - start)[part] for times in (rows.begin, rows.end))
-        values[part] = _cut(values[part], *(np.clip(share, 0.0, 1.0)[:, None] for share in reach))
-        result[:, :, axis] = values @ basis
-        uneven = np.flatnonzero(moving & (kinds == Interpolation.BEZIER) & ~channel.even[key])
-        if len(uneven):
-            times = rows.begin[uneven, None] + (rows.end - rows.begin)[uneven, None] * shares
-            inside = np.clip(times, points[uneven, :1, 0], points[uneven, 3:, 0])
-            each = np.repeat(uneven, len(shares))
-            found = segment_values(kinds[each], points[each], inside.ravel())[0]
-            result[uneven, :, axis] = found.reshape(inside.shape)
+def _controls(channels: Sequence[_Channel], rows: _Rows) -> Floats:
+    """(channels, 4, rows) the control values of each row's part of the segment it lies in, and for its whole time.
+
+    Those of a row in which a channel stands still are all the same.
+    """
+    result = np.empty((len(channels), 4, len(rows.bone)))
+    for channel, key, standing, values in zip(channels, rows.key.T, rows.still.T, result, strict=True):
+        channel.values.take(key, axis=1, out=values, mode="clip")
+        values[1:, standing] = values[0, standing]
+        line = np.flatnonzero(~standing & (channel.kinds[key] != Interpolation.BEZIER))
+        third = (values[3, line] - values[0, line]) / 3
+        values[1, line], values[2, line] = values[0, line] + third, values[3, line] - third
+        start, end = channel.times[0, key], channel.times[3, key]
+        part = np.flatnonzero(~standing & ((rows.begin != start) | (rows.end != end)))
+        if len(part):
+            reach = ((times[part] - start[part]) / (end - start)[part] for times in (rows.begin, rows.end))
+            values[:, part] = _cut(values[:, part], *(np.clip(share, 0.0, 1.0) for share in reach))
     return result
 
 
 def _cut(values: Floats, begin: Floats, end: Floats) -> Floats:
-    """Control values (n, 4) of cubics as those of their parts between the shares ``begin`` and ``end`` (n, 1)."""
-    once, twice = (values[:, :3] + share * np.diff(values, axis=1) for share in (begin, end))
-    first, last = (corner[:, :2] + share * np.diff(corner, axis=1) for corner, share in ((once, begin), (twice, end)))
+    """Control values (4, n) of cubics as those of their parts between the shares ``begin`` and ``end`` (n,)."""
+    once, twice = (values[:3] + share * np.diff(values, axis=0) for share in (begin, end))
+    first, last = (corner[:2] + share * np.diff(corner, axis=0) for corner, share in ((once, begin), (twice, end)))
     corners = (first, begin), (first, end), (last, begin), (last, end)
-    return np.concatenate([corner[:, :1] + share * np.diff(corner, axis=1) for corner, share in corners], axis=1)
+    return np.stack([corner[0] + share * (corner[1] - corner[0]) for corner, share in corners])
+
+
+@np.errstate(all="ignore")
+def _set_uneven(values: Floats, channels: Sequence[_Channel], rows: _Rows, shares: Floats) -> Flags:
+    """Put what channels whose time runs unevenly say at ``shares`` into ``values`` (channels, samples, rows).
+
+    Returns (rows,) where there is such a channel.
+    """
+    found: Flags = np.zeros(len(rows.bone), np.bool_)
+    for axis, channel in enumerate(channels):
+        key = rows.key[:, axis]
+        uneven = np.flatnonzero(
+            ~rows.still[:, axis] & (channel.kinds[key] == Interpolation.BEZIER) & ~channel.even[key]
+        )
+        if not len(uneven):
+            continue
+        times = rows.begin[uneven, None] + (rows.end - rows.begin)[uneven, None] * shares
+        own = np.stack((channel.times[:, key[uneven]], channel.values[:, key[uneven]]), axis=-1).swapaxes(0, 1)
+        inside = np.clip(times, own[:, :1, 0], own[:, 3:, 0])
+        each = np.repeat(np.arange(len(uneven)), len(shares))
+        said = segment_values(channel.kinds[key[uneven[each]]], own[each], inside.ravel())[0]
+        values[axis, :, uneven] = said.reshape(inside.shape)
+        found[uneven] = True
+    return found
 
 
 @dataclass
 class _Look:
-    """How pieces are measured: ``mapping`` of what the ``channels`` say at ``shares`` of each piece's time."""
+    """How pieces are measured: ``mapping`` of what the ``channels`` say at some of each piece's times.
+
+    ``tolerance`` (m,) of the results. ``held``: channels that are all held from key to key need no looks between keys.
+    """
 
     channels: Sequence[_Channel]
     mapping: Mapping
-    shares: Floats
     aligned: Aligned
+    tolerance: Floats
+    held: bool
 
     def at(self, rows: _Rows, starts: Indices, first: Floats | None = None) -> _Pieces:
         """The pieces of ``rows``, which follow one another but for ``starts``, where results begin nearest to ``first``
         (runs, m) if that is given; all runs are of one length then.
+
+        A few looks tell nearly all pieces that keep the tolerance, and those that are far from it. At others, and where
+        so few might miss which way round something turns, there are many.
         """
-        held: Flags = np.asarray(rows.still.all(axis=1))
         with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
-            result = self.mapping(_values(self.channels, rows, self.shares), rows.bone, starts)
-            count, samples, width = result.shape
-            if first is not None:
-                result = self.aligned(result.reshape(len(starts), -1, width), first).reshape(result.shape)
-            if samples == 1:
-                doubled = np.repeat(result, 2, axis=1)
-                return _Pieces(rows, doubled, held, doubled.copy(), np.zeros((count, width)))
-            flat = np.ascontiguousarray(result.transpose(1, 0, 2)).reshape(samples, -1)
-            ends = flat[[0, -1]]
-            line = np.stack((ends[0] + (ends[1] - ends[0]) / 3, ends[1] - (ends[1] - ends[0]) / 3))
-            wanted = (flat - _ENDS @ ends)[1:-1] - _FREE[1:-1] @ line
-            offset = _SOLVED @ wanted
-            error = np.abs(_FREE[1:-1] @ offset - wanted).max(axis=0).reshape(count, width)
+            if self.held:
+                return self._standing(rows, starts, first)
+            pieces, rough = self._measured(rows, starts, first, _FEW)
+            rough |= ((pieces.error > self.tolerance / DOUBT) & (pieces.error <= 2 * self.tolerance)).any(axis=1)
+            pieces.error *= DOUBT
+            doubtful = np.flatnonzero(rough)
+            if len(doubtful):
+                self._look_closely(pieces, doubtful, starts, first)
+            return pieces
+
+    def _look_closely(self, pieces: _Pieces, doubtful: Indices, starts: Indices, first: Floats | None) -> None:
+        """Measure some of the rows at many times; if that finds another of several answers, their whole runs."""
+        rows, before = pieces.rows, pieces.result[doubtful]
+        closely, _ = self._measured(rows.of(doubtful), np.arange(len(doubtful)), before[:, 0], _MANY)
+        pieces.put(doubtful, closely)
+        other = (np.abs(closely.result - before) > EXACT).any(axis=(1, 2))
+        if other.any():
+            run = np.searchsorted(starts, np.arange(len(rows.bone)), "right") - 1
+            runs = np.unique(run[doubtful[other]])
+            again = np.flatnonzero(np.isin(run, runs))
+            begin = None if first is None else first[runs]
+            pieces.put(again, self._measured(rows.of(again), run_starts(run[again]), begin, _MANY)[0])
+
+    def _measured(self, rows: _Rows, starts: Indices, first: Floats | None, fit: _Fit) -> tuple[_Pieces, Flags]:
+        """Pieces by their samples, and (rows,) where few of these are too few."""
+        controls = _controls(self.channels, rows)
+        values = _bernstein(fit.shares).T @ controls
+        rough = _set_uneven(values, self.channels, rows, fit.shares)
+        rough |= (controls.max(axis=1) - controls.min(axis=1) > FAR).any(axis=0)
+        result = self._mapped(values, rows, starts, first)
+        held: Flags = np.asarray(rows.still.all(axis=1))
+        error = np.abs(fit.missed @ result).max(axis=1).T
         error[held] = 0.0
-        inner = (line + offset).reshape(2, count, width).transpose(1, 0, 2)
-        return _Pieces(rows, result[:, [0, -1]], held, inner, np.nan_to_num(error, nan=0.0))
+        ends, inner = result[:, [0, -1]].transpose(2, 1, 0), (fit.inner @ result).transpose(2, 1, 0)
+        return _Pieces(rows, ends, held, inner, np.nan_to_num(error, nan=0.0)), rough
+
+    def _standing(self, rows: _Rows, starts: Indices, first: Floats | None) -> _Pieces:
+        """Pieces in which nothing moves."""
+        result = self._mapped(_controls(self.channels, rows)[:, :1], rows, starts, first)
+        both = np.repeat(result, 2, axis=1).transpose(2, 1, 0)
+        return _Pieces(rows, both, np.asarray(rows.still.all(axis=1)), both.copy(), np.zeros(both[:, 0].shape))
+
+    def _mapped(self, values: Floats, rows: _Rows, starts: Indices, first: Floats | None) -> Floats:
+        """(m, samples, rows) of what the channels say (channels, samples, rows)."""
+        result = self.mapping(values.transpose(2, 1, 0), rows.bone, starts)
+        if first is not None:
+            result = self.aligned(result.reshape(len(starts), -1, result.shape[2]), first).reshape(result.shape)
+        return np.ascontiguousarray(result.transpose(2, 1, 0))
 
 
 def _halved(rows: _Rows) -> _Rows:

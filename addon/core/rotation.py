@@ -191,6 +191,10 @@ def euler_yxz(turns: Floats) -> Floats:
     return result
 
 
+_ZXY = ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0))
+"""Rows and columns of the entries of a matrix that tell its angles in the order ZXY."""
+
+
 def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
 
@@ -198,8 +202,8 @@ def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     a sum of b and c is known; c is then 0. Of the two answers of every frame the one nearest to the frame before is
     taken. ``starts``: where rows begin that do not follow on those before.
     """
-    entries = tuple(turns[:, row, column] for row, column in ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0)))
-    return _angles_zxy(entries, starts)
+    entries = tuple(turns[None, :, row, column] for row, column in _ZXY)
+    return _angles_zxy(entries, starts)[:, 0].T
 
 
 def euler(turns: Floats, order: str) -> Floats:
@@ -220,53 +224,89 @@ def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | N
 
     Samples follow one another row by row; ``starts``: rows that do not follow on those before.
     """
-    samples = angles.shape[1]
-    (sin_a, sin_b, sin_c), (cos_a, cos_b, cos_c) = (
-        np.moveaxis(part, -1, 0) for part in (np.sin(angles), np.cos(angles))
-    )
-    across, along = sin_b * sin_a, cos_b * sin_a
+    # An axis after the other, all samples of a time together: numpy goes through these without a step.
+    # One tangent of the half costs less than a sine and a cosine.
+    half = np.tan(np.ascontiguousarray(angles.transpose(2, 1, 0)) / 2)
+    square = half * half
+    share = 1 / (1 + square)
+    (sin_a, sin_b, sin_c), (cos_a, cos_b, cos_c) = 2 * half * share, (1 - square) * share
+    factors = np.ascontiguousarray(turns.transpose(1, 2, 0))
+    tilted, level = sin_b * sin_a, cos_b * sin_a
     columns = (
-        (cos_b * cos_c + across * sin_c, cos_a * sin_c, along * sin_c - sin_b * cos_c),
-        (across * cos_c - cos_b * sin_c, cos_a * cos_c, sin_b * sin_c + along * cos_c),
+        (cos_b * cos_c + tilted * sin_c, cos_a * sin_c, level * sin_c - sin_b * cos_c),
+        (tilted * cos_c - cos_b * sin_c, cos_a * cos_c, sin_b * sin_c + level * cos_c),
         (sin_b * cos_a, -sin_a, cos_b * cos_a),
     )
 
     def entry(row: int, column: int) -> Floats:
-        factors = turns[:, row, :, None]
         x, y, z = columns[column]
-        product: Floats = (factors[:, 0] * x + factors[:, 1] * y + factors[:, 2] * z).ravel()
+        product: Floats = factors[row, 0] * x
+        product += factors[row, 1] * y
+        product += factors[row, 2] * z
         return product
 
-    entries = tuple(entry(row, column) for row, column in ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0)))
-    return _angles_zxy(entries, None if starts is None else starts * samples).reshape(angles.shape)
+    entries = tuple(entry(row, column) for row, column in _ZXY)
+    return _angles_zxy(entries, starts).transpose(2, 1, 0)
 
 
 def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) -> Floats:
-    """The angles of the matrices with these entries: 0,2 1,2 2,2 1,0 1,1 0,0 2,0."""
+    """The angles (3, samples, n) of the matrices whose `_ZXY` are ``entries`` (samples, n).
+
+    The samples of each of n follow one another, and those of the next but for ``starts`` follow them.
+    """
     right, minus_sine, deep, below, middle, first, last = entries
-    level = np.hypot(right, deep)
-    a, b, c = np.arctan2(-minus_sine, level), np.arctan2(right, deep), np.arctan2(below, middle)
+    level = np.sqrt(right * right + deep * deep)
+    result = np.empty((3, *right.shape))
+    for angle, opposite, adjacent in zip(result, (-minus_sine, right, below), (level, deep, middle), strict=True):
+        np.arctan2(opposite, adjacent, out=angle)
     upright = level < 1e-9
     if upright.any():
-        b, c = np.where(upright, np.arctan2(-last, first), b), np.where(upright, 0.0, c)
-    result = np.stack((a, b, c), axis=-1)
+        result[1:, upright] = np.arctan2(-last, first)[upright], np.zeros(int(upright.sum()))
+    begin = np.zeros(1, np.intp) if starts is None else starts
+    leaping = np.flatnonzero(_are_far(_steps(result, begin)).any(axis=0))
+    if len(leaping):
+        run = np.searchsorted(begin, np.arange(right.shape[1]), "right")
+        kept = np.flatnonzero(np.isin(run, run[leaping]))
+        own = np.flatnonzero(np.append(True, np.diff(run[kept]) > 0)) * len(right)
+        chosen = result[:, :, kept].transpose(0, 2, 1)
+        result[:, :, kept] = _without_leaps(chosen.reshape(3, -1), own).reshape(chosen.shape).transpose(0, 2, 1)
+    return result
+
+
+def _steps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
+    """What is added to get to angles (3, samples, n) from those before; 0 at the first of ``starts``."""
+    steps = np.empty_like(angles)
+    np.subtract(angles[:, 1:], angles[:, :-1], out=steps[:, 1:])
+    np.subtract(angles[:, 0, 1:], angles[:, -1, :-1], out=steps[:, 0, 1:])
+    steps[:, 0, starts[starts < angles.shape[2]]] = 0.0
+    return steps
+
+
+def _are_far(steps: Floats) -> NDArray[np.bool_]:
+    """Which steps (3, ...) are so wide that the other answer, or full turns more or less, may be nearer."""
+    a, b, c = np.abs(steps)
+    far: NDArray[np.bool_] = a + 2 * (b + c) >= 2 * np.pi
+    return far
+
+
+def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
+    """Angles (3, frames) as the answers that follow one another most nearly but at ``starts``."""
+    result = angles.copy()
+    far = np.flatnonzero(_are_far(_steps(angles[:, None], starts)[:, 0]))
     # Of the other answer (pi - a, b + pi, c + pi) every angle is as far from one of the first as the formulas below
     # say, and two other answers are as far apart as the first ones: only the sum counts.
-    change = np.diff(result, axis=0)
-    apart = np.abs(_wrapped(change))
-    cross = np.abs(_wrapped(a[1:] + a[:-1] - np.pi)) + 2 * np.pi - apart[:, 1] - apart[:, 2]
-    switch = np.append(False, cross < apart.sum(axis=-1))[: len(result)]
-    begin = np.zeros(1, np.intp) if starts is None else starts
-    switch[begin[begin < len(switch)]] = False
+    apart = np.abs(_wrapped(angles[:, far] - angles[:, far - 1]))
+    cross = np.abs(_wrapped(angles[0, far] + angles[0, far - 1] - np.pi)) + 2 * np.pi - apart[1] - apart[2]
+    switch = np.zeros(angles.shape[1], np.bool_)
+    switch[far] = cross < apart.sum(axis=0)
     if switch.any():
-        other = _since(np.cumsum(switch), begin) % 2 == 1
-        result = np.where(other[:, None], _other_zxy(result), result)
-        change = np.diff(result, axis=0)
-    # What is NaN or infinite (broken files) must not reach the rows behind it.
-    rounds = np.nan_to_num(np.rint(change / (2 * np.pi)), nan=0.0, posinf=0.0, neginf=0.0)
-    if rounds.any():
-        counted = np.cumsum(np.concatenate((np.zeros_like(result[:1]), rounds)), axis=0)
-        result = result - 2 * np.pi * _since(counted, begin)
+        other = _since(np.cumsum(switch), starts) % 2 == 1
+        result[:, other] = _other_zxy(angles[:, other].T).T
+    # What is NaN or infinite (broken files) must not reach what is behind it.
+    change = (result[:, far] - result[:, far - 1]) / (2 * np.pi)
+    rounds = np.zeros_like(result)
+    rounds[:, far] = np.nan_to_num(np.rint(change), nan=0.0, posinf=0.0, neginf=0.0)
+    result -= 2 * np.pi * _since(np.cumsum(rounds, axis=1).T, starts).T
     return result
 
 

@@ -71,6 +71,26 @@ def test_rotations_are_put_behind_another(shapes, apart, quaternions):
 
 
 @pytest.mark.parametrize("quaternions", [False, True])
+@pytest.mark.parametrize("size", [0.02, 0.1, 0.3, 0.6])
+def test_pieces_keep_the_tolerance_however_far_they_turn(size, quaternions):
+    """Most pieces are measured at few times: those that would need more are found, at any size of the moves."""
+    random = np.random.default_rng(int(100 * size))
+    times = np.arange(120) * 3 * FRAME
+    envelopes = [
+        Envelope.of(times, np.cumsum(random.normal(0, size, 120)) % 2.0, np.full(120, TCB, np.uint8)) for _ in range(3)
+    ]
+    given = [display(envelope, FRAME).curve for envelope in envelopes]
+    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    assert not carried.exact
+    times = np.linspace(0, times[-1], 119 * 30 + 1)
+    found = values(carried.curves, times)
+    found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
+    wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
+    # Three angles, each as far off as it may be.
+    assert rotation.angles_between(found, wanted).max() <= 1.75 * TOLERANCE
+
+
+@pytest.mark.parametrize("quaternions", [False, True])
 @pytest.mark.parametrize("turns", [0.4, 0.5, 2.5])
 def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(turns, quaternions):
     """Finer looks at the fast segment may find another of several angles at its end than the first looks did."""
@@ -84,6 +104,18 @@ def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(turns, quaternion
     found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
     wanted = rotation.multiply(TURN, rotation.of_mode(values(given, times), "ZXY"))
     assert rotation.angles_between(found, wanted).max() <= 5 * TOLERANCE
+
+
+@pytest.mark.parametrize("turns", [1.0, 2.5, 3.0, 4.0])
+def test_a_roll_of_several_turns_between_two_keys_goes_on_as_far(turns):
+    """Behind another rotation it is still a roll about z, as even as before: few looks would take it for another."""
+    times = np.arange(3) * 4 * FRAME
+    angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns])
+    roll = display(Envelope.of(times, angles, np.full(3, LINEAR, np.uint8)), FRAME).curve
+    carried = pose_curves.turned([still(0.4), still(-0.3), roll], "ZXY", TURN, FRAME, TOLERANCE)
+    made = carried.curves[2]
+    np.testing.assert_allclose(np.diff(made.keys[:, 1]), np.diff(angles), atol=1e-9)
+    np.testing.assert_allclose(made.right[:-1, 1] - made.keys[:-1, 1], np.diff(angles) / 3, atol=1e-9)
 
 
 def test_only_segments_that_miss_the_tolerance_are_looked_at_again():
