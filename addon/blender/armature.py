@@ -58,15 +58,15 @@ def build(context: Context, skeleton: Skeleton) -> tuple[Any, list[str]]:
     given: list[str] = []
     with scope.editing_armature(context, rig) as edit_bones:
         made = []
-        for bone, label in enumerate(skeleton.bones):
+        for label, length, matrix in zip(skeleton.bones, lengths, rest.tolist(), strict=True):
             edit_bone = edit_bones.new(names.shortened(label) or "bone")
-            edit_bone.length = lengths[bone]
-            edit_bone.matrix = Matrix(rest[bone].tolist())
+            edit_bone.length = length
+            edit_bone.matrix = Matrix(matrix)
             made.append(edit_bone)
             given.append(edit_bone.name)
-        for bone, parent in enumerate(skeleton.parents):
+        for edit_bone, parent in zip(made, skeleton.parents.tolist(), strict=True):
             if parent >= 0:
-                made[bone].parent = made[parent]
+                edit_bone.parent = made[parent]
     for pose_bone in rig.pose.bones:
         if pose_bone.rotation_mode != "QUATERNION":
             pose_bone.rotation_mode = "QUATERNION"
@@ -222,18 +222,21 @@ def make_readable(rig: Object) -> int:
     lengths = np.empty(len(bones), np.float32)
     bones.foreach_get("length", lengths)
     drawing = drawing_of(matrices, lengths.astype(np.float64), parents, body)
-    shapes = {False: _shape(BONE), True: _shape(JOINT)}
-    drawn = 0
-    for bone, number in index.items():
-        shown = pose[bone]
-        if shown.custom_shape is not None and not is_shape(shown.custom_shape):
+    shapes, drawn = {False: _shape(BONE), True: _shape(JOINT)}, 0
+    # Into each bone's own axes.
+    lines = np.einsum("bji,bj->bi", matrices[:, :3, :3], drawing.vectors).tolist()
+    for name, line, is_joint, radius, part in zip(
+        index, map(Vector, lines), drawing.is_joint.tolist(), drawing.radii.tolist(), body.parts, strict=True
+    ):
+        shown = pose[name]
+        own = shown.custom_shape
+        if own is not None and not is_shape(own):
             continue
-        shown.custom_shape = shapes[bool(drawing.is_joint[number])]
-        radius, thickness = float(drawing.radii[number]), THIN if body.parts[number] in APART else THICKNESS
-        if drawing.is_joint[number]:
+        shown.custom_shape = shapes[is_joint]
+        if is_joint:
             _place(shown, (radius, radius, radius), Euler())
         else:
-            line = Vector(matrices[number, :3, :3].T @ drawing.vectors[number])
+            thickness = THIN if part in APART else THICKNESS
             _place(shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line))
         drawn += 1
     if body.is_body:
@@ -303,21 +306,21 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
 def _sort(armature: Any, bones: Sequence[Any], body: Body) -> None:
     """Colours and collections of some bones by part and side."""
     known = {found[MARK]: found for found in armature.collections_all if MARK in found}
+    members: dict[tuple[Part, Side], list[Any]] = {}
+    for bone, part, side in zip(bones, body.parts, body.sides, strict=True):
+        members.setdefault((part, side if part in SIDED else Side.NONE), []).append(bone)
     for name, kind in KINDS.items():
-        members = [
-            bone
-            for bone, part, side in zip(bones, body.parts, body.sides, strict=True)
-            if (part, side if part in SIDED else Side.NONE) == kind
-        ]
-        if not members:
+        if kind not in members:
             continue
         if name not in known:
             known[name] = armature.collections.new(name)
             known[name][MARK] = name
-        for bone in members:
-            known[name].assign(bone)
-            if bone.color.palette == NO_PALETTE and kind in PALETTES:
-                bone.color.palette, bone.motionbridge_is_colored = PALETTES[kind], True
+        collection, palette = known[name], PALETTES.get(kind)
+        for bone in members[kind]:
+            collection.assign(bone)
+            color = bone.color
+            if palette is not None and color.palette == NO_PALETTE:
+                color.palette, bone.motionbridge_is_colored = palette, True
 
 
 def _kinds() -> Iterator[tuple[Part, Side]]:

@@ -64,7 +64,10 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     if folded.any():
         keep_folded(data, mesh, folded, report)
         shown_faces, triangles = ~folded, triangles[~folded]
-    _build_topology(data, mesh, triangles)
+    _build_topology(data, mesh.positions, triangles.ravel(), np.arange(0, triangles.size, 3, dtype=np.int32))
+    if mesh.edges is not None and len(mesh.edges):
+        data.edges.add(len(mesh.edges))
+        data.edges.foreach_set("vertices", np.ascontiguousarray(mesh.edges, np.int32).ravel())
     for made in materials:
         data.materials.append(made)
     faces = dict(mesh.attributes)
@@ -107,19 +110,18 @@ def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
     return replace(mesh, triangles=triangles[valid], material_index=index, attributes=kept)
 
 
-def _build_topology(data: typed.Mesh, mesh: Mesh, triangles: NDArray[np.int32]) -> None:
-    count = len(triangles)
-    if len(mesh.positions):
-        data.vertices.add(len(mesh.positions))
-        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
-    if count:
-        data.loops.add(3 * count)
-        data.attributes[".corner_vert"].data.foreach_set("value", triangles.ravel())
-        data.polygons.add(count)
-        data.polygons.foreach_set("loop_start", np.arange(0, 3 * count, 3, dtype=np.int32))
-    if mesh.edges is not None and len(mesh.edges):
-        data.edges.add(len(mesh.edges))
-        data.edges.foreach_set("vertices", np.ascontiguousarray(mesh.edges, np.int32).ravel())
+def _build_topology(
+    data: typed.Mesh, positions: NDArray[Any], corners: NDArray[np.int32], starts: NDArray[np.int32]
+) -> None:
+    """Vertices, corners, and faces, which begin at the corners ``starts`` (faces,)."""
+    if len(positions):
+        data.vertices.add(len(positions))
+        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(positions, np.float32).ravel())
+    if len(starts):
+        data.loops.add(len(corners))
+        data.attributes[".corner_vert"].data.foreach_set("value", corners)
+        data.polygons.add(len(starts))
+        data.polygons.foreach_set("loop_start", starts)
 
 
 def _keep_loose(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> None:
@@ -381,14 +383,12 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     if outside or (len(mesh.counts) and mesh.counts.min() < 3):
         raise ValueError(f"{mesh.name}: faces that Blender meshes cannot store")
     data: Any = bpy.data.meshes.new(mesh.name)
-    if len(mesh.positions):
-        data.vertices.add(len(mesh.positions))
-        data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(mesh.positions, np.float32).ravel())
-    if len(mesh.counts):
-        data.loops.add(len(corners))
-        data.attributes[".corner_vert"].data.foreach_set("value", corners)
-        data.polygons.add(len(mesh.counts))
-        data.polygons.foreach_set("loop_start", polygons.starts(mesh.counts).astype(np.int32))
+    _build_topology(data, mesh.positions, corners, polygons.starts(mesh.counts).astype(np.int32))
+    if mesh.edges is not None and mesh.corner_edges is not None:
+        # It takes Blender most of the mesh's time to find them.
+        data.edges.add(len(mesh.edges))
+        data.attributes[".edge_verts"].data.foreach_set("value", mesh.edges.ravel())
+        data.attributes[".corner_edge"].data.foreach_set("value", mesh.corner_edges)
     for made in materials:
         data.materials.append(made)
     given = dict(mesh.attributes)
@@ -399,7 +399,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     for name, uvs in layers.items():
         layer = data.uv_layers.new(name=name, do_init=False)
         layer.uv.foreach_set("vector", np.ascontiguousarray(uvs, np.float32).ravel())
-    data.update(calc_edges=True)
+    data.update(calc_edges=mesh.edges is None)
     data.shade_smooth()
     if mesh.sharp_edges is not None and len(mesh.sharp_edges):
         _sharpen(data, mesh.sharp_edges)
@@ -442,8 +442,8 @@ def _sharpen(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
 
 def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
     """(edges,) which run between one of these ``pairs`` (n, 2) of vertices."""
-    if not len(data.edges):
-        return np.zeros(0, np.bool_)
+    if not len(data.edges) or not len(pairs):
+        return np.zeros(len(data.edges), np.bool_)
     count = np.int64(len(data.vertices))
     stored = np.empty(2 * len(data.edges), np.int32)
     data.attributes[".edge_verts"].data.foreach_get("value", stored)

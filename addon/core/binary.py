@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import re
 import struct
 from typing import Any
 
@@ -18,9 +19,15 @@ from numpy.typing import NDArray
 from .errors import ReadError, WriteError
 from .report import Report, counted, said_of
 
+Bytes = bytes | bytearray | memoryview
+
 _WITHOUT_FLOATS = {"int", "int | None", "bool", "str", "bytes", "list[bytes]", "list[str]"}
 """Declarations of fields; modules of dataclasses postpone their annotations, which are texts then."""
+_FLOATS = (float, np.floating)
 _FEW = 64
+_FEW_BYTES = 256
+_EXPONENT_OF_ONES = re.compile(rb"[\x80-\xff][\x7f\xff]")
+"""The upper two bytes of such a float."""
 _FIELDS: dict[type, tuple[str, ...]] = {}
 """What was found for each type: asking a dataclass takes longer than looking at its numbers."""
 NOT_FINITE = "NaN or infinite values, exported unchanged unless edited"
@@ -37,6 +44,14 @@ def warn_not_finite(report: Report, place: str, *values: Any) -> int:
     if count:
         report.warn(NOT_FINITE, f"{place}: {count}")
     return count
+
+
+def all_finite(data: Bytes) -> bool:
+    """Whether no float of 32 or 64 bits that may lie anywhere in a few bytes is NaN or infinite; False of many bytes.
+
+    What it says costs less than the floats one by one; where it is False they have to be looked at.
+    """
+    return len(data) <= _FEW_BYTES and _EXPONENT_OF_ONES.search(data) is None
 
 
 def not_finite(values: NDArray[Any]) -> int:
@@ -67,7 +82,7 @@ def count_not_finite(value: Any) -> int:
     """How many numbers in a value, as `warn_not_finite` takes it, are NaN or infinite."""
     if isinstance(value, np.ndarray):
         return not_finite(value)
-    if isinstance(value, float | np.floating):
+    if isinstance(value, _FLOATS):
         return not math.isfinite(value)
     count = 0
     if isinstance(value, list | tuple):
@@ -92,8 +107,6 @@ def _fields_of(kind: type) -> tuple[str, ...]:
 
 
 # Readers and writers --------------------------------------------------------------------------------------------------
-
-Bytes = bytes | bytearray | memoryview
 
 _GIT_POINTER = b"version https://git-lfs"
 
@@ -190,9 +203,7 @@ class Reader:
         The bounds are checked before anything is made, so an absurd count costs nothing.
         """
         kind = np.dtype(dtype)
-        count = 1
-        for extent in shape:
-            count *= extent
+        count = math.prod(shape)
         start = self._pass_over(count * kind.itemsize, what)
         numbers = np.frombuffer(self.data, kind, count, start) if count else np.zeros(0, kind)
         return numbers if len(shape) == 1 else numbers.reshape(shape)

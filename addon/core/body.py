@@ -6,6 +6,7 @@ say nothing, since the games let them point anywhere; lengths and directions com
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -154,10 +155,11 @@ def main_children(heads: Floats, parents: Sequence[int], body: Body) -> list[int
         if parents[bone] >= 0:
             sizes[parents[bone]] += sizes[bone]
     chosen = []
+    points = heads.tolist()
     for bone, below in enumerate(children):
         ranks = []
         for child in below:
-            distance = float(np.linalg.norm(heads[child] - heads[bone]))
+            distance = math.dist(points[child], points[bone])
             part = body.parts[child]
             if distance > TOUCHING and (part is not Part.FACE or body.parts[bone] is Part.FACE):
                 size = 0 if part is Part.HAND else -sizes[child]
@@ -192,7 +194,7 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
     vectors, radii = np.zeros((count, 3)), np.zeros(count)
     is_joint = np.zeros(count, np.bool_)
     extent = float(np.ptp(heads, axis=0).max(initial=0.0)) if count else 0.0
-    order = order_from_roots(parents)
+    order, points = order_from_roots(parents), heads.tolist()
     for bone in order:
         above = parents[bone]
         if main[bone] >= 0:
@@ -201,11 +203,10 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
             vectors[bone] = matrices[bone, :3, 1] * lengths[bone]
         else:
             gap = heads[bone] - heads[above]
-            line = gap if np.linalg.norm(gap) > TOUCHING else vectors[above]
+            line = gap if math.hypot(*gap.tolist()) > TOUCHING else vectors[above]
             vectors[bone] = _with_length(line / 2, matrices[bone, :3, 1])
-        together = (
-            bool(children[bone]) and np.linalg.norm(heads[children[bone]] - heads[bone], axis=1).max() <= TOUCHING
-        )
+        below = children[bone]
+        together = bool(below) and all(math.dist(points[child], points[bone]) <= TOUCHING for child in below)
         is_joint[bone] = together or body.parts[bone] is Part.ROOT
     ring = max(0.02 * extent, SHORTEST_LEAF)
     for bone in reversed(order):
@@ -216,7 +217,7 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
 
 def _with_length(line: Floats, fallback: Floats) -> Floats:
     """A line no shorter and no longer than a leaf may be."""
-    length = float(np.linalg.norm(line))
+    length = math.hypot(*line.tolist())
     if length < 1e-9:
         return fallback * SHORTEST_LEAF
     return line * (min(max(length, SHORTEST_LEAF), LONGEST_LEAF) / length)

@@ -286,7 +286,8 @@ class PolygonMesh:
     ``normals`` (vertices, 3) float32 of any length, or None; ``material_index`` (faces,) int32 into ``materials``.
     ``attributes``, ``groups`` and ``weights`` as in `Mesh`. ``corner_normals`` (corners, 3) float32, where a vertex may
     have several, count before ``normals``; ``sharp_edges`` (edges, 2) int32 are pairs of vertices. ``more_uvs`` further
-    texture coordinates (corners, 2) by name.
+    texture coordinates (corners, 2) by name. ``edges`` (edges, 2) int32, all of them, and ``corner_edges`` (corners,)
+    int32 the one from each corner to the next of its face; or both None, which leaves finding them to others.
     """
 
     name: str
@@ -303,6 +304,8 @@ class PolygonMesh:
     corner_normals: NDArray[np.float32] | None = None
     sharp_edges: NDArray[np.int32] | None = None
     more_uvs: dict[str, NDArray[np.float32]] = field(default_factory=dict)
+    edges: NDArray[np.int32] | None = None
+    corner_edges: NDArray[np.int32] | None = None
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
         """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""

@@ -49,6 +49,15 @@ def corners_of(data):
     return column(data.loops, "vertex_index", len(data.loops), 1, np.int32).reshape(-1, 3)
 
 
+def assert_edges_are_the_sides_of_faces(data):
+    corners = corners_of(data)
+    edges = column(data.edges, "vertices", len(data.edges), 2, np.int32)
+    used = column(data.loops, "edge_index", len(data.loops), 1, np.int32).ravel()
+    sides = np.stack([corners, np.roll(corners, -1, axis=1)], axis=2).reshape(-1, 2)
+    np.testing.assert_array_equal(np.sort(edges[used], axis=1), np.sort(sides, axis=1))
+    assert len(np.unique(np.sort(edges, axis=1), axis=0)) == len(edges) == len(np.unique(used))
+
+
 def written(tmp_path, data):
     path = tmp_path / "made.object"
     path.write_bytes(data)
@@ -72,6 +81,7 @@ def test_every_face_shows_what_its_bytes_say(path):
         index = column(data.polygons, "material_index", len(faces), 1, np.int32).ravel()
         for entry in held.first(SurfacesOfFaces).surfaces:
             assert {names[number] for number in index[entry.faces]} == {entry.label.lower()}
+        assert_edges_are_the_sides_of_faces(data)
         assert not data.validate(verbose=True)
 
 
@@ -135,6 +145,7 @@ def test_the_sample(samples):
     assert (properties.flags, properties.creator) == ("0x1", "Motionbridge")
     assert [entry.name for entry in properties.references] == ["samples\\weapon"]
     assert properties.user_data.startswith("[sample]")
+    assert_edges_are_the_sides_of_faces(found.meshes[0].data)
     metal, sight = found.meshes[0].data.materials
     assert metal.motionbridge_material.texture == "samples\\metal"
     assert metal.motionbridge_surface.game_material == "objects\\metal"

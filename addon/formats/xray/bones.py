@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, Protocol, TypeVar
 
 import numpy as np
@@ -203,7 +203,10 @@ class Bone:
 
     def first(self, kind: type[Kind]) -> Kind | None:
         """The first chunk of a kind, or None."""
-        return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
+        for section in self.sections:
+            if isinstance(section.value, kind):
+                return section.value
+        return None
 
 
 @dataclass(slots=True)
@@ -389,7 +392,9 @@ def decode_bone(bone: Bone) -> Physics:
     entry = IkBone(
         material.name if material is not None else b"",
         shape if shape is not None else Shape(0, 0, *(np.zeros(size, "<f4") for size in (15, 4, 8))),
-        replace(joint, limits=_turned_round(joint.limits)) if joint else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
+        Joint(joint.type, _turned_round(joint.limits), joint.spring, joint.damping)
+        if joint is not None
+        else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
         none,
         none,
         mass.mass if mass is not None else zero,

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, Protocol, TypeVar
 
-from ...core.binary import NOT_FINITE, Bytes, Reader, count_not_finite
+from ...core.binary import NOT_FINITE, Bytes, Reader, all_finite, count_not_finite
 from ...core.errors import ReadError
 from ...core.report import Report, counted
 from .lzhuf import unpack
@@ -92,8 +92,8 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     if not reader.chunk:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
-    data = reader.data
-    while (left := len(data) - reader.position - _HEADER.size) >= 0:
+    data, header = reader.data, _HEADER.size
+    while (left := len(data) - reader.position - header) >= 0:
         identifier, size = _HEADER.unpack_from(data, reader.position)
         declared = None
         if size > left:
@@ -108,9 +108,9 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
                 f"the chunk declares {counted(declared, 'byte')}, but only {size} follow; the existing bytes are read",
                 f"{chunk_path(reader.chunk, identifier)} at {reader.offset}",
             )
-        reader.position += _HEADER.size
-        body_at = reader.offset
-        chunk = Chunk(identifier, reader.take(size), body_at, declared=declared)
+        body_at = reader.position + header
+        reader.position = body_at + size
+        chunk = Chunk(identifier, data[body_at : body_at + size], reader.start + body_at, None, declared)
         if identifier & COMPRESSED and size:
             _unpack_body(chunk, reader, report)
         chunks.append(chunk)
@@ -155,7 +155,7 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
     except ReadError as wrong:
         report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
         return None
-    if count := count_not_finite(value):
+    if not all_finite(reader.data) and (count := count_not_finite(value)):
         report.warn(NOT_FINITE, f"chunk {reader.chunk}: {count}")
     return value
 

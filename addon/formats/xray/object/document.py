@@ -35,7 +35,10 @@ class Contents:
 
     def first(self, kind: type[Kind]) -> Kind | None:
         """The first chunk of a kind, or None."""
-        return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
+        for section in self.sections:
+            if isinstance(section.value, kind):
+                return section.value
+        return None
 
     def replaced(self, old: object, new: Any) -> Self:
         """The same chunks with ``new`` instead of the value ``old``."""

@@ -8,6 +8,7 @@ editor's ``EditMeshIO.cpp`` and real files.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -153,16 +154,25 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     if groups * stride <= len(data) and bytes(data[: groups * stride : stride]).count(data[0]) == groups:
         return np.arange(groups, dtype=np.int64) * stride, groups * stride
     # Groups of different sizes: each leads to the next.
-    stored, sizes = bytes(data), [1 + row * count for count in range(256)]
-    starts, place = [], 0
-    for _ in range(groups):
-        if place >= len(stored):
-            break
-        starts.append(place)
-        place += sizes[stored[place]]
-    if len(starts) < groups or place > len(stored):
+    sizes = [1 + row * count for count in range(256)]
+    try:
+        starts = np.fromiter(_following(bytes(data), sizes), np.int64, groups)
+    except IndexError:
+        end = len(data) + 1
+    else:
+        end = int(starts[-1]) + sizes[data[starts[-1]]]
+    if end > len(data):
         raise reader.error(f"{what} need more than the {len(data)} bytes that are left")
-    return np.array(starts, np.int64), place
+    return starts, end
+
+
+def _following(counts: bytes, sizes: list[int]) -> Iterator[int]:
+    """The places of counts, each as many bytes behind the one before as its count's size. Ends by `IndexError`."""
+    place = 0
+    while True:
+        size = sizes[counts[place]]
+        yield place
+        place += size
 
 
 @dataclass(slots=True, eq=False)

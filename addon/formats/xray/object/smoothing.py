@@ -12,6 +12,7 @@ Groups hold those that run between groups: a sharp edge with the same smooth sur
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 
 import numpy as np
@@ -34,6 +35,13 @@ _SPARSE = 4
 """Sums that may be made in vain for each corner; more cost more than finding out which are needed."""
 
 
+_HARD = np.array(
+    [[number >> ((4 - edge) % 3 if number & BACK_FACE else edge) & 1 for edge in range(3)] for number in range(16)],
+    np.bool_,
+)
+"""(16, 3) of each number of edge bits, whether the edge from corner e to e + 1 is hard."""
+
+
 class Rule(Enum):
     """How the smoothing of a mesh is stored."""
 
@@ -50,8 +58,8 @@ class Rule(Enum):
 class Sides:
     """The sides of triangles ``corners`` (faces, 3) of points, each from a corner to the next one of its face.
 
-    ``first``, ``second`` (sides,) the points; ``edge`` (sides,) the same number, from 0, for the same two points;
-    ``mine``, ``theirs`` (pairs,) sides that share an edge: of several each with the next.
+    ``first``, ``second`` (sides,) the points; ``edge`` (sides,) the same number, from 0, for the same two points, and
+    ``ends`` (edges, 2) those; ``mine``, ``theirs`` (pairs,) sides that share an edge: of several each with the next.
     """
 
     def __init__(self, corners: NDArray[np.int64]) -> None:
@@ -61,6 +69,9 @@ class Sides:
         )
         self.edge = np.empty(len(order), np.int64)
         self.edge[order] = np.cumsum(differs)
+        differs[:1] = True
+        speaker = order[differs]
+        self.ends = np.stack([self.first[speaker], self.second[speaker]], axis=1)
         together = ~differs[1:]
         self.mine, self.theirs = order[:-1][together], order[1:][together]
 
@@ -105,17 +116,13 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
 
 def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
     """How many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
-    hard = hard_sides(groups).ravel()
-    counts = np.bincount(sides.edge)
-    hards = np.bincount(sides.edge, hard)
-    return int(((counts == 2) & (hards == 1)).sum())
+    hard, edge = hard_sides(groups).ravel(), sides.edge[sides.mine]
+    return int(((hard[sides.mine] != hard[sides.theirs]) & (np.bincount(sides.edge)[edge] == 2)).sum())
 
 
 def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """(faces, 3) whether the edge from corner e to e + 1 is hard, by edge bits."""
-    edge = np.arange(3, dtype=np.uint32)
-    bit = np.where((groups & BACK_FACE)[:, None] != 0, (4 - edge) % 3, edge).astype(np.uint32)
-    result: NDArray[np.bool_] = (groups[:, None] >> bit & 1) != 0
+    result: NDArray[np.bool_] = _HARD.take(groups & 15, axis=0)
     return result
 
 
@@ -126,19 +133,27 @@ def numbered_pairs(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArra
 
 def face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
     """(faces, 3) unit normals that point outwards in X-Ray's axes; 0 without area."""
-    with np.errstate(all="ignore"):  # numbers of broken files
-        columns = np.ascontiguousarray(positions.T, np.float64)
-        (ax, ay, az), b, c = (columns[:, place] for place in corners.T)
-        (px, py, pz), (qx, qy, qz) = b - (ax, ay, az), c - (ax, ay, az)
-        crossed = np.stack([py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx], axis=1)
-        length = _lengths(crossed)
-        result: Floats = np.divide(crossed, length, out=np.zeros_like(crossed), where=length > 0)
-    return result
+    return np.ascontiguousarray(_face_normals(positions, corners).T)
 
 
-def _lengths(vectors: Floats) -> Floats:
-    """(n, 1) of ``vectors`` (n, 3)."""
-    result: Floats = np.sqrt(np.einsum("ij,ij->i", vectors, vectors))[:, None]
+@np.errstate(all="ignore")  # numbers of broken files
+def _face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
+    """(3, faces): numbers that lie side by side are worked on in a fraction of the time."""
+    columns = np.ascontiguousarray(positions.T, np.float64)
+    first, second, third = (columns.take(place, axis=1) for place in corners.T)
+    px, py, pz = second - first
+    qx, qy, qz = third - first
+    crossed = np.stack([py * qz - pz * qy, pz * qx - px * qz, px * qy - py * qx])
+    length = _lengths(crossed)
+    crossed /= np.where(length > 0, length, 1)
+    crossed[:, ~(length > 0)] = 0
+    return crossed
+
+
+def _lengths(columns: Floats) -> Floats:
+    """(n,) of vectors (3, n)."""
+    x, y, z = columns
+    result: Floats = np.sqrt(x * x + y * y + z * z)
     return result
 
 
@@ -147,9 +162,18 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
 
     Raises `ReadError` if faces name points that do not exist.
     """
+    normals, corners = shared_normals(mesh, rule, sides)
+    result: Floats = normals[corners]
+    return result
+
+
+def shared_normals(
+    mesh: Mesh, rule: Rule | None = None, sides: Sides | None = None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """The same without repetition: normals (n, 3), not all in use, and (faces, 3) the number of each corner's."""
     points, faces = mesh.first(Points), mesh.first(Faces)
     if points is None or faces is None:
-        return np.zeros((0, 3, 3))
+        return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
     corners = _points_of(faces)
     if len(corners) and int(corners.max()) >= len(points.positions):
         raise ReadError("faces refer to points that do not exist", file=mesh.label, remedy="Repair it in the editor")
@@ -157,37 +181,43 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
     stored = mesh.first(Normals)
     if rule is Rule.NORMALS and stored is not None:
         with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
-            return stored.normals.astype(np.float64)
-    flat = face_normals(points.positions, corners)
+            given = stored.normals.astype(np.float64).reshape(-1, 3)
+        return given, np.arange(len(given)).reshape(-1, 3)
+    flat = _face_normals(points.positions, corners)
     groups = groups_of(mesh).astype(np.int64)
     if rule is Rule.MASKS:
-        return _unit(_summed_masks(corners, groups, flat), np.arange(corners.size), corners, flat)
+        sums = _summed_masks(corners, groups, np.ascontiguousarray(flat.T)).T
+        return _unit(np.ascontiguousarray(sums), np.arange(corners.size), corners, flat)
     around = rule is Rule.EDGES
     key = _around(sides or Sides(corners), groups) if around else _grouped(corners, groups)
-    return _unit(_summed(key, np.repeat(flat, 3, axis=0)), key, corners, flat)
+    return _unit(_summed(key, [np.repeat(column, 3) for column in flat]), key, corners, flat)
 
 
-def _unit(sums: Floats, key: NDArray[np.int64], corners: NDArray[np.int64], flat: Floats) -> Floats:
-    """(faces, 3, 3) the sum of each corner's ``key`` (corners,) as a unit normal; where it is nothing, the normal of
-    the first face at the point.
+def _unit(
+    sums: Floats, key: NDArray[np.int64], corners: NDArray[np.int64], flat: Floats
+) -> tuple[Floats, NDArray[np.int64]]:
+    """Unit normals of the ``sums`` (3, keys), and (faces, 3) which of them each corner has, by its ``key`` (corners,).
+
+    Where a sum is nothing it is the normal, of ``flat`` (3, faces), of the first face at the point.
     """
     length = _lengths(sums)
-    short = length[:, 0] < _SHORTEST
-    result: Floats = np.divide(sums, length, out=np.zeros_like(sums), where=~short[:, None])[key]
+    short = length < _SHORTEST
+    normals = np.stack(list(sums / np.where(short, 1, length)), axis=1)
     lost = short[key]
     if lost.any():
         points = corners.ravel()
         first = np.zeros(int(points.max()) + 1, np.int64)
         # Of several written to one place the last stays: backwards, that is the first face.
         first[points[::-1]] = np.repeat(np.arange(len(corners)), 3)[::-1]
-        result[lost] = flat[first[points[lost]]]
-    return result.reshape(-1, 3, 3)
+        key = np.where(lost, len(normals) + first[points], key)
+        normals = np.concatenate([normals, flat.T])
+    return normals, key.reshape(-1, 3)
 
 
-def _summed(key: NDArray[np.int64], values: Floats) -> Floats:
-    """(keys, 3) the sums of ``values`` (n, 3) of equal ``key`` (n,)."""
+def _summed(key: NDArray[np.int64], columns: Iterable[Floats]) -> Floats:
+    """(3, keys) the sums of the ``columns`` (n,) at equal ``key`` (n,)."""
     count = int(key.max()) + 1 if len(key) else 0
-    return np.stack([np.bincount(key, values[:, axis], count) for axis in range(3)], axis=1)
+    return np.stack([np.bincount(key, column, count) for column in columns])
 
 
 def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -220,7 +250,7 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
     points, value = corners.ravel(), np.repeat(masks, 3)
     kind = numbered_pairs(points, value)
     count = int(kind.max()) + 1 if len(kind) else 0
-    sums = _summed(kind, np.repeat(flat, 3, axis=0))
+    sums = np.ascontiguousarray(_summed(kind, np.repeat(flat.T, 3, axis=1)).T)
     point_of, mask_of = np.zeros(count, np.int64), np.zeros(count, np.int64)
     point_of[kind], mask_of[kind] = points, value
     result = sums.copy()

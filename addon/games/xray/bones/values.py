@@ -46,6 +46,14 @@ if TYPE_CHECKING:
     from .properties import BoneProperties
 
 BREAKABLE = 1
+_OF_NEW_BONES: dict[str, Any] = {
+    "material": "",
+    "shape": SHAPES[0][0],
+    "shape_flags": set(),
+    "joint": JOINTS[0][0],
+    "breakable": False,
+}
+_SHAPE_NAMES, _JOINT_NAMES = ({item[3]: item[0] for item in items} for items in (SHAPES, JOINTS))
 
 Value = Any
 """What a property holds: a text, a bool, an enum's identifier or identifiers, or float32 numbers (n,)."""
@@ -56,7 +64,7 @@ def _values(entry: IkBone) -> dict[str, Value]:
     shape, joint = entry.shape, entry.joint
     values: dict[str, Value] = {
         "material": names.decode(entry.material),
-        "shape": _identifier(SHAPES, shape.type),
+        "shape": _SHAPE_NAMES.get(shape.type, UNKNOWN[0]),
         "shape_flags": {item[0] for item in SHAPE_FLAGS if shape.flags & item[3]},
         "box_rotation": shape.box[:9],
         "box_centre": shape.box[9:12],
@@ -67,7 +75,7 @@ def _values(entry: IkBone) -> dict[str, Value]:
         "cylinder_direction": shape.cylinder[3:6],
         "cylinder_height": shape.cylinder[6:7],
         "cylinder_radius": shape.cylinder[7:],
-        "joint": _identifier(JOINTS, joint.type),
+        "joint": _JOINT_NAMES.get(joint.type, UNKNOWN[0]),
         "spring": _row(joint.spring),
         "damping": _row(joint.damping),
         "mass": _row(entry.mass),
@@ -86,10 +94,6 @@ def _values(entry: IkBone) -> dict[str, Value]:
     return values
 
 
-def _identifier(items: tuple[tuple[str, str, str, int], ...], number: int) -> str:
-    return next((item[0] for item in items if item[3] == number), UNKNOWN[0])
-
-
 def _row(value: Any) -> Any:
     return np.asarray([value], np.float32)
 
@@ -105,20 +109,21 @@ def build(bone: Bone, entry: IkBone) -> None:
 def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
     """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``.
 
-    Of a ``new`` bone all numbers are 0 already.
+    Of a ``new`` bone all numbers are 0 already, and the rest is what `_OF_NEW_BONES` says.
     """
     properties = bone.motionbridge_xray
-    holders = {"": properties} | {f"limit_{axis}": getattr(properties, f"limit_{axis}") for axis in AXES}
     for path, value in _values(entry).items():
-        if path in left_out:
-            continue
         if isinstance(value, np.ndarray):
             numbers = value.tolist()
             if new and not any(numbers):
                 continue
             value = numbers if len(numbers) > 1 else numbers[0]
+        elif new and value == _OF_NEW_BONES[path]:
+            continue
+        if path in left_out:
+            continue
         owner, _, name = path.rpartition(".")
-        setattr(holders[owner], name, value)
+        setattr(getattr(properties, owner) if owner else properties, name, value)
 
 
 def gather(bone: Bone, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:

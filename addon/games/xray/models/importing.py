@@ -184,8 +184,8 @@ def _build_rig(context: Context, skeleton: Skeleton, document: Ogf) -> tuple[Any
         properties.game_name, properties.imported_name = label, name
         if physics is not None:
             bone_values.build(bones[name], physics.bones[number])
-    for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16), strict=True):
-        bone.motionbridge_xray.imported_rest = rest.tolist()
+    for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16).tolist(), strict=True):
+        bone.motionbridge_xray.imported_rest = rest
     return rig, given
 
 
@@ -335,18 +335,19 @@ def import_editor_model(context: Any, path: Path | str, options: ModelImportOpti
 def _build_editor_rig(context: Context, skeleton: Skeleton, model: editor_model.Model) -> tuple[Any, list[str]]:
     rig, given = armature.build(context, skeleton)
     bones = rig.data.bones
-    for number, (found, name) in enumerate(zip(model.bones, given, strict=True)):
-        properties = bones[name].motionbridge_xray
+    for number, (found, label, name) in enumerate(zip(model.bones, skeleton.bones, given, strict=True)):
+        bone = bones[name]
+        properties = bone.motionbridge_xray
         properties.is_bone = True
         properties.index = number
-        properties.game_name, properties.imported_name = found.name, name
+        properties.game_name, properties.imported_name = label, name
         placement = found.first(bone_files.Placement)
         physics = bone_files.decode_bone(found)
         if placement is not None:
             physics.entry.rotation, physics.entry.offset = placement.rotation, placement.offset
-        bone_values.build(bones[name], physics.entry)
-    for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16), strict=True):
-        bone.motionbridge_xray.imported_rest = rest.tolist()
+        bone_values.build(bone, physics.entry)
+    for bone, rest in zip(bones, matrices_of(bones, "matrix_local").reshape(-1, 16).tolist(), strict=True):
+        bone.motionbridge_xray.imported_rest = rest
     return rig, given
 
 
