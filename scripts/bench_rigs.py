@@ -193,7 +193,7 @@ def move_onto_controls(path: str) -> float:
     rig, listed = _character(path)
     control_rig.add(bpy.context, rig)
     with scope.only_evaluated(bpy.context, [rig]):
-        return _cpu_seconds_of(lambda: [control_rig.transfer(bpy.context, rig, action) for action in listed])
+        return _cpu_seconds_of(lambda: control_rig.transfer_all(bpy.context, rig, listed))
 
 
 def look_at_frames(path: str) -> float:

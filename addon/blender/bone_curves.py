@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
@@ -76,8 +77,8 @@ class ActionTemplate:
 
     def __post_init__(self) -> None:
         """Make the action that the others are copies of."""
-        self._template, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
-        self._add_curves(self._template, self.bag)
+        self.action, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
+        self._add_curves(self.action, self.bag)
 
     def _add_curves(self, action: Action, bag: Any) -> None:
         make = compat.curve_maker(action, bag)
@@ -89,11 +90,11 @@ class ActionTemplate:
 
     def close(self) -> None:
         """Drop the template."""
-        bpy.data.actions.remove(self._template)
+        bpy.data.actions.remove(self.action)
 
     def copy(self, name: str) -> Action:
         """A new action with the curves."""
-        action = self._template.copy()
+        action = self.action.copy()
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
@@ -262,19 +263,29 @@ def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
     return np.unique(np.concatenate(known)) if known else np.empty(0, np.float32)
 
 
+def _nobody(_done: int) -> None:
+    """Progress without a window."""
+
+
 def evaluated_poses(
     context: Context,
     rig: Object,
     action: Any,
     wanted: NDArray[np.float32],
-    progress: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = _nobody,
 ) -> Floats:
     """(frames, bones, 4, 4) where pose bones really are on the ``wanted`` frames while ``rig`` plays ``action``.
 
     In armature space, in the order of the rig's bones. Channels without keys are as they are posed now, whatever was
     sampled before. The scene is as before afterwards. Raises `WriteError` while a strip of the NLA is being tweaked.
     """
-    poses = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
+    with evaluating(context, rig, action) as poses:
+        return poses(wanted, progress)
+
+
+@contextmanager
+def evaluating(context: Context, rig: Object, action: Any) -> Iterator[Callable[..., Floats]]:
+    """What `evaluated_poses` does with frames and progress, as a function for several runs of frames."""
     with (
         scope.kept_pose(rig),
         scope.posed(rig),
@@ -283,8 +294,13 @@ def evaluated_poses(
         control_links.following(rig, action),
         control_links.holding(rig, action),
     ):
-        for number, frame in enumerate(wanted.tolist()):
-            scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
-            poses[number] = matrices_of(rig.pose.bones, "matrix")
-            progress(number + 1)
-    return poses
+
+        def poses(wanted: NDArray[np.float32], progress: Callable[[int], None] = _nobody) -> Floats:
+            found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
+            for number, frame in enumerate(wanted.tolist()):
+                scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+                found[number] = matrices_of(rig.pose.bones, "matrix")
+                progress(number + 1)
+            return found
+
+        yield poses

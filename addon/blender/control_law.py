@@ -33,11 +33,6 @@ _OF_CONSTRAINTS = (
 """What is asked of every constraint that has it."""
 
 
-def seal(rig: Any, action: Any) -> None:
-    """Take down how the controls of ``action`` are now; they show what its keys say."""
-    action.motionbridge_controls.motionbridge_controls_digest = Law(rig).digest(action).hex()
-
-
 class Law:
     """What of one armature's control rig is the same for all its actions."""
 
@@ -55,6 +50,10 @@ class Law:
             if mine is None or self.digest(action).hex() == mine.motionbridge_controls_digest:
                 return set()
         return {name for name, link in links_of(self._rig).items() if not link.mute}
+
+    def seal(self, action: Any) -> None:
+        """Take down how the controls of ``action`` are now; they show what its keys say."""
+        action.motionbridge_controls.motionbridge_controls_digest = self.digest(action).hex()
 
     def digest(self, action: Any) -> bytes:
         """Of an action that has controls; empty where keys do not tell what they show."""

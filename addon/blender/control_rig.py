@@ -7,7 +7,8 @@ or exports their bones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from typing import Any
 
 import bpy
@@ -20,7 +21,7 @@ from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
 from . import compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
-from .bone_curves import ActionTemplate, bone_within, evaluated_poses, key_times, write_keys
+from .bone_curves import ActionTemplate, bone_within, evaluated_poses, evaluating, key_times, write_keys
 from .control_links import (
     NAME,
     POINTER,
@@ -37,6 +38,7 @@ from .control_links import (
 from .keyed_poses import poses_of_keys
 
 Floats = NDArray[np.float64]
+_Solved = Callable[[NDArray[np.float32], Floats, Floats], Floats]
 
 PROPERTY = "ik"
 """Custom property of a goal: 0 the limb follows its own controls, 1 it follows the goal."""
@@ -46,6 +48,8 @@ CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
 RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
+TOGETHER = 8
+"""Motions that are moved onto controls while these alone are evaluated."""
 _ROLES = {role.value: role for role in Role}
 _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
@@ -220,61 +224,118 @@ def transfer(context: Any, rig: Any, action: Any) -> Any:
 
     The pose that is shown is the same at every one of `frames_of`. The action of the armature stays as it is.
     """
-    frames = frames_of(action, rig)
-    originals = poses_of_keys(rig, action, frames)
-    if originals is None:
-        with loose(rig):
-            originals = evaluated_poses(context, rig, action, frames)
-    return _written(context, rig, action, frames, originals)
+    transfer_all(context, rig, [action])
+    return action.motionbridge_controls
 
 
-def _written(context: Any, rig: Any, action: Any, frames: NDArray[np.float32], originals: Floats) -> Any:
-    """An action of the controls that puts the bones of ``rig`` at ``originals`` (frames, bones, 4, 4)."""
-    controls = controls_of(rig)
-    structure = structure_of(rig, controls)
-    poses = structure.poses(originals if is_rigid(originals) else affine.rigid(originals))
-    turned, moved = structure.channels(poses)
-    left_over = structure.rows(Role.LEFT_OVER)
-    if len(left_over):
-        # Without keys these have no part in what is solved.
-        solved = _solved(context, rig, structure, frames, (turned, moved))
-        turned[left_over], moved[left_over] = structure.below(left_over, poses, solved)
-    made = _action_of(controls, f"{action.name} Controls", structure.rows(*KEYED), frames, (turned, moved))
-    made.use_frame_range = True
-    made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
-    old = action.motionbridge_controls
-    action.motionbridge_controls = made
-    if old is not None and not users_of(old):
-        if controls.animation_data is not None and controls.animation_data.action == old:
-            compat.assign(controls, None)
-        bpy.data.actions.remove(old)
-    control_law.seal(rig, action)
-    return made
+def transfer_all(
+    context: Any, rig: Any, actions: Sequence[Any], progress: Callable[[int], None] = lambda _: None
+) -> None:
+    """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
+    done = 0
+    with closing(_Transfer(context, rig)) as work:
+        for first in range(0, len(actions), TOGETHER):
+            originals = [(action, *work.originals(action)) for action in actions[first : first + TOGETHER]]
+            with work.solving() as solved:
+                for action, frames, poses in originals:
+                    work.write(action, frames, poses, solved)
+                    done += 1
+                    progress(done)
+
+
+class _Transfer:
+    """What moving motions of an armature onto its controls needs of both."""
+
+    def __init__(self, context: Any, rig: Any) -> None:
+        self._context, self._rig, self._controls = context, rig, controls_of(rig)
+        self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
+        self._left_over = self._structure.rows(Role.LEFT_OVER)
+        self._rows = self._structure.rows(*KEYED)
+        # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
+        needed = _depended_on(self._controls, set(self._structure.parents[self._left_over].tolist()))
+        played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
+        self._rows_played = played[[row in needed for row in played.tolist()]]
+        self._template, self._played = self._template_of(self._rows), self._template_of(self._rows_played)
+        self._replaced: list[Any] = []
+
+    def _template_of(self, rows: NDArray[np.intp]) -> ActionTemplate:
+        names_of_rows = [self._controls.data.bones[row].name for row in rows.tolist()]
+        return ActionTemplate(names_of_rows, CHANNELS, compat.slot_name(self._controls))
+
+    def close(self) -> None:
+        """Drop what was made for the work, and the actions of controls that others are in place of."""
+        data = self._controls.animation_data
+        unused = [old for old in self._replaced if not users_of(old)]
+        if data is not None and data.action in unused:
+            compat.assign(self._controls, None)
+        bpy.data.batch_remove([self._template.action, self._played.action, *unused])
+
+    def originals(self, action: Any) -> tuple[NDArray[np.float32], Floats]:
+        """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
+        frames = frames_of(action, self._rig)
+        poses = poses_of_keys(self._rig, action, frames)
+        if poses is None:
+            with loose(self._rig):
+                poses = evaluated_poses(self._context, self._rig, action, frames)
+        return frames, poses if is_rigid(poses) else affine.rigid(poses)
+
+    def write(self, action: Any, frames: NDArray[np.float32], originals: Floats, solved: _Solved) -> None:
+        """Give ``action`` an action of the controls that puts the bones at ``originals`` (frames, bones, 4, 4)."""
+        poses = self._structure.poses(originals)
+        turned, moved = self._structure.channels(poses)
+        if len(self._left_over):
+            # Without keys these have no part in what is solved.
+            there = solved(frames, turned, moved)
+            turned[self._left_over], moved[self._left_over] = self._structure.below(self._left_over, poses, there)
+        made = self._template.copy(f"{action.name} Controls")
+        _put(made, self._rows, frames, turned, moved)
+        made.use_frame_range = True
+        made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
+        if action.motionbridge_controls is not None:
+            self._replaced.append(action.motionbridge_controls)
+        action.motionbridge_controls = made
+        self._law.seal(action)
+
+    @contextmanager
+    def solving(self) -> Iterator[_Solved]:
+        """A function that gives (frames, controls, 4, 4) where solved controls come to be, by the channels of all.
+
+        Others only as far as these depend on them.
+        """
+        played, rig = self._played.action, self._rig
+        with (
+            scope.only_evaluated(self._context, [self._controls], without=[rig]),
+            scope.playing(rig, None),
+            evaluating(self._context, self._controls, played) as poses,
+        ):
+
+            def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
+                _put(played, self._rows_played, frames, turned, moved)
+                played.update_tag()
+                return poses(frames)
+
+            yield solved
+
+
+def _put(action: Any, rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+    """Keys of the controls ``rows`` alone on all ``frames`` in place of those that there are.
+
+    Quaternions (controls, frames, 4) and locations (controls, frames, 3).
+    """
+    curves = list(compat.curve_bag(action).fcurves)
+    for curve in curves:
+        curve.keyframe_points.clear()
+    keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
+    keys[..., 0] = frames
+    keys[:, :4, :, 1] = turned[rows].swapaxes(1, 2)
+    keys[:, 4:, :, 1] = moved[rows].swapaxes(1, 2)
+    write_keys(curves, keys.reshape(-1, len(frames), 2))
 
 
 def is_rigid(poses: Floats) -> bool:
     """Whether poses (..., 4, 4) are neither scaled nor sheared, but for Blender's rounding."""
     turns = poses[..., :3, :3]
     return bool(np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(initial=0.0) <= RIGID)
-
-
-def _solved(
-    context: Any, rig: Any, structure: Controls, frames: NDArray[np.float32], channels: tuple[Floats, Floats]
-) -> Floats:
-    """(frames, controls, 4, 4) where solved controls come to be; others only as far as these depend on them.
-
-    Keys take more of Blender's time than poses do: only those are played that matter.
-    """
-    controls = controls_of(rig)
-    left_over = structure.rows(Role.LEFT_OVER)
-    needed = _depended_on(controls, set(structure.parents[left_over].tolist()))
-    rows = np.array([row for row in structure.rows(*KEYED - {Role.LEFT_OVER}).tolist() if row in needed], np.intp)
-    played = _action_of(controls, "motionbridge", rows, frames, channels)
-    try:
-        with scope.only_evaluated(context, [controls], without=[rig]), scope.playing(rig, None):
-            return evaluated_poses(context, controls, played, frames)
-    finally:
-        bpy.data.actions.remove(played)
 
 
 def _depended_on(controls: Any, rows: set[int]) -> set[int]:
@@ -299,22 +360,6 @@ def _depended_on(controls: Any, rows: set[int]) -> set[int]:
         known |= new
         waiting += new
     return known
-
-
-def _action_of(
-    controls: Any, name: str, rows: NDArray[np.intp], frames: NDArray[np.float32], channels: tuple[Floats, Floats]
-) -> Any:
-    """An action with keys on all ``frames`` for some controls; ``channels`` are those of all by `Controls.channels`."""
-    labels = controls.data.bones.keys()
-    template = ActionTemplate([labels[row] for row in rows.tolist()], CHANNELS, compat.slot_name(controls))
-    made = template.copy(name)
-    template.close()
-    keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
-    keys[..., 0] = frames
-    for first, values in zip((0, 4), channels, strict=True):
-        keys[:, first : first + values.shape[-1], :, 1] = values[rows].transpose(0, 2, 1)
-    write_keys(list(compat.curve_bag(made).fcurves), keys.reshape(-1, len(frames), 2))
-    return made
 
 
 def show(context: Any, rig: Any, action: Any) -> None:

@@ -20,6 +20,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +40,7 @@ POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a share of the limb's length."""
 
 ROUNDED = 1e-3
-"""How far products of a rotation's axes may be off for one step to make it upright to 1e-6 or better, as a square."""
+"""How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
 
 _IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
 _BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
@@ -345,33 +346,37 @@ class Controls:
         Those are (frames, controls, 4, 4). Blender rounds rest matrices so that they are no pure rotations: each
         control is posed relative to where its parent really is, so that it does not add up. Nothing is solved.
         """
-        frames = len(poses)
-        turned, moved = np.zeros((len(self.roles), frames, 4)), np.zeros((len(self.roles), frames, 3))
-        turned[..., 0] = 1.0
         there = np.broadcast_to(self.rest, poses.shape).copy()
+        basis = np.broadcast_to(np.eye(4), poses.shape).copy()
         keyed = np.array([role in KEYED for role in self.roles])
-        for rows in self._levels():
+        for rows in self._levels:
             above = self._at_rest(rows, there)
+            posed = keyed[rows]
+            chosen = rows[posed]
+            basis[:, chosen] = _basis(above[:, posed], poses[:, chosen])
+            above[:, posed] = above[:, posed] @ basis[:, chosen]
             there[:, rows] = above
-            posed = rows[keyed[rows]]
-            turned[posed], moved[posed] = _offsets(above[:, keyed[rows]], poses[:, posed])
-            basis = rotation.transforms(turned[posed], moved[posed]).swapaxes(0, 1)
-            there[:, posed] = above[:, keyed[rows]] @ basis
-        return turned, moved
+        return _channels(basis)
 
     def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
         """The same for the controls ``rows`` alone, whose parents are ``there`` (frames, controls, 4, 4)."""
-        return _offsets(self._at_rest(rows, there), poses[:, rows])
+        return _channels(_basis(self._at_rest(rows, there), poses[:, rows]))
 
     def _at_rest(self, rows: NDArray[np.intp], there: Floats) -> Floats:
         """(frames, rows, 4, 4) where controls are without keys while their parents are ``there``."""
         parents = self.parents[rows]
-        is_root = (parents < 0)[:, None, None]
-        frames = np.where(is_root, np.eye(4), self.rest[np.maximum(parents, 0)])
-        above = np.where(is_root, np.eye(4), there[:, np.maximum(parents, 0)])
-        result: Floats = above @ (affine.inverse(frames) @ self.rest[rows])
+        above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
+        result: Floats = above @ self._from_parents[rows]
         return result
 
+    @cached_property
+    def _from_parents(self) -> Floats:
+        """(controls, 4, 4) rest poses relative to the parents'."""
+        above = np.where((self.parents < 0)[:, None, None], np.eye(4), self.rest[np.maximum(self.parents, 0)])
+        result: Floats = affine.inverse(above) @ self.rest
+        return result
+
+    @cached_property
     def _levels(self) -> list[NDArray[np.intp]]:
         """The controls by how many others they are below."""
         depth = np.zeros(len(self.roles), np.intp)
@@ -381,15 +386,22 @@ class Controls:
         return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
 
 
-def _offsets(above: Floats, poses: Floats) -> tuple[Floats, Floats]:
-    """Quaternions (rows, frames, 4), locations (rows, frames, 3) from ``above`` to ``poses`` (frames, rows, 4, 4)."""
-    basis = (affine.inverse(above) @ poses).swapaxes(0, 1)
-    turned = rotation.continuous(rotation.from_matrices(_upright(basis[..., :3, :3])))
+def _basis(above: Floats, poses: Floats) -> Floats:
+    """(frames, rows, 4, 4) from ``above`` to ``poses``, both of that shape, without scale and shear."""
+    basis = affine.inverse(above) @ poses
+    basis[..., :3, :3] = _upright(basis[..., :3, :3])
+    return basis
+
+
+def _channels(basis: Floats) -> tuple[Floats, Floats]:
+    """Quaternions (rows, frames, 4), locations (rows, frames, 3) of (frames, rows, 4, 4)."""
+    basis = basis.swapaxes(0, 1)
+    turned = rotation.continuous(rotation.from_matrices(basis[..., :3, :3]))
     return turned, np.ascontiguousarray(basis[..., :3, 3])
 
 
 def _upright(turns: Floats) -> Floats:
-    """The rotations nearest to matrices (..., 3, 3); one step of an iteration where Blender's rounding is all."""
+    """The rotations nearest to matrices (..., 3, 3); two steps of an iteration where Blender's rounding is all."""
     off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
     if np.abs(off).max(initial=0.0) > ROUNDED:
         whole = np.zeros((*turns.shape[:-2], 4, 4))
@@ -397,6 +409,7 @@ def _upright(turns: Floats) -> Floats:
         result: Floats = affine.rigid(whole)[..., :3, :3]
         return result
     nearest: Floats = turns + turns @ (0.5 * off)
+    nearest += nearest @ (0.5 * (np.eye(3) - nearest.swapaxes(-1, -2) @ nearest))
     return nearest
 
 

@@ -133,9 +133,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
             scope.only_evaluated(context, [rig]),
             scope.kept_frame(context),
         ):
-            for done, action in enumerate(waiting):
-                control_rig.transfer(context, rig, action)
-                step(done + 1)
+            control_rig.transfer_all(context, rig, waiting, step)
         return Outcome(said("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
 
 

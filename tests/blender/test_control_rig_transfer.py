@@ -9,6 +9,7 @@ from addon.blender import compat, control_links, control_rig
 from addon.blender.bone_curves import evaluated_poses
 from addon.blender.keyed_poses import poses_of_keys
 from tests.blender.test_control_rig import METRES, RADIANS, REAL, SKELETONS, imported, motions_of, off, shown, some
+from tests.scene import differences, snapshot
 
 
 def curve_of(action, channel, index):
@@ -159,3 +160,41 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
     assert made.motionbridge_controls_digest
     actions.play(bpy.context, rig, other)
     assert controls.animation_data.action == made
+
+
+@pytest.mark.parametrize("model", SKELETONS + REAL[:1])
+def test_motions_that_are_moved_together_are_as_exact(model):
+    rig, _ = imported(model)
+    every = motions_of(rig)
+    expected = {action: poses_of_keys(rig, action, control_rig.frames_of(action, rig)) for action in some(every, 12)}
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    told = []
+    control_rig.transfer_all(bpy.context, rig, list(expected), told.append)
+    assert told == list(range(1, len(expected) + 1))
+    for action, poses in expected.items():
+        actions.play(bpy.context, rig, action)
+        metres, radians = off(shown(rig, control_rig.frames_of(action, rig)), poses)
+        assert metres < METRES
+        assert radians < RADIANS
+
+
+def test_work_that_is_stopped_leaves_nothing_that_it_needed():
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    waiting = [action for action in motions_of(rig) if action.motionbridge_controls is None]
+    before, playing = snapshot(), rig.animation_data.action
+
+    def stop(done):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        control_rig.transfer_all(bpy.context, rig, waiting, stop)
+    made = waiting[0].motionbridge_controls
+    assert made is not None
+    assert [action for action in waiting if action.motionbridge_controls is not None] == waiting[:1]
+    assert rig.animation_data.action == playing
+    waiting[0].property_unset("motionbridge_controls")
+    bpy.data.actions.remove(made)
+    assert differences(before, snapshot()) == []
