@@ -16,7 +16,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 import tracemalloc
 import zlib
 from collections.abc import Callable, Mapping, Sequence
@@ -32,6 +31,7 @@ if str(ROOT) not in sys.path:
 if str(ROOT / "scripts") not in sys.path:
     sys.path.insert(0, str(ROOT / "scripts"))
 
+from bench_clock import seconds_of
 from bench_files import (
     character,
     made_animation,
@@ -75,21 +75,13 @@ def _document(path: Path) -> Any:
     return _module_of(path).read(read_file(path), path.name, Report())
 
 
-def _seconds(work: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    kept = work()  # freeing what was made is not part of it
-    seconds = time.perf_counter() - start
-    del kept
-    return seconds
-
-
 # ---- what is measured without a Blender; each function runs in a process of its own
 
 
 def read(path: Path) -> float:
     """From the disk to a document."""
     _module_of(path)
-    return _seconds(lambda: _document(path))
+    return seconds_of(lambda: _document(path))
 
 
 def check_bytes(path: Path) -> float:
@@ -99,25 +91,25 @@ def check_bytes(path: Path) -> float:
         data = path.read_bytes()
         return zlib.crc32(data), np.frombuffer(data, "<i2", len(data) // 2)
 
-    return _seconds(work)
+    return seconds_of(work)
 
 
 def write(path: Path) -> float:
     """From an untouched document to bytes."""
     module, document = _module_of(path), _document(path)
-    return _seconds(lambda: module.write(document))
+    return seconds_of(lambda: module.write(document))
 
 
 def recompose(path: Path) -> float:
     """From a document to bytes, every field from its value."""
     module, document = _module_of(path), _document(path)
-    return _seconds(lambda: module.recompose(document))
+    return seconds_of(lambda: module.recompose(document))
 
 
 def copy_bytes(path: Path) -> float:
     """The floor of writing: all bytes moved once, in pieces of a kilobyte."""
     data = memoryview(path.read_bytes())
-    return _seconds(lambda: b"".join([data[at : at + 1024] for at in range(0, len(data), 1024)]))
+    return seconds_of(lambda: b"".join([data[at : at + 1024] for at in range(0, len(data), 1024)]))
 
 
 def memory(path: Path) -> float:
@@ -139,7 +131,7 @@ def verify(*folders: Path) -> float:
     """The whole command over folders."""
     output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115, PTH123 (the process ends soon)
     try:
-        return _seconds(lambda: run_command_line(["verify", *map(str, folders)]))
+        return seconds_of(lambda: run_command_line(["verify", *map(str, folders)]))
     finally:
         sys.stdout = output
 
@@ -153,34 +145,34 @@ def check_folders(*folders: Path) -> float:
             zlib.crc32(data)
             zlib.crc32(data)
 
-    return _seconds(work)
+    return seconds_of(work)
 
 
 def index_configs(game: Path) -> float:
     """All sections of a game folder's configs."""
-    return _seconds(lambda: ConfigTree([game]).load(Report()))
+    return seconds_of(lambda: ConfigTree([game]).load(Report()))
 
 
 def index_configs_again(game: Path) -> float:
     """The same when nothing has changed since."""
     tree = ConfigTree([game])
     tree.load(Report())
-    return _seconds(lambda: tree.load(Report()))
+    return seconds_of(lambda: tree.load(Report()))
 
 
 def read_configs(game: Path) -> float:
     """The floor of indexing: every file's bytes and lines."""
-    return _seconds(lambda: [path.read_bytes().splitlines() for path in game.rglob("*.ltx")])
+    return seconds_of(lambda: [path.read_bytes().splitlines() for path in game.rglob("*.ltx")])
 
 
 def start_up(path: Path) -> float:
     """The command line from nothing to the summary of a small file."""
-    return _seconds(lambda: _run([sys.executable, "-m", "addon.cli", "info", str(path)]))
+    return seconds_of(lambda: _run([sys.executable, "-m", "addon.cli", "info", str(path)]))
 
 
 def start_up_floor(_path: Path) -> float:
     """Python that imports numpy."""
-    return _seconds(lambda: _run([sys.executable, "-c", "import numpy"]))
+    return seconds_of(lambda: _run([sys.executable, "-c", "import numpy"]))
 
 
 def _run(program: Sequence[str]) -> None:

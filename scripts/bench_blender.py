@@ -24,7 +24,8 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 import bench_rigs
 import bpy
 import numpy as np
-from bench_floors import Arrays, peak_growth, reading_all, seconds_of
+from bench_clock import seconds_of
+from bench_floors import Arrays, peak_growth, reading_all
 from bench_rigs import import_library, new_rig
 
 from addon import games

@@ -7,7 +7,6 @@ fastest calls known. The floor of exporting reads them, and writes as many bytes
 from __future__ import annotations
 
 import ctypes
-import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
@@ -35,15 +34,6 @@ BUILT_IN = {"position", "custom_normal"}
 
 
 # ---- measuring
-
-
-def seconds_of(work: Callable[[], object]) -> float:
-    """How long it takes; what it made is not freed before the clock stops."""
-    start = time.perf_counter()
-    kept = work()
-    seconds = time.perf_counter() - start
-    del kept
-    return seconds
 
 
 def peak_growth(work: Callable[[], object]) -> float:

@@ -5,16 +5,14 @@ The motions are those of scripts/bench_files.py; scripts/bench_blender.py starts
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import bpy
 import numpy as np
+from bench_clock import cpu_seconds_of, seconds_of
 from bench_files import made_skeleton
-from bench_floors import seconds_of
 
 from addon.blender import action as actions
 from addon.blender import armature, compat, control_rig, scope
@@ -172,19 +170,13 @@ def _character(path: str) -> tuple[Any, list[Any]]:
     return rig, [listed[place] for place in places]
 
 
-def _cpu_seconds_of(work: Callable[[], object]) -> float:
-    start = time.process_time()
-    work()
-    return time.process_time() - start
-
-
 def _look_at_each(rig: Any, listed: list[Any]) -> float:
     scene, total = bpy.context.scene, 0.0
     for action in listed:
         actions.play(bpy.context, rig, action)
         frames = control_rig.frames_of(action, rig).tolist()
         scene.frame_set(int(frames[0]))
-        total += _cpu_seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
+        total += cpu_seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
     return total
 
 
@@ -193,7 +185,7 @@ def move_onto_controls(path: str) -> float:
     rig, listed = _character(path)
     control_rig.add(bpy.context, rig)
     with scope.only_evaluated(bpy.context, [rig]):
-        return _cpu_seconds_of(lambda: control_rig.transfer_all(bpy.context, rig, listed))
+        return cpu_seconds_of(lambda: control_rig.transfer_all(bpy.context, rig, listed))
 
 
 def look_at_frames(path: str) -> float:
@@ -211,12 +203,12 @@ def look_at_controls(path: str) -> float:
 def add_controls(path: str) -> float:
     """CPU time of a control rig for a character."""
     rig, _ = _character(path)
-    return _cpu_seconds_of(lambda: control_rig.add(bpy.context, rig))
+    return cpu_seconds_of(lambda: control_rig.add(bpy.context, rig))
 
 
 def import_character(path: str) -> float:
     """CPU time of the import of the model and all its motions."""
-    return _cpu_seconds_of(lambda: _character(path))
+    return cpu_seconds_of(lambda: _character(path))
 
 
 MEASUREMENTS = (
