@@ -183,3 +183,13 @@ def test_folders_that_are_not_there_hold_nothing(tmp_path):
     assert tree.find_texture("a\\b") is None
     assert tree.find_motions("a\\*.omf") == []
     assert tree.find_motions("a") == []
+
+
+def test_only_the_folders_that_are_called_so_are_searched(tmp_path):
+    for name in ("Meshes/a.ogf", "meshes_old/a.ogf", "Textures/a.dds", "configs/a.dds"):
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_bytes(b"x")
+    (tmp_path / "textures.txt").write_bytes(b"x")
+    tree = game_tree.tree_over([tmp_path])
+    assert (tree.meshes, tree.textures) == ((tmp_path / "Meshes",), (tmp_path / "Textures",))
+    assert tree_of(tmp_path / "configs/a.ogf", tmp_path).meshes == (tmp_path / "Meshes",)

@@ -402,6 +402,18 @@ def test_a_new_action_is_two_motions_of_equal_duration(gamedata):
         assert after.library.motions[-1].frames == action.frame_end + 1
 
 
+def test_a_new_action_needs_motions_to_copy(gamedata):
+    made, _ = build(sample_options(gamedata))
+    properties = made.hands.motionbridge_hud
+    before = len(properties.actions), len(bpy.data.actions)
+    properties.actions[properties.active_action].hands = None
+    for number in (properties.active_action, len(properties.actions)):
+        properties.active_action = number
+        sentence = refusal(bpy.ops.motionbridge.hud_add_action, alias="anm_kick", motion="kick")
+        assert "the active action has no motion of the hands to copy. Choose another action" in sentence
+    assert (len(properties.actions), len(bpy.data.actions)) == before
+
+
 def test_a_motion_file_that_cannot_be_read_is_reported_and_the_rest_is_made(gamedata):
     (gamedata / "meshes" / "samples" / "humanoid.omf").write_bytes(b"no motions")
     made, report = build(sample_options(gamedata))

@@ -11,7 +11,7 @@ from addon.blender import compat
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.arma import rtm
-from addon.games.arma import animation_edit
+from addon.games.arma import animation_edit, timing
 from addon.games.arma.options import Encoding, FramesFrom, StepMode
 from addon.ui.arma import panels
 from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
@@ -285,6 +285,15 @@ def test_pieces_and_counted_frames_go_on_in_proportion(tmp_path, phases):
         assert found == [0, 0.5, 1], "the game plays nothing behind 1"
     else:
         assert found == pytest.approx([*phases, wanted])
+
+
+def test_phases_run_between_the_files_keys_and_outside_as_they_do_on_the_whole(tmp_path):
+    file = tmp_path / "uneven.rtm"
+    file.write_bytes(plain(["Spine"], [(phase, [moved(x=phase)]) for phase in (0.0, 0.25, 1.0)]))  # frames 0, 1, 2
+    action = load(file).action
+    known = {-3: -1.5, 0: 0.0, 0.5: 0.125, 1: 0.25, 1.5: 0.625, 2: 1.0, 5: 2.5}
+    assert {frame: timing.phase_at(action, frame) for frame in known} == known
+    assert {timing.frame_of(action, phase) for frame, phase in known.items() if frame % 1 == 0} == {-3, 0, 1, 2, 5}
 
 
 def test_new_animations_keep_to_a_frame_range_that_is_set():
