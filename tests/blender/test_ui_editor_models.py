@@ -9,6 +9,7 @@ import pytest
 
 from addon.blender import compat
 from addon.core.report import Report
+from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import skl
 from addon.formats.xray.object.mesh_chunks import Points
@@ -41,6 +42,22 @@ def test_an_unedited_model_is_exported_byte_for_byte(samples, tmp_path):
     copy = tmp_path / "copy.object"
     assert bpy.ops.export_scene.xray_object(filepath=str(copy)) == {"FINISHED"}
     assert copy.read_bytes() == path.read_bytes()
+
+
+@pytest.mark.parametrize("meshes", [True, False])
+def test_bones_imported_alone_are_exported_into_their_model(samples, tmp_path, meshes):
+    path = samples / "weapon.object"
+    assert bpy.ops.import_scene.xray_object(filepath=str(path), textures=False, meshes=False) == {"FINISHED"}
+    assert not [shown for shown in bpy.context.scene.objects if shown.type == "MESH"]
+    copy = tmp_path / "copy.object"
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy), meshes=meshes) == {"FINISHED"}
+    assert copy.read_bytes() == path.read_bytes()
+    rig = bpy.context.view_layer.objects.active
+    rig.data.bones[0].motionbridge_xray.mass = 17
+    assert bpy.ops.export_scene.xray_object(filepath=str(copy), meshes=meshes) == {"FINISHED"}
+    before, after = model_at(path), model_at(copy)
+    assert bone_files.decode_bone(after.bones[0]).entry.mass == 17
+    assert len(after.meshes) == len(before.meshes) == 1
 
 
 def test_saved_back_with_a_backup(samples, tmp_path):

@@ -97,9 +97,9 @@ class EXPORT_SCENE_OT_xray_object(
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something with faces."""
+        """There is something with faces, or a model that was imported, be it its bones alone."""
         cls.poll_message_set("There is no mesh in the scene")
-        return has_mesh(context) or is_collection_exporter(cls)
+        return has_mesh(context) or is_collection_exporter(cls) or editor_model_of(context) is not None
 
     def suggest(self, context: Context) -> None:
         """The file the model came from."""
