@@ -186,8 +186,12 @@ OWNER = "motionbridge_collection"
 THICKNESS, THIN = 0.1, 0.04
 """Of a shape, as a share of its length; weapons and helpers are thinner."""
 RING_CORNERS = 24
-CONTROL_SIZES = {Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5}
+CONTROL_SIZES = {
+    Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
+}  # fmt: skip
 """Of a control's shape, as a share of its bone's length."""
+LYING = {Role.ROOT, Role.TORSO, Role.CHEST}
+"""Roles of controls whose circles lie flat."""
 WIRE = 2.0
 """Pixels of a control's lines: dark colors of one pixel are lost on a mesh."""
 NO_PALETTE = "DEFAULT"
@@ -278,22 +282,24 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     """Shapes, colours and collections of a control rig's bones, named ``given``, but for those that work by
     themselves.
 
-    Controls of a bone are circles around it, goals boxes, poles rings.
+    Controls of a bone are circles around it, goals boxes, poles rings; those of torso and chest lie flat.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
     shown, parts, sides = [], [], []
-    for bone, name in zip(planned.bones, given, strict=True):
+    topmost = {turn.source: turn.bone for turn in planned.turns}
+    for place, (bone, name) in enumerate(zip(planned.bones, given, strict=True)):
         if bone.role in HIDDEN:
             continue
         pose_bone = controls.pose.bones[name]
         size = max(CONTROL_SIZES[bone.role] * bone.length, least)
         pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
-        lying = Euler((np.pi / 2, 0, 0)) if bone.role is Role.ROOT else Euler()
-        _place(pose_bone, (size, size, size), lying)
+        _place(pose_bone, (size, size, size), Euler((np.pi / 2, 0, 0) if bone.role in LYING else (0, 0, 0)))
         pose_bone.custom_shape_wire_width = WIRE
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
+        elif bone.role is Role.CHEST:
+            pose_bone.custom_shape_transform = controls.pose.bones[given[topmost[place]]]
         shown.append(controls.data.bones[name])
         parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
         sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)

@@ -17,7 +17,7 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ..core import affine, names
-from ..core.control_rig import HIDDEN, KEYED, ControlPlan, Controls, Role, plan
+from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
 from . import compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
@@ -67,6 +67,7 @@ def add(context: Any, rig: Any) -> Any:
     planned = plan(list(index), parents, matrices_of(bones, "matrix_local"), lengths.astype(np.float64))
     controls, given = _built(context, rig, planned)
     _solve(controls, planned, given)
+    _turn(controls, planned, given)
     for name, place in zip(index, planned.targets, strict=True):
         link = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         link.name = NAME
@@ -140,6 +141,18 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
             variable.targets[0].data_path = path
 
 
+def _turn(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+    """Constraints of what bends along with another control; such controls only turn."""
+    bones = controls.pose.bones
+    for turn in planned.turns:
+        copied = bones[given[turn.bone]].constraints.new("COPY_ROTATION")
+        copied.target, copied.subtarget = controls, given[turn.source]
+        copied.owner_space = copied.target_space = "LOCAL"
+        copied.influence = turn.share
+    for bone, name in zip(planned.bones, given, strict=True):
+        bones[name].lock_location = (bone.role in NEUTRAL,) * 3
+
+
 def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:
     """Shapes, colours and collections; what works by itself is hidden."""
     show_controls(controls, planned, given)
@@ -166,6 +179,10 @@ def structure_of(rig: Any, controls: Any) -> Controls:
         free = _parent(parents, roles, target, Role.FREE)
         if free >= 0:
             of[free], references[free] = bone, target
+            torso = _parent(parents, roles, free, Role.TORSO)
+            # The spine begins there, too, but below the pelvis.
+            if torso >= 0 and of[torso] < 0:
+                of[torso], references[torso] = bone, target
         switch = controls.pose.bones[target].constraints.get(SWITCH)
         shown = index.get(switch.subtarget, -1) if switch is not None else -1
         if shown < 0:
@@ -194,9 +211,9 @@ def structure_of(rig: Any, controls: Any) -> Controls:
 
 
 def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
-    """The parent of a control, without the sockets in between; -1 where none of a ``wanted`` role is left."""
+    """The parent of a control, without what may lie in between; -1 where none of a ``wanted`` role is left."""
     above = int(parents[row])
-    if above >= 0 and roles[above] is Role.SOCKET:
+    while above >= 0 and roles[above] in BETWEEN:
         above = int(parents[above])
     return above if above >= 0 and roles[above] in wanted else -1
 

@@ -26,7 +26,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from . import affine, rotation
-from .body import Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
+from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
+from .control_parts import Torso, torso_of
 
 Floats = NDArray[np.float64]
 
@@ -38,6 +39,8 @@ STRAIGHT = 0.02
 """Of a limb's length: a bend that is less says nothing about where its joint points."""
 POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a share of the limb's length."""
+TRUNK = 0.12
+"""Length of a torso's and a chest's control, as a share of the skeleton's size."""
 
 ROUNDED = 1e-3
 """How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
@@ -71,6 +74,12 @@ class Role(Enum):
     SIDE = "side"
     """Child of that, aside of the plane: what Blender's solver takes for the pole. However far a limb is bent, the axis
     that it bends about points there; a point in front of the joint it would pass."""
+    TORSO = "torso"
+    """Moves pelvis, spine and all above, but no goal: the centre of mass."""
+    CHEST = "chest"
+    """Bends the spine."""
+    TURNED = "turned"
+    """Turns as a chest does."""
     SOCKET = "socket"
     """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
     and of everything below it, to some 1e-5.
@@ -88,13 +97,22 @@ LABELS = {
     Role.POLE: "Pole",
     Role.SWING: "Swing",
     Role.SIDE: "Side",
+    Role.TORSO: "Torso",
+    Role.CHEST: "Chest",
+    Role.TURNED: "Turned",
     Role.SOCKET: "Socket",
 }
 """What names of control bones begin with, before that of the game's bone."""
-KEYED = {Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING}
+NEUTRAL = {Role.CHEST}
+"""Roles of bones that a transfer gives keys of their rest."""
+KEYED = NEUTRAL | {
+    Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO,
+}  # fmt: skip
 """Roles of bones that a transfer gives keys."""
-HIDDEN = {Role.TARGET, Role.CHAIN, Role.LEFT_OVER, Role.HELD, Role.SWING, Role.SIDE, Role.SOCKET}
+HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO}
 """Roles of bones that work by themselves."""
+BETWEEN = {Role.SOCKET, Role.TURNED}
+"""Roles of bones that may lie between another and what that is moved by."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +144,15 @@ class Limb:
 
 
 @dataclass(frozen=True)
+class Turn:
+    """By their places: the control ``bone`` turns by a ``share`` of what ``source`` turns by, each in its own axes."""
+
+    bone: int
+    source: int
+    share: float
+
+
+@dataclass(frozen=True)
 class ControlPlan:
     """The bones of a control rig, parents before their children.
 
@@ -136,6 +163,7 @@ class ControlPlan:
     frees: list[int]
     targets: list[int]
     limbs: list[Limb]
+    turns: list[Turn]
     body: Body
 
 
@@ -143,7 +171,8 @@ class ControlPlan:
 class _Planner:
     """Bones that were planned so far, and of the game's bones what the plan needs.
 
-    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``targets`` by their place in ``bones``.
+    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``targets`` by their place in ``bones``, as
+    are ``trunk`` and ``chest``.
     """
 
     names: Sequence[str]
@@ -152,7 +181,11 @@ class _Planner:
     frames: list[Floats]
     sizes: list[float]
     targets: list[int]
+    torso: Torso | None
     bones: list[ControlBone] = field(default_factory=list)
+    turns: list[Turn] = field(default_factory=list)
+    trunk: int = -1
+    chest: int = -1
 
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone; its place."""
@@ -166,6 +199,27 @@ class _Planner:
     def above(self, bone: int) -> int:
         """What controls of one of the game's bones are children of."""
         return self.targets[self.parents[bone]] if self.parents[bone] >= 0 else 0
+
+    def add_bone(self, bone: int) -> int:
+        """Plan the control and the target of one of the game's bones; the place of the control."""
+        torso, above = self.torso, self.above(bone)
+        if torso is not None and bone == torso.pelvis:
+            above = self.trunk = self.add(Role.TORSO, bone, above, _level(self.matrices[bone]), self._trunk_size())
+        elif torso is not None and bone == torso.waist:
+            above = self.trunk
+        free = over = self.add(Role.FREE, bone, above, self.frames[bone], self.sizes[bone])
+        if torso is not None and bone in torso.bending:
+            top = torso.bending[-1]
+            if bone == torso.waist:
+                place = _level(self.matrices[top])
+                self.chest = self.add(Role.CHEST, top, self.trunk, place, self._trunk_size())
+            over = self.add(Role.TURNED, bone, free, _level(self.matrices[bone]), self.sizes[bone])
+            self.turns.append(Turn(over, self.chest, 1.0 / len(torso.bending)))
+        self.targets[bone] = self.add(Role.TARGET, bone, over, self.matrices[bone], self.sizes[bone])
+        return free
+
+    def _trunk_size(self) -> float:
+        return TRUNK * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
 
     def add_limb(self, limb: Limb, bend: Floats) -> Limb:
         """Plan what solves a limb that bends towards ``bend`` (3,)."""
@@ -200,23 +254,24 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     body = body_of(names, parents)
     heads = matrices[:, :3, 3]
     vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
-    limbs = limbs_of(names, parents, heads, body)
+    limbs, torso = limbs_of(names, parents, heads, body), torso_of(parents, heads, body)
     aside = {}
     for limb in limbs:
         upper, lower, end = limb.bones
         vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
         aside[upper] = aside[lower] = _bend(limb, names, parents, heads, body)
     frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], aside.get(bone)) for bone in range(len(names))]
+    if torso is not None:
+        frames[torso.pelvis] = _hips(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
-    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names))
+    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso)
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
     frees = [-1] * len(names)
     for bone in order_from_roots(parents):
-        frees[bone] = planner.add(Role.FREE, bone, planner.above(bone), frames[bone], sizes[bone])
-        planner.targets[bone] = planner.add(Role.TARGET, bone, frees[bone], matrices[bone], sizes[bone])
+        frees[bone] = planner.add_bone(bone)
     solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
-    return ControlPlan(planner.bones, frees, planner.targets, solved, body)
+    return ControlPlan(planner.bones, frees, planner.targets, solved, planner.turns, body)
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
@@ -275,6 +330,20 @@ def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Float
 def _across(vector: Floats, along: Floats) -> Floats:
     result: Floats = vector - along * (vector @ along)
     return result
+
+
+def _level(matrix: Floats) -> Floats:
+    """A bone where another is, with the armature's axes."""
+    result = np.eye(4)
+    result[:3, 3] = matrix[:3, 3]
+    return result
+
+
+def _hips(pelvis: Floats, waist: Floats, frame: Floats) -> Floats:
+    """The control of a pelvis: from the waist down, so that it turns beneath the spine."""
+    down = pelvis - waist
+    far = np.linalg.norm(down) > TOUCHING
+    return _frame(waist, down if far else -frame[:3, 1], -frame[:3, 1], None)
 
 
 def _frame(head: Floats, vector: Floats, otherwise: Floats, aside: Floats | None) -> Floats:
@@ -348,7 +417,7 @@ class Controls:
         """
         there = np.broadcast_to(self.rest, poses.shape).copy()
         basis = np.broadcast_to(np.eye(4), poses.shape).copy()
-        keyed = np.array([role in KEYED for role in self.roles])
+        keyed = np.array([role in KEYED - NEUTRAL for role in self.roles])
         for rows in self._levels:
             above = self._at_rest(rows, there)
             posed = keyed[rows]

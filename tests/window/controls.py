@@ -49,6 +49,35 @@ def posed_saved_and_removed() -> Steps:
     yield from identity.unchanged(path, before)
 
 
+def shift(name: str, change: Matrix, frame: int) -> None:
+    """A key of a control, moved or turned in its armature's space, as a person sets it."""
+    bpy.context.scene.frame_set(frame)
+    bone = next(bone for bone in controls().pose.bones if bone.name.startswith(name))
+    bone.matrix = change @ bone.matrix
+    bone.keyframe_insert("location")
+    bone.keyframe_insert("rotation_quaternion")
+
+
+def trunk_is_posed() -> Steps:
+    """A lower torso and a bent chest change the file; undo gives it back."""
+    path = identity.import_humanoid()
+    before = path.read_bytes()
+    stage.invoke("motionbridge.add_control_rig")
+    yield from stage.until(lambda: controls() is not None, "controls")
+    stage.call("object.mode_set", mode="POSE")
+    stage.step("Add Control Rig")
+    frame = int(identity.rig().animation_data.action.frame_range[0]) + 2
+    shift("Torso", Matrix.Translation((0.0, 0.0, -0.05)), frame)
+    shift("Chest", Matrix.Rotation(0.3, 4, "X"), frame)
+    stage.step("Pose")
+    yield from identity.save_back()
+    assert path.read_bytes() != before, stage.sentence()
+    yield from stage.undo()
+    yield from stage.undo()
+    yield from identity.save_back(if_changed="IMPORTED")
+    assert path.read_bytes() == before, stage.sentence()
+
+
 def another_motion_is_played() -> Steps:
     """A click on another motion of the list moves it onto the controls, which then show it."""
     identity.import_humanoid()
@@ -66,5 +95,6 @@ def another_motion_is_played() -> Steps:
 
 SCENES = [
     ("a control rig is posed, saved back, undone and removed", posed_saved_and_removed),
+    ("a control rig's torso and chest are posed, saved back and undone", trunk_is_posed),
     ("a control rig shows the motion that is played", another_motion_is_played),
 ]

@@ -1,0 +1,185 @@
+"""Controls of a control rig beyond limbs: what each moves by a formula, and what of the file it changes."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix, Quaternion, Vector
+
+from addon.blender import action as actions
+from addon.core import rotation
+from tests.blender.test_control_rig import REAL, clips, key, motions_of, off, saved, select, shown, some, with_rig
+
+MODELS = ["humanoid", *REAL[:1]]
+SPINES = {
+    "humanoid": ["pelvis", "spine", "chest"],
+    "human_stalker_hero_1": ["bip01_pelvis", "bip01_spine", "bip01_spine1", "bip01_spine2"],
+}
+METRES, RADIANS = 1e-5, 5e-5
+SOLVED = 5e-4
+"""Metres within which the solution of a limb comes to its goal."""
+
+
+def playing(model):
+    """A rig with controls that plays a motion, and some frames of that."""
+    rig, controls, _ = with_rig(model)
+    action = next(action for action in motions_of(rig) if action.frame_range[1] >= 8)
+    actions.play(bpy.context, rig, action)
+    first = int(action.frame_range[0])
+    return rig, controls, range(first + 1, first + 5)
+
+
+def rows_of(rig, names):
+    return [rig.data.bones.find(name) for name in names]
+
+
+def bone_names(rig):
+    return [bone.name for bone in rig.data.bones]
+
+
+def ending(rig, *words):
+    """The bones whose names without their sides end with one of some words."""
+    found = [name for name in bone_names(rig) if name.removesuffix("_l").removesuffix("_r").endswith(words)]
+    assert found
+    return found
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_torso_moves_pelvis_spine_and_head_but_no_hand_nor_foot(model):
+    rig, controls, frames = playing(model)
+    pelvis, *spine = SPINES[model]
+    before = shown(rig, frames)
+    change = Matrix.Translation((0.01, -0.005, -0.02)) @ Matrix.Rotation(0.02, 4, (1, 2, 3))
+    key(controls, f"Torso {pelvis}", frames, change)
+    after = shown(rig, frames)
+    rows = rows_of(rig, [pelvis, *spine, *ending(rig, "neck", "head", "clavicle")])
+    metres, radians = off(after[:, rows], np.array(change) @ before[:, rows])
+    assert metres < METRES
+    assert radians < RADIANS
+    rows = rows_of(rig, ending(rig, "hand", "foot"))
+    metres, radians = off(after[:, rows], before[:, rows])
+    assert metres < SOLVED
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_hips_turn_beneath_the_spine(model):
+    rig, controls, frames = playing(model)
+    pelvis, *spine = SPINES[model]
+    hips = controls.pose.bones[f"FK {pelvis}"]
+    waist = rig.data.bones[spine[0]].head_local
+    assert (hips.bone.head_local - waist).length < METRES
+    before = shown(rig, frames)
+    # A little lower, for legs that are straight would not reach.
+    lower = waist - Vector((0, 0, 0.02))
+    change = Matrix.Translation(lower) @ Matrix.Rotation(0.05, 4, (3, -1, 2)) @ Matrix.Translation(-waist)
+    key(controls, hips.name, frames, change)
+    after = shown(rig, frames)
+    rows = rows_of(rig, [pelvis])
+    metres, radians = off(after[:, rows], np.array(change) @ before[:, rows])
+    assert metres < METRES
+    assert radians < RADIANS
+    rows = rows_of(rig, [*spine, *ending(rig, "neck", "head", "clavicle", "hand")])
+    metres, radians = off(after[:, rows], before[:, rows])
+    assert metres < METRES
+    assert radians < RADIANS
+    rows = rows_of(rig, ending(rig, "foot"))
+    assert off(after[:, rows], before[:, rows])[0] < SOLVED
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize("angle", [0.3, -2.5])
+def test_a_chest_bends_each_bone_of_the_spine_by_an_equal_share(model, angle):
+    """Each turns about its own joint, in the axes of the armature as its own bone carries them."""
+    rig, controls, frames = playing(model)
+    pelvis, *spine = SPINES[model]
+    before = shown(rig, frames)
+    chest = controls.pose.bones[f"Chest {spine[-1]}"]
+    for frame in frames:
+        chest.rotation_quaternion = Quaternion((2, 1, -1), angle)
+        chest.keyframe_insert("rotation_quaternion", frame=frame)
+    after = shown(rig, frames)
+    share = np.array(Matrix.Rotation(angle / len(spine), 4, (2, 1, -1)))
+    above = np.eye(4)
+    for row, name in zip(rows_of(rig, spine), spine, strict=True):
+        rest = np.array(rig.data.bones[name].matrix_local)
+        upright = np.eye(4)
+        upright[:3, 3] = rest[:3, 3]
+        carried = before[:, row] @ np.linalg.inv(rest) @ upright
+        expected = above @ carried @ share @ np.linalg.inv(carried) @ before[:, row]
+        metres, radians = off(after[:, row], expected)
+        assert metres < METRES
+        assert radians < RADIANS
+        above = expected @ np.linalg.inv(before[:, row])
+    rows = rows_of(rig, [pelvis, *ending(rig, "thigh", "calf", "foot")])
+    metres, radians = off(after[:, rows], before[:, rows])
+    assert metres < METRES
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_chest_is_drawn_where_the_chest_is(model):
+    rig, controls, frames = playing(model)
+    top = SPINES[model][-1]
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        drawn = controls.pose.bones[f"Chest {top}"].custom_shape_transform
+        assert drawn.id_data == controls
+        assert (drawn.head - rig.pose.bones[top].head).length < METRES
+    select(controls)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for one in (rig, controls):
+        one.select_set(True)
+    bpy.context.view_layer.objects.active = controls
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    assert copy != controls
+    assert copy.pose.bones[f"Chest {top}"].custom_shape_transform == copy.pose.bones[drawn.name]
+
+
+LIMBS = ("upperarm", "forearm", "hand", "thigh", "calf", "foot")
+EDITS = [
+    ("Torso", 0, ("pelvis", *LIMBS)),
+    ("FK", 0, ("pelvis", "spine", "thigh", "calf", "foot")),
+    ("Chest", -1, ("spine", "spine1", "spine2", "chest", "upperarm", "forearm", "hand")),
+]
+
+
+def check_tracks(old, new, frames, moved):
+    """Only tracks of bones that end like ``moved`` differ, elsewhere than on ``frames`` by one step of a track at most.
+
+    A track that had one key for the whole motion gets one for each frame.
+    """
+    outside = np.setdiff1d(np.arange(old.frames), frames)
+    turned = (old.rotations != new.rotations).any(axis=-1)
+    shifted = (old.translations != new.translations).any(axis=-1)
+    changed = [bone for row, bone in enumerate(old.bones) if (turned | shifted)[row].any()]
+    assert changed
+    strange = [bone for bone in changed if not bone.removesuffix("_l").removesuffix("_r").endswith(moved)]
+    assert strange == []
+    assert rotation.angles_between(old.rotations[:, outside], new.rotations[:, outside]).max() <= 2 * 2 / 32767
+    steps = (new.translations.max(axis=1) - new.translations.min(axis=1)) / 254
+    off_by = np.abs(old.translations - new.translations)[:, outside].max(axis=1)
+    assert (off_by <= steps + 1e-6).all()
+    # The trunk moves the start of no limb within its parent.
+    assert [bone for row, bone in enumerate(old.bones) if shifted[row].any() and not bone.endswith(moved[:2])] == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+@pytest.mark.parametrize(("control", "place", "moved"), EDITS)
+def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model, control, place, moved, tmp_path):
+    rig, controls, motions = with_rig(model)
+    long = [action for action in motions_of(rig) if action.frame_range[1] > 30] or motions_of(rig)[:1]
+    chosen = {}
+    for action in some(long, 4):
+        actions.play(bpy.context, rig, action)
+        first, last = map(int, action.frame_range)
+        frames = range(first + 10, first + 21) if last - first > 30 else range(first + 2, first + 5)
+        key(controls, f"{control} {SPINES[model][place]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
+        chosen[action.motionbridge_motion.imported_name] = np.array(frames) - first
+    before, after = clips(motions[-1].read_bytes()), clips(saved(rig, tmp_path / "edited.omf"))
+    for name, old in before.items():
+        if name in chosen:
+            check_tracks(old, after[name], chosen[name], moved)
+        else:
+            assert np.array_equal(old.rotations, after[name].rotations)
+            assert np.array_equal(old.translations, after[name].translations)
