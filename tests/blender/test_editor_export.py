@@ -13,7 +13,7 @@ from addon.core.report import Report
 from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.checks import problems
-from addon.formats.xray.object.chunk_types import DYNAMIC, ExportScale, ObjectFlags
+from addon.formats.xray.object.chunk_types import DYNAMIC, ExportScale, LodName, ObjectFlags
 from addon.formats.xray.object.mesh_chunks import (
     Box,
     Faces,
@@ -26,6 +26,7 @@ from addon.formats.xray.object.mesh_chunks import (
     VertexMaps,
 )
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
+from addon.formats.xray.ogf.chunk_types import UserData
 from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
 from tests.formats.xray.level_bytes import chunk, words
@@ -285,7 +286,23 @@ def test_texts_of_the_panel(samples):
     assert after.first(ExportScale).scale == 2.5
     assert after.references == [b"actors\\weapon"]
     assert after.parts[0].name == b"all"
+    assert (after.first(UserData).text, after.first(LodName).name) == (b"[other]\r\n", b"lod\\weapon")
     assert plan.changes.lines == ["flags", "user data", "LOD", "export scale", "motion references", "bone parts"]
+
+
+def test_a_text_that_is_taken_out_again_is_empty_in_the_file(samples, tmp_path):
+    found = imported(samples / "weapon.object")
+    properties = found.holder.motionbridge_editor_model
+    properties.user_data, properties.lod = "[other]\r\n", "lod\\weapon"
+    target = tmp_path / "with_texts.object"
+    target.write_bytes(exported(found)[1].data)
+    found = imported(target)
+    properties = found.holder.motionbridge_editor_model
+    assert (properties.user_data, properties.lod) == ("[other]\r\n", "lod\\weapon")
+    properties.user_data = properties.lod = ""
+    after, plan = exported(found)
+    assert plan.changes.lines == ["user data", "LOD"]
+    assert (after.first(UserData).text, after.first(LodName).name) == (b"", b"")
 
 
 def test_bones_at_rest_and_their_shapes(samples):

@@ -255,6 +255,16 @@ def test_nodes_below_the_ground_are_buried(yard):
     assert NAMES["nodes"] not in said
 
 
+@pytest.mark.parametrize(("above", "what"), [(9.6, "buried"), (10.4, "nodes")])
+def test_ground_more_than_ten_metres_above_nodes_does_not_bury_them(yard, above, what):
+    made = imported(yard)
+    made["CFORM"][0].location.z += above
+    said = found()
+    (one,) = said[NAMES[what]]
+    assert len(one.faces) == len(made["AI"][0].data.polygons)
+    assert not {NAMES["buried"], NAMES["nodes"]} - {NAMES[what]} & said.keys()
+
+
 def test_an_ai_map_is_checked_alone_and_shows_its_links(yard):
     made = imported(yard)
     (ai_map,) = made["AI"]

@@ -508,6 +508,19 @@ def test_plain_and_binarised_say_the_same(walk, tmp_path):
     assert np.abs(back[2] - wanted[2]).max() < 5e-4
 
 
+def test_what_a_binarised_file_cannot_hold_is_said(tmp_path):
+    file = tmp_path / "far.rtm"
+    file.write_bytes(plain(["Pelvis"], [(0.0, [moved(x=100.03)]), (1.0, [moved(x=1)])]))
+    report = Report()
+    done = load(file)
+    assert planned(done, report=report).data == file.read_bytes()
+    assert not report
+    planned(done, kind=Encoding.BINARISED, report=report)
+    # Numbers of 11 bits are 1/16 apart from 64 on.
+    (line,) = report.lines()
+    assert line == "positions of Pelvis are rounded by up to 0.03 m: binarised files hold 11 bits of each (x)"
+
+
 def test_a_binarised_file_needs_the_games_hierarchy(walk, tmp_path):
     file = tmp_path / "other.rtm"
     file.write_bytes(walk.read_bytes().replace(b"Pelvis", b"Quelle").replace(b"Spine", b"Stamm"))
@@ -529,7 +542,7 @@ def test_the_badge_and_saving_back(walk):
     status = animation_edit.update_status
     assert status(bpy.context, done.rig, done.action, Report()) == "UNTOUCHED"
     curve_of(done.action, "Spine", "location", 2).keyframe_points[2].co[1] += 0.5
-    assert status(bpy.context, done.rig, done.action, Report()) == "EDITED"
+    assert status(bpy.context, done.rig, done.action, Report()) == properties.status == "EDITED"
     bpy.context.view_layer.objects.active = done.rig
     assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
     assert walk.with_name("walk.rtm.bak").exists()

@@ -109,8 +109,7 @@ def _settle_length(action: Action, frames: Any) -> None:
     times = action.curve_frame_range
     outside = times[0] < frames[0] - SAME_FRAME or times[1] > frames[-1] + SAME_FRAME
     action.motionbridge_animation.is_cut = int(outside)
-    if abs(action.frame_start - frames[0]) > SAME_FRAME or abs(action.frame_end - frames[-1]) > SAME_FRAME:
-        action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
+    action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
 
 
 def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
