@@ -131,6 +131,7 @@ def runs_downwards(module: Module) -> Iterator[str]:
             yield f"{module.path}:{line} {module.room} imports {place[0]}"
 
 
+GAMES = {"arma", "descent3", "xray"}
 SHARED_BY_GAMES = {"kinds", "options", "plan"}
 """Modules of `games` that are of no game."""
 
@@ -138,7 +139,9 @@ SHARED_BY_GAMES = {"kinds", "options", "plan"}
 def games_keep_apart(module: Module) -> Iterator[str]:
     for line, place in own_imports(module):
         both = place and len(place) > 1 and len(module.path.parts) > 2
-        if both and module.room == place[0] == "games" and place[1] not in {module.path.parts[1], *SHARED_BY_GAMES}:
+        if not both or module.room != place[0] or place[1] == module.path.parts[1]:
+            continue
+        if (module.room == "games" and place[1] not in SHARED_BY_GAMES) or (module.room == "ui" and place[1] in GAMES):
             yield f"{module.path}:{line} imports the game {place[1]}"
 
 
@@ -386,6 +389,7 @@ BAD = [
     (runs_downwards, "cellar/names.py", ""),
     (games_keep_apart, "games/arma/recipe.py", "from ..xray import recipe"),
     (games_keep_apart, "games/arma/recipe.py", "from ...games.xray.recipe import run"),
+    (games_keep_apart, "ui/arma/panels.py", "from ..xray.motion_operators import OnMotion"),
     (knows_no_blender, "core/space.py", "import mathutils"),
     (knows_no_blender, "formats/xray/omf.py", "def f():\n    from bpy.types import Action"),
     (knows_no_blender, "__init__.py", "import bpy"),
@@ -421,6 +425,7 @@ GOOD = [
     (runs_downwards, "formats/xray/omf/__init__.py", "from ....core import errors\nfrom ..chunks import read"),
     (games_keep_apart, "games/arma/recipe.py", "from . import options\nfrom ...formats.arma import rtm"),
     (games_keep_apart, "games/arma/recipe.py", "from ..plan import FilePlan"),
+    (games_keep_apart, "ui/arma/panels.py", "from ..target import OnAction\nfrom ...games.arma import timing"),
     (knows_no_blender, "blender/action.py", "import bpy"),
     (asks_no_version, "blender/compat.py", "import bpy\nNEW = bpy.app.version >= (5, 0, 0)"),
     (asks_no_version, "core/names.py", "def f(x):\n    return hasattr(x, 'read')"),

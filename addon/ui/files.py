@@ -4,7 +4,7 @@ Save Back, for every format, is a dialog that says what will change and what wil
 An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -87,6 +87,16 @@ class BackupChoice:
         description="Keep the old file with .bak added to its name; an existing backup is kept",
         default=True,
     )
+
+
+def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
+    """Show the first picture in an open image editor; the sentence about them."""
+    for image in images:
+        image.use_fake_user = fake_user
+    for area in context.screen.areas if context.screen is not None else ():
+        if area.type == "IMAGE_EDITOR":
+            area.spaces.active.image = images[0]
+    return said("Images: {}, first: {}").format(len(images), images[0].name)
 
 
 def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:

@@ -1,24 +1,21 @@
 """What of the scene is meant: the active armature, however the user points at it; and the scene's rate and length."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable
+from typing import Any
 
 import bpy
+from bpy.props import StringProperty
 
 from ..blender import action as blender_action
 from ..blender import armature
 from ..blender.control_links import is_control_rig, moved_by
+from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report, counted_plural
 from ..games.xray.levels import details as level_details
 from ..games.xray.levels.properties import DRAWN_KINDS, holder_of
 from .bases import said
-from .operation import Outcome
-
-if TYPE_CHECKING:
-    from ..blender.typed import Action, Context, Object
+from .operation import Operation, Outcome
 
 
 def active_rig(context: Any) -> Any:
@@ -252,6 +249,44 @@ def objects_of(collection: str) -> list[Object]:
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
     return [shown for shown in found.all_objects if not (armature.is_shape(shown) or is_control_rig(shown))]
+
+
+def plays_action(operator: Any, context: Context) -> bool:
+    """For polls: whether the active armature plays an action; where it does not, that is the operator's reason."""
+    if lacks_rig(operator, context):
+        return False
+    operator.poll_message_set("The active armature has no action: choose one in the list")
+    return active_action(context) is not None
+
+
+class OnAction(Operation):
+    """Mixed into operators on one action: the named one, else the active one."""
+
+    action: StringProperty(
+        name="Action",
+        description="Name of the action; empty for the active one",
+        options={"SKIP_SAVE", "HIDDEN"},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active armature plays an action."""
+        return plays_action(cls, context)
+
+    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+        """The action."""
+        return (self.chosen(context)[1],)
+
+    def chosen(self, context: bpy.types.Context) -> tuple[Any, Any]:
+        """The armature and the action. Raises `WriteError`."""
+        rig = rig_to_export(context, "")
+        action = bpy.data.actions.get(self.action) if self.action else active_action(context)
+        if action is None:
+            raise WriteError(
+                f"there is no action {self.action!r}" if self.action else f"{rig.name!r} plays no action",
+                remedy="Choose one in the list of motions",
+            )
+        return rig, action
 
 
 # Rate and length of the scene -----------------------------------------------------------------------------------------

@@ -20,15 +20,14 @@ from ..files import SaveBack
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import active_action, active_rig, frames_said, lacks_rig
-from ..xray.motion_operators import OnMotion
+from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
     from ...games.arma.animation_export import AnimationPlan
 
 
-class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
     """Check whether the animation is edited"""
 
     bl_idname = "motionbridge.arma_compare"
@@ -47,7 +46,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnMotion, BlenderOperator):
         return Outcome(f"{action.name}: {said(name)}")
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, BlenderOperator):
     """Write the animation to its source file, with a backup if none exists"""
 
     bl_idname = "motionbridge.arma_save_back"
@@ -84,7 +83,7 @@ class MOTIONBRIDGE_OT_arma_save_back(OnMotion, SaveBack, HiddenKeysChoice, Blend
         self.restore_hidden_keys(rig, [action])
 
 
-class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
     """Add an event at the current frame"""
 
     bl_idname = "motionbridge.arma_event_add"
@@ -101,7 +100,7 @@ class MOTIONBRIDGE_OT_arma_event_add(OnMotion, BlenderOperator):
         return Outcome(said("Added the event {}").format(made.marker))
 
 
-class MOTIONBRIDGE_OT_arma_event_remove(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
     """Remove the active event and its marker"""
 
     bl_idname = "motionbridge.arma_event_remove"
@@ -336,7 +335,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         return Outcome(said("Animations in the list: {}, added: {}").format(listed, added))
 
 
-class MOTIONBRIDGE_OT_match_scene_to_animation(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
     """Set the first and last frame of the scene; the frame rate stays, as a config sets the game's speed"""
 
     bl_idname = "motionbridge.match_scene_to_animation"

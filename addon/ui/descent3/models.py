@@ -1,6 +1,5 @@
 """Models (.oof), archives and textures (.ogf, .oaf): import, export and Save Back."""
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +7,8 @@ import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
 from ...blender.typed import Context, Object
-from ...core import files
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
-from ...formats import HEAD_SIZE, detect
 from ...games import plan as plans
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, property_values, textures
 from ...games.descent3.model_properties import holder_of
@@ -30,7 +27,7 @@ from ..bases import (
     said,
     shown,
 )
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, broken_lines, hand_over
 from ..preferences import descent3_folders
@@ -410,22 +407,6 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
         return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
-
-
-def is_texture(path: str) -> bool:
-    """Whether a file is a texture: models of another game have the same suffix. Raises `ReadError`."""
-    known = detect(path, files.read_file(path, HEAD_SIZE))
-    return known is not None and known.name == "ogf_image"
-
-
-def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
-    """Show the first picture in an open image editor; the sentence about them."""
-    for image in images:
-        image.use_fake_user = fake_user
-    for area in context.screen.areas if context.screen is not None else ():
-        if area.type == "IMAGE_EDITOR":
-            area.spaces.active.image = images[0]
-    return said("Images: {}, first: {}").format(len(images), images[0].name)
 
 
 class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):

@@ -13,6 +13,7 @@ from ...blender.typed import Context, Object
 from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
+from ...formats import HEAD_SIZE, detect
 from ...games.descent3 import textures
 from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
@@ -33,8 +34,7 @@ from ..bases import (
     said,
     shown,
 )
-from ..descent3.models import is_texture, keep_and_show
-from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter
+from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import model_options
@@ -115,6 +115,12 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         if imported.rig is not None and self.motions != "NONE":
             import_motions(context, imported, path, report, referenced=self.motions == "ALL")
         return imported
+
+
+def is_texture(path: str) -> bool:
+    """Whether a file is a texture of Descent 3, which have the same suffix. Raises `ReadError`."""
+    known = detect(path, files.read_file(path, HEAD_SIZE))
+    return known is not None and known.name == "ogf_image"
 
 
 def import_motions(

@@ -22,47 +22,13 @@ from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from ..bases import CALL, BlenderOperator, said
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
-from ..target import active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
+from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
 from .motion_files import active_file
 
 
-def plays_action(operator: Any, context: Context) -> bool:
-    """The poll of operators on what the active armature plays, with the reason where there is none."""
-    if lacks_rig(operator, context):
-        return False
-    operator.poll_message_set("The active armature has no action: choose one in the list")
-    return active_action(context) is not None
-
-
-class OnMotion(Operation):
-    """Mixed into operators on one motion: the named action, else the active one."""
-
-    action: StringProperty(
-        name="Action",
-        description="Name of the action; empty for the active one",
-        options={"SKIP_SAVE", "HIDDEN"},
-    )
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        """The active armature plays an action."""
-        return plays_action(cls, context)
-
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """The action."""
-        return (self.chosen(context)[1],)
-
-    def chosen(self, context: bpy.types.Context) -> tuple[Any, Any]:
-        """The armature and the action. Raises `WriteError`."""
-        rig = rig_to_export(context, "")
-        action = bpy.data.actions.get(self.action) if self.action else active_action(context)
-        if action is None:
-            raise WriteError(
-                f"there is no action {self.action!r}" if self.action else f"{rig.name!r} plays no action",
-                remedy="Choose one in the list of motions",
-            )
-        return rig, action
+class OnMotion(OnAction):
+    """Mixed into operators on one motion."""
 
     def chosen_of_file(self, context: Context) -> tuple[Any, Any, Any]:
         """The armature, the action and its motion file. Raises `WriteError`."""
