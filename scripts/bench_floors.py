@@ -1,7 +1,10 @@
 """The floors of imports and exports inside a Blender, the same for every format.
 
 The floor of importing hands the keys, meshes and bones that an import made to Blender again, arrays ready, by the
-fastest calls known. The floor of exporting reads them, and writes as many bytes as the file has.
+fastest calls known. Edges that faces share are left to Blender to find: no file has them. Materials that meshes show,
+and the armature that deforms them, are made as well, since no import can do without; each material is plain. What only
+our imports make is not: bytes kept, properties, shapes that bones are drawn as. The floor of exporting reads the
+arrays, and writes as many bytes as the file has.
 """
 
 from __future__ import annotations
@@ -18,6 +21,7 @@ import numpy as np
 from mathutils import Matrix
 
 from addon.blender import compat
+from addon.blender.armature import is_shape
 
 HANDLES = ("handle_left", "handle_right")
 BEZIER = 2
@@ -150,7 +154,8 @@ class MeshArrays:
     """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner, or by vertex where Blender takes those faster)
     or None.
 
-    ``pulls``: index of a vertex group, a weight, and the vertices with it.
+    ``pulls``: index of a vertex group, a weight, and the vertices with it. ``materials`` their names, "" for none;
+    ``rig`` the number of the armature that deforms it, -1 for none.
     """
 
     positions: Any
@@ -162,6 +167,8 @@ class MeshArrays:
     attributes: list[tuple[str, str, str, Any]]
     groups: list[str]
     pulls: list[tuple[int, float, list[int]]]
+    materials: list[str]
+    rig: int
 
 
 def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
@@ -170,8 +177,8 @@ def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
     return values
 
 
-def read_mesh(shown: Any) -> MeshArrays:
-    """All arrays of the mesh of an object that an import may have made, but for weights."""
+def read_mesh(shown: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
+    """All arrays of the mesh of an object that an import may have made, but for weights; ``rigs`` may deform it."""
     mesh = shown.data
     layers = [layer.name for layer in mesh.uv_layers]
     attributes = []
@@ -192,6 +199,8 @@ def read_mesh(shown: Any) -> MeshArrays:
         attributes,
         [group.name for group in shown.vertex_groups],
         [],
+        [used.name if used is not None else "" for used in mesh.materials],
+        next((rigs.index(one.object) for one in shown.modifiers if one.type == "ARMATURE" and one.object in rigs), -1),
     )
 
 
@@ -214,7 +223,7 @@ def read_pulls(shown: Any) -> list[tuple[int, float, list[int]]]:
     return [(group, weight, vertices) for (group, weight), vertices in pulls.items()]
 
 
-def _make_mesh(arrays: MeshArrays) -> None:
+def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any]) -> None:
     mesh: Any = bpy.data.meshes.new("floor")
     mesh.vertices.add(len(arrays.positions) // 3)
     mesh.attributes["position"].data.foreach_set("vector", arrays.positions)
@@ -226,6 +235,8 @@ def _make_mesh(arrays: MeshArrays) -> None:
         mesh.edges.add(len(arrays.edges) // 2)
         mesh.attributes[".edge_verts"].data.foreach_set("value", arrays.edges)
         mesh.attributes[".corner_edge"].data.foreach_set("value", np.arange(len(arrays.corners), dtype=np.int32))
+    for name in arrays.materials:
+        mesh.materials.append(_material(name, materials) if name else None)
     _give_attributes(mesh, [one for one in arrays.attributes if one[2] != "EDGE"])
     for name, values in arrays.uvs:
         mesh.uv_layers.new(name=name, do_init=False).uv.foreach_set("vector", values)
@@ -242,6 +253,18 @@ def _make_mesh(arrays: MeshArrays) -> None:
     for number, weight, vertices in arrays.pulls:
         groups[number].add(vertices, weight, "REPLACE")
     bpy.context.scene.collection.objects.link(made)
+    if arrays.rig >= 0:
+        made.parent = rigs[arrays.rig]
+        made.modifiers.new("floor", "ARMATURE").object = rigs[arrays.rig]
+
+
+def _material(name: str, made: dict[str, Any]) -> Any:
+    """A plain material with nodes, which all materials have since 5.0; each is made once."""
+    if name not in made:
+        made[name] = bpy.data.materials.new(name)
+        if made[name].node_tree is None:
+            made[name].use_nodes = True
+    return made[name]
 
 
 def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> None:
@@ -274,7 +297,7 @@ def _bone_arrays(rig: Any) -> BoneArrays:
     )
 
 
-def _make_bones(arrays: BoneArrays) -> None:
+def _make_bones(arrays: BoneArrays) -> Any:
     rig = bpy.data.objects.new("floor", bpy.data.armatures.new("floor"))
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
@@ -287,6 +310,7 @@ def _make_bones(arrays: BoneArrays) -> None:
     for bone, parent in zip(made, arrays.parents, strict=True):
         bone.parent = made[parent] if parent >= 0 else None
     bpy.ops.object.mode_set(mode="OBJECT")
+    return rig
 
 
 # ---- all of it
@@ -304,22 +328,22 @@ class Arrays:
     def of_all(cls, known: Collection[Any] = ()) -> Arrays:
         """The arrays of what is there now, without the armature objects that were ``known`` before."""
         rigs = [one for one in bpy.data.objects if one.type == "ARMATURE" and one not in known]
-        shapes = [replace(read_mesh(shown), pulls=read_pulls(shown)) for shown in meshes()]
+        shapes = [replace(read_mesh(shown, rigs), pulls=read_pulls(shown)) for shown in meshes()]
         return cls(_action_arrays(), shapes, [_bone_arrays(rig) for rig in rigs])
 
     def hand_over(self) -> None:
         """The floor of importing."""
-        for rig in self.rigs:
-            _make_bones(rig)
+        rigs = [_make_bones(rig) for rig in self.rigs]
+        materials: dict[str, Any] = {}
         for mesh in self.meshes:
-            _make_mesh(mesh)
+            _make_mesh(mesh, materials, rigs)
         _make_actions(self.actions)
         bpy.context.view_layer.update()
 
 
 def meshes() -> Iterator[Any]:
-    """An object of each mesh; not the outlines that bones are drawn as, which have no faces."""
-    shown = [one for one in bpy.data.objects if one.type == "MESH" and len(one.data.polygons)]
+    """An object of each mesh; not the shapes that bones are drawn as."""
+    shown = [one for one in bpy.data.objects if one.type == "MESH" and len(one.data.polygons) and not is_shape(one)]
     yield from {one.data.name: one for one in shown}.values()
 
 
