@@ -188,10 +188,12 @@ THICKNESS, THIN = 0.1, 0.04
 RING_CORNERS = 24
 CONTROL_SIZES = {
     Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
+    Role.FIST: 0.8, Role.CURL: 0.5,
 }  # fmt: skip
 """Of a control's shape, as a share of its bone's length."""
-LYING = {Role.ROOT, Role.TORSO, Role.CHEST}
-"""Roles of controls whose circles lie flat."""
+FLAT, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
+TURNS = {Role.ROOT: FLAT, Role.TORSO: FLAT, Role.CHEST: FLAT, Role.FIST: WHEEL, Role.CURL: WHEEL}
+"""Of circles that are not around their bone but lie flat, or are wheels about its x axis."""
 WIRE = 2.0
 """Pixels of a control's lines: dark colors of one pixel are lost on a mesh."""
 NO_PALETTE = "DEFAULT"
@@ -282,7 +284,8 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     """Shapes, colours and collections of a control rig's bones, named ``given``, but for those that work by
     themselves.
 
-    Controls of a bone are circles around it, goals boxes, poles rings; those of torso and chest lie flat.
+    Controls of a bone are circles around it, goals boxes, poles rings; those of torso and chest lie flat,
+    those that curl fingers are wheels.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
@@ -294,7 +297,7 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         pose_bone = controls.pose.bones[name]
         size = max(CONTROL_SIZES[bone.role] * bone.length, least)
         pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
-        _place(pose_bone, (size, size, size), Euler((np.pi / 2, 0, 0) if bone.role in LYING else (0, 0, 0)))
+        _place(pose_bone, (size, size, size), TURNS.get(bone.role, Euler()))
         pose_bone.custom_shape_wire_width = WIRE
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)

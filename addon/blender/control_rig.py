@@ -142,15 +142,20 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
 
 
 def _turn(controls: Any, planned: ControlPlan, given: list[str]) -> None:
-    """Constraints of what bends along with another control; such controls only turn."""
+    """Constraints of what bends or curls along with another control; such controls only turn."""
     bones = controls.pose.bones
     for turn in planned.turns:
-        copied = bones[given[turn.bone]].constraints.new("COPY_ROTATION")
+        constraints = bones[given[turn.bone]].constraints
+        copied = constraints.new("COPY_ROTATION")
         copied.target, copied.subtarget = controls, given[turn.source]
         copied.owner_space = copied.target_space = "LOCAL"
         copied.influence = turn.share
+        if turn.is_curl:
+            copied.use_y = copied.use_z = False
+            copied.mix_mode = "ADD" if len(constraints) > 1 else "REPLACE"
     for bone, name in zip(planned.bones, given, strict=True):
         bones[name].lock_location = (bone.role in NEUTRAL,) * 3
+        bones[name].lock_rotation = (False, *(bone.role is Role.FIST,) * 2)
 
 
 def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:

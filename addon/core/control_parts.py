@@ -5,6 +5,7 @@ Heads are (bones, 3) in the armature's space, metres, z up.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -14,6 +15,12 @@ from numpy.typing import NDArray
 from .body import Body, Part, Side, children_of, main_children
 
 Floats = NDArray[np.float64]
+
+BENT, THUMB_BENT = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
+"""From this bend on, the joints of a finger at rest say about which axis it curls."""
+ALIKE = np.cos(np.radians(45.0))
+"""Cosine between the axis that a finger's own joints say and that of its knuckles: below it the knuckles are right."""
+_THUMB = re.compile(r"thumb|finger_?0$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -28,6 +35,15 @@ class Torso:
     def bending(self) -> tuple[int, ...]:
         """What of the spine bends together; one bone alone needs no control for that."""
         return self.spine if len(self.spine) > 1 else ()
+
+
+@dataclass(frozen=True)
+class Finger:
+    """The joints of a finger outwards, the hand that it belongs to, and the axis (3,) about which it closes."""
+
+    bones: tuple[int, ...]
+    hand: int
+    axis: Floats
 
 
 def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
@@ -56,3 +72,69 @@ def _above(bone: int, parents: Sequence[int]) -> list[int]:
         line.append(bone)
         bone = parents[bone]
     return line
+
+
+def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Finger]:
+    """The fingers of two joints and more whose axis can be told."""
+    inside = [part is Part.HAND and side is not Side.NONE for part, side in zip(body.parts, body.sides, strict=True)]
+    children = [[child for child in below if inside[child]] for below in children_of(parents)]
+    hands: dict[int, list[tuple[int, ...]]] = {}
+    for leaf in range(len(names)):
+        if not inside[leaf] or children[leaf]:
+            continue
+        line = [leaf]
+        while (above := parents[line[0]]) >= 0 and inside[above] and len(children[above]) == 1:
+            line.insert(0, above)
+        hand = next((bone for bone in _above(line[0], parents) if not inside[bone]), -1)
+        if hand >= 0 and len(line) > 1:
+            hands.setdefault(hand, []).append(tuple(line))
+    found = []
+    for hand, lines in hands.items():
+        axes = _axes([_THUMB.search(names[line[0]]) is not None for line in lines], lines, heads, body.sides[hand])
+        found += [Finger(line, hand, axis) for line, axis in zip(lines, axes, strict=True) if axis is not None]
+    return found
+
+
+def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Floats, side: Side) -> list[Floats | None]:
+    """The axis of each finger of one hand.
+
+    Fingers close about the line of the knuckles: of a left hand from the index finger to the little one, of a right
+    hand back. The bend at rest says it more exactly where it agrees. A thumb closes as it is bent, else towards the
+    little finger.
+    """
+    thumb = next((heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if one), None)
+    knuckles = np.array([heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if not one]).reshape(-1, 3)
+    across = little = None
+    if len(knuckles):
+        index = knuckles[0 if thumb is None else np.linalg.norm(knuckles - thumb, axis=1).argmin()]
+        little = knuckles[np.linalg.norm(knuckles - index, axis=1).argmax()]
+        begin = index if len(knuckles) > 1 or thumb is None else thumb
+        across = _unit((little - begin) * (1.0 if side is Side.LEFT else -1.0))
+    found: list[Floats | None] = []
+    for line, is_thumb in zip(lines, thumbs, strict=True):
+        first = heads[line[1]] - heads[line[0]]
+        own = _bend(line, heads, THUMB_BENT if is_thumb else BENT)
+        if is_thumb:
+            other = _unit(np.cross(first, little - heads[line[0]])) if little is not None else None
+        else:
+            other = across
+            own = own if other is None or own is None or own @ other > ALIKE else None
+        axis = own if own is not None else other
+        is_clear = axis is not None and np.linalg.norm(np.cross(axis, first)) > BENT * np.linalg.norm(first)
+        found.append(axis if is_clear else None)
+    return found
+
+
+def _bend(line: tuple[int, ...], heads: Floats, least: float) -> Floats | None:
+    """(3,) about which the first two segments of a finger are bent at rest."""
+    if len(line) < 3:
+        return None
+    first, second = heads[line[1]] - heads[line[0]], heads[line[2]] - heads[line[1]]
+    normal = np.cross(first, second)
+    is_bent = np.linalg.norm(normal) > least * np.linalg.norm(first) * np.linalg.norm(second)
+    return _unit(normal) if is_bent else None
+
+
+def _unit(vector: Floats) -> Floats | None:
+    length = float(np.linalg.norm(vector))
+    return vector / length if length > 1e-9 else None

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from . import affine, rotation
 from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
-from .control_parts import Torso, torso_of
+from .control_parts import Finger, Torso, fingers_of, torso_of
 
 Floats = NDArray[np.float64]
 
@@ -78,8 +78,12 @@ class Role(Enum):
     """Moves pelvis, spine and all above, but no goal: the centre of mass."""
     CHEST = "chest"
     """Bends the spine."""
+    FIST = "fist"
+    """Curls all fingers of a hand."""
+    CURL = "curl"
+    """Turns the first joint of a finger, and curls the others."""
     TURNED = "turned"
-    """Turns as a chest does."""
+    """Turns as chests, fists and curls do."""
     SOCKET = "socket"
     """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
     and of everything below it, to some 1e-5.
@@ -99,11 +103,13 @@ LABELS = {
     Role.SIDE: "Side",
     Role.TORSO: "Torso",
     Role.CHEST: "Chest",
+    Role.FIST: "Fist",
+    Role.CURL: "Curl",
     Role.TURNED: "Turned",
     Role.SOCKET: "Socket",
 }
 """What names of control bones begin with, before that of the game's bone."""
-NEUTRAL = {Role.CHEST}
+NEUTRAL = {Role.CHEST, Role.FIST, Role.CURL}
 """Roles of bones that a transfer gives keys of their rest."""
 KEYED = NEUTRAL | {
     Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO,
@@ -111,7 +117,7 @@ KEYED = NEUTRAL | {
 """Roles of bones that a transfer gives keys."""
 HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO}
 """Roles of bones that work by themselves."""
-BETWEEN = {Role.SOCKET, Role.TURNED}
+BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
 """Roles of bones that may lie between another and what that is moved by."""
 
 
@@ -145,11 +151,15 @@ class Limb:
 
 @dataclass(frozen=True)
 class Turn:
-    """By their places: the control ``bone`` turns by a ``share`` of what ``source`` turns by, each in its own axes."""
+    """By their places: the control ``bone`` turns by a ``share`` of what ``source`` turns by, each in its own axes.
+
+    Curls are taken about the x axis alone.
+    """
 
     bone: int
     source: int
-    share: float
+    share: float = 1.0
+    is_curl: bool = False
 
 
 @dataclass(frozen=True)
@@ -172,7 +182,7 @@ class _Planner:
     """Bones that were planned so far, and of the game's bones what the plan needs.
 
     ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``targets`` by their place in ``bones``, as
-    are ``trunk`` and ``chest``.
+    are ``trunk`` and ``chest``. ``fingers`` by their joints, ``fists`` by hands, ``curls`` by first joints of fingers.
     """
 
     names: Sequence[str]
@@ -182,10 +192,13 @@ class _Planner:
     sizes: list[float]
     targets: list[int]
     torso: Torso | None
+    fingers: dict[int, Finger]
     bones: list[ControlBone] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     trunk: int = -1
     chest: int = -1
+    fists: dict[int, int] = field(default_factory=dict)
+    curls: dict[int, int] = field(default_factory=dict)
 
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone; its place."""
@@ -215,8 +228,27 @@ class _Planner:
                 self.chest = self.add(Role.CHEST, top, self.trunk, place, self._trunk_size())
             over = self.add(Role.TURNED, bone, free, _level(self.matrices[bone]), self.sizes[bone])
             self.turns.append(Turn(over, self.chest, 1.0 / len(torso.bending)))
+        elif bone in self.fingers:
+            over = self._add_curled(self.fingers[bone], bone, free)
         self.targets[bone] = self.add(Role.TARGET, bone, over, self.matrices[bone], self.sizes[bone])
         return free
+
+    def _add_curled(self, finger: Finger, bone: int, free: int) -> int:
+        """Plan what curls a joint of a finger, whose target then is a child of that."""
+        frame, size = self.frames[bone], self.sizes[bone]
+        first = finger.bones[0]
+        if finger.hand not in self.fists:
+            hand = self.frames[finger.hand]
+            across = _frame(hand[:3, 3], hand[:3, 1], hand[:3, 1], finger.axis)
+            above = self.targets[finger.hand]
+            self.fists[finger.hand] = self.add(Role.FIST, finger.hand, above, across, self.sizes[finger.hand])
+        turned = self.add(Role.TURNED, bone, free, frame, size)
+        self.turns.append(Turn(turned, self.fists[finger.hand], is_curl=True))
+        if bone == first:
+            self.curls[first] = self.add(Role.CURL, first, turned, frame, size)
+            return self.curls[first]
+        self.turns.append(Turn(turned, self.curls[first], is_curl=True))
+        return turned
 
     def _trunk_size(self) -> float:
         return TRUNK * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
@@ -255,7 +287,8 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     heads = matrices[:, :3, 3]
     vectors = drawing_of(matrices, lengths, parents, body).vectors.copy()
     limbs, torso = limbs_of(names, parents, heads, body), torso_of(parents, heads, body)
-    aside = {}
+    fingers = {bone: finger for finger in fingers_of(names, parents, heads, body) for bone in finger.bones}
+    aside = {bone: finger.axis for bone, finger in fingers.items()}
     for limb in limbs:
         upper, lower, end = limb.bones
         vectors[upper], vectors[lower] = heads[lower] - heads[upper], heads[end] - heads[lower]
@@ -264,7 +297,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     if torso is not None:
         frames[torso.pelvis] = _hips(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
-    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso)
+    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers)
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
     frees = [-1] * len(names)

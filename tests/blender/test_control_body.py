@@ -43,6 +43,19 @@ def ending(rig, *words):
     return found
 
 
+def bent(rig, before, names, frames, turns):
+    """(frames, names, 4, 4) of bones in a row, each below the one before it and turned about its own joint.
+
+    ``turns`` are in ``frames``, which lie in the armature's rest pose as the bones do.
+    """
+    above, found = np.eye(4), []
+    for row, name, frame, turn in zip(rows_of(rig, names), names, frames, turns, strict=True):
+        carried = before[:, row] @ np.linalg.inv(np.array(rig.data.bones[name].matrix_local)) @ np.array(frame)
+        found.append(above @ carried @ np.array(turn) @ np.linalg.inv(carried) @ before[:, row])
+        above = found[-1] @ np.linalg.inv(before[:, row])
+    return np.stack(found, axis=1)
+
+
 @pytest.mark.parametrize("model", MODELS)
 def test_a_torso_moves_pelvis_spine_and_head_but_no_hand_nor_foot(model):
     rig, controls, frames = playing(model)
@@ -98,18 +111,11 @@ def test_a_chest_bends_each_bone_of_the_spine_by_an_equal_share(model, angle):
         chest.rotation_quaternion = Quaternion((2, 1, -1), angle)
         chest.keyframe_insert("rotation_quaternion", frame=frame)
     after = shown(rig, frames)
-    share = np.array(Matrix.Rotation(angle / len(spine), 4, (2, 1, -1)))
-    above = np.eye(4)
-    for row, name in zip(rows_of(rig, spine), spine, strict=True):
-        rest = np.array(rig.data.bones[name].matrix_local)
-        upright = np.eye(4)
-        upright[:3, 3] = rest[:3, 3]
-        carried = before[:, row] @ np.linalg.inv(rest) @ upright
-        expected = above @ carried @ share @ np.linalg.inv(carried) @ before[:, row]
-        metres, radians = off(after[:, row], expected)
-        assert metres < METRES
-        assert radians < RADIANS
-        above = expected @ np.linalg.inv(before[:, row])
+    share = Matrix.Rotation(angle / len(spine), 4, (2, 1, -1))
+    upright = [Matrix.Translation(rig.data.bones[name].head_local) for name in spine]
+    metres, radians = off(after[:, rows_of(rig, spine)], bent(rig, before, spine, upright, [share] * len(spine)))
+    assert metres < METRES
+    assert radians < RADIANS
     rows = rows_of(rig, [pelvis, *ending(rig, "thigh", "calf", "foot")])
     metres, radians = off(after[:, rows], before[:, rows])
     assert metres < METRES
@@ -144,8 +150,8 @@ EDITS = [
 ]
 
 
-def check_tracks(old, new, frames, moved):
-    """Only tracks of bones that end like ``moved`` differ, elsewhere than on ``frames`` by one step of a track at most.
+def check_tracks(old, new, frames, is_moved):
+    """Only tracks of bones that are moved differ, elsewhere than on ``frames`` by one step of a track at most.
 
     A track that had one key for the whole motion gets one for each frame.
     """
@@ -154,19 +160,33 @@ def check_tracks(old, new, frames, moved):
     shifted = (old.translations != new.translations).any(axis=-1)
     changed = [bone for row, bone in enumerate(old.bones) if (turned | shifted)[row].any()]
     assert changed
-    strange = [bone for bone in changed if not bone.removesuffix("_l").removesuffix("_r").endswith(moved)]
-    assert strange == []
+    assert [bone for bone in changed if not is_moved(bone)] == []
     assert rotation.angles_between(old.rotations[:, outside], new.rotations[:, outside]).max() <= 2 * 2 / 32767
     steps = (new.translations.max(axis=1) - new.translations.min(axis=1)) / 254
     off_by = np.abs(old.translations - new.translations)[:, outside].max(axis=1)
     assert (off_by <= steps + 1e-6).all()
-    # The trunk moves the start of no limb within its parent.
-    assert [bone for row, bone in enumerate(old.bones) if shifted[row].any() and not bone.endswith(moved[:2])] == []
+    return [bone for row, bone in enumerate(old.bones) if shifted[row].any()]
 
 
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize(("control", "place", "moved"), EDITS)
 def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model, control, place, moved, tmp_path):
+    def is_moved(bone):
+        return bone.removesuffix("_l").removesuffix("_r").endswith(moved)
+
+    def pose(controls, frames):
+        key(controls, f"{control} {SPINES[model][place]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
+
+    shifted = edit_some(model, pose, is_moved, tmp_path / "edited.omf")
+    # The trunk moves the start of no limb within its parent.
+    assert [bone for bone in shifted if not bone.endswith(moved[:2])] == []
+
+
+def edit_some(model, pose, is_moved, path):
+    """Change controls by ``pose(controls, frames)`` on some frames of some motions.
+
+    Gives the bones whose translations differ in the file.
+    """
     rig, controls, motions = with_rig(model)
     long = [action for action in motions_of(rig) if action.frame_range[1] > 30] or motions_of(rig)[:1]
     chosen = {}
@@ -174,12 +194,91 @@ def test_an_edit_of_the_trunk_changes_tracks_that_it_moves_on_those_frames(model
         actions.play(bpy.context, rig, action)
         first, last = map(int, action.frame_range)
         frames = range(first + 10, first + 21) if last - first > 30 else range(first + 2, first + 5)
-        key(controls, f"{control} {SPINES[model][place]}", frames, Matrix.Rotation(0.05, 4, (1, 1, 1)))
+        pose(controls, frames)
         chosen[action.motionbridge_motion.imported_name] = np.array(frames) - first
-    before, after = clips(motions[-1].read_bytes()), clips(saved(rig, tmp_path / "edited.omf"))
+    before, after = clips(motions[-1].read_bytes()), clips(saved(rig, path))
+    shifted = []
     for name, old in before.items():
         if name in chosen:
-            check_tracks(old, after[name], chosen[name], moved)
+            shifted += check_tracks(old, after[name], chosen[name], is_moved)
         else:
             assert np.array_equal(old.rotations, after[name].rotations)
             assert np.array_equal(old.translations, after[name].translations)
+    return shifted
+
+
+FINGERS = [
+    (model, first)
+    for model, first in (
+        ("human_stalker_hero_1", "bip01_l_finger1"),
+        ("gwr_wpn_hand_04", "bip01_l_finger2"),
+        ("ixray_wpn_hand_0", "r_finger0"),
+    )
+    if model in REAL
+]
+
+
+def joints_of(rig, first):
+    """A finger's bones outwards."""
+    found = [rig.data.bones[first]]
+    while found[-1].children:
+        found.append(found[-1].children[0])
+    return [bone.name for bone in found]
+
+
+def turn(controls, name, frames, angle):
+    """Turn a control about its own x axis, as a person does who sees what is locked."""
+    bone = controls.pose.bones[name]
+    for frame in frames:
+        bone.rotation_quaternion = Quaternion((1, 0, 0), angle)
+        bone.keyframe_insert("rotation_quaternion", frame=frame)
+
+
+@pytest.mark.parametrize(("model", "first"), FINGERS)
+def test_fist_and_curl_add_up_in_every_joint_of_a_finger(model, first):
+    rig, controls, frames = playing(model)
+    joints = joints_of(rig, first)
+    assert len(joints) > 1
+    hand = rig.data.bones[first].parent.name
+    angles = {f"Fist {hand}": 0.7, f"Curl {first}": -0.3}
+    before = shown(rig, frames)
+    for name, angle in angles.items():
+        turn(controls, name, frames, angle)
+    after = shown(rig, frames)
+    frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in joints]
+    turns = [Matrix.Rotation(0.4, 4, "X")] * len(joints)
+    metres, radians = off(after[:, rows_of(rig, joints)], bent(rig, before, joints, frame_of, turns))
+    assert metres < METRES
+    assert radians < RADIANS
+    # The other fingers of that hand have the fist alone, and nothing else moves.
+    is_other = [bone.name for bone in rig.data.bones if f"Curl {bone.name}" in controls.pose.bones]
+    for other in (name for name in is_other if name != first and rig.data.bones[name].parent.name == hand):
+        line = joints_of(rig, other)
+        frame_of = [controls.data.bones[f"FK {name}"].matrix_local for name in line]
+        turns = [Matrix.Rotation(0.7, 4, "X")] * len(line)
+        metres, radians = off(after[:, rows_of(rig, line)], bent(rig, before, line, frame_of, turns))
+        assert metres < METRES
+        assert radians < RADIANS
+    below = {bone.name for bone in rig.data.bones[hand].children_recursive}
+    still = rows_of(rig, [name for name in bone_names(rig) if name not in below])
+    metres, radians = off(after[:, still], before[:, still])
+    assert metres < METRES
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize(("model", "first"), FINGERS[:2])
+@pytest.mark.parametrize("control", ["Fist", "Curl"])
+def test_fingers_that_are_curled_change_their_tracks_on_those_frames(model, first, control, tmp_path):
+    side = first.split("finger")[0]
+    name = f"Fist {side}hand" if control == "Fist" else f"Curl {first}"
+    if model == "gwr_wpn_hand_04" and control == "Fist":
+        name = "Fist l_hand"
+    own = first if control == "Curl" else "finger"
+
+    def is_moved(bone):
+        return own in bone and "l_" in bone
+
+    def curl(controls, frames):
+        turn(controls, name, frames, 0.2)
+
+    assert edit_some(model, curl, is_moved, tmp_path / "edited.omf") == []

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from addon.core import control_rig, rotation
+from addon.core import control_parts, control_rig, rotation
 from addon.core.body import body_of
 from addon.core.control_rig import Controls, Role
 
@@ -50,6 +50,37 @@ def test_arms_whose_collar_bones_are_where_the_upper_arms_are_have_goals():
         names, parents, np.array([(0, 0, 0), *sides[0], *sides[1], (0, 0.7, 0)]), body_of(names, parents)
     )
     assert [limb.bones for limb in limbs] == [(2, 3, 5), (8, 9, 11)]
+
+
+@pytest.mark.parametrize(("side", "sign"), [("l", 1), ("r", -1)])
+@pytest.mark.parametrize("bend", [0.0, 0.01])
+def test_fingers_close_towards_the_palm(side, sign, bend):
+    """A hand along y with its palm down, seen from above: the thumb of the left one is on the right."""
+    names, parents, heads = [f"{side}_forearm", f"{side}_hand"], [-1, 0], [(0, 0, 0), (0, 0.25, 0)]
+    for number, across in enumerate((0.04, 0.03, 0.01, -0.01, -0.03)):
+        for joint, (y, z) in enumerate(((0.3, 0), (0.34, 0), (0.37, -bend))):
+            names.append(f"{side}_finger{number}{joint or ''}")
+            parents.append(1 if joint == 0 else len(names) - 2)
+            heads.append((sign * across, y - (0.03 if number == 0 else 0), z))
+    # The body has another side, too.
+    other = "r" if side == "l" else "l"
+    names += [f"{other}_forearm", f"{other}_hand"]
+    parents += [-1, len(names) - 2]
+    heads += [(-sign, 0, 0), (-sign, 0.25, 0)]
+    places = np.array(heads, float)
+    found = control_parts.fingers_of(names, parents, places, body_of(names, parents))
+    assert [names[finger.bones[0]] for finger in found if "finger0" not in names[finger.bones[0]]] == [
+        f"{side}_finger{number}" for number in range(1, 5)
+    ]
+    for finger in found:
+        assert finger.hand == 1
+        tip = places[finger.bones[1]] - places[finger.bones[0]]
+        closed = np.cross(finger.axis, tip)  # where it goes by a small turn
+        if "finger0" in names[finger.bones[0]]:
+            little = places[names.index(f"{side}_finger4")] - places[finger.bones[0]]
+            assert closed @ (little if not bend else (0, 0, -1)) > 0
+        else:
+            assert closed / np.linalg.norm(closed) @ (0, 0, -1) > 0.9
 
 
 def test_parents_come_first_and_no_bone_points_against_its_parent():
