@@ -4,6 +4,8 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import control_links
+from addon.blender.control_law import Law
 from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
@@ -14,6 +16,8 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.motions import library, omf_codec, skl_codec
+from tests.blender import test_control_rig as controlled
+from tests.blender.test_action_lists import bodies_in
 from tests.real_files import MOTIONS_OF_MODELS, SHIPS, motions_of_model
 
 PLAYED = 6  # motions of each file, spread over it
@@ -97,3 +101,47 @@ def test_a_ship_an_older_blender_saved_leaves_this_one_as_it_came(between, ship)
     plan = descent_export.plan_export(bpy.context, chosen, descent_export.ModelExportOptions(), Report())
     assert not plan.changes
     assert plan.data == ship.read_bytes()
+
+
+CONTROLLED = controlled.SKELETONS + controlled.REAL[:1]
+
+
+@pytest.mark.parametrize("model", CONTROLLED)
+def test_motions_on_a_control_rig_leave_this_one_as_they_came(model, between, tmp_path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(between / f"{model} controls.blend"))
+    rig = bpy.data.objects["rig"]
+    assert control_links.owns_controls(rig)
+    moved = [action for action in controlled.motions_of(rig) if action.motionbridge_controls is not None]
+    assert len(moved) > 2
+    law = Law(rig)
+    assert [action.name for action in moved if law.bones(action)] == [], "nothing has to be looked at"
+    path = motions_of_model(model)[1][-1]
+    assert controlled.saved(rig, tmp_path / path.name) == path.read_bytes()
+    for goal in controlled.control_rig.goals_of(control_links.controls_of(rig)):
+        goal["ik"] = 0.0
+    assert Law(rig).bones(moved[0]) == set(rig.data.bones.keys())
+    assert controlled.saved(rig, tmp_path / "looked at.omf") == path.read_bytes()
+
+
+@pytest.mark.parametrize("model", CONTROLLED)
+def test_an_edit_of_controls_leaves_this_one_as_the_older_one_wrote_it(model, between, tmp_path) -> None:
+    bpy.ops.wm.open_mainfile(filepath=str(between / f"{model} edited.blend"))
+    rig = bpy.data.objects["rig"]
+    path, written = motions_of_model(model)[1][-1], between / f"{model} edited.omf"
+    then, now = controlled.clips(written.read_bytes()), controlled.clips(controlled.saved(rig, tmp_path / "now.omf"))
+    source, bodies = bodies_in(path), bodies_in(tmp_path / "now.omf")
+    edited = {name for name in source if source[name] != bodies[name]}
+    assert edited == {rig.animation_data.action.motionbridge_motion.imported_name}
+    before = controlled.clips(path.read_bytes())
+    for name in edited:
+        changed = [_changed(before[name], clips[name]) for clips in (then, now)]
+        assert changed[0] == changed[1]
+        assert 0 < len(changed[0]) <= 3
+        angles = rotation.angles_between(then[name].rotations, now[name].rotations)
+        assert angles.max() <= 2 * 2 / 32767  # a step of the file
+        assert np.array_equal(then[name].translations, now[name].translations)
+
+
+def _changed(one, other) -> list[str]:
+    differ = (one.rotations != other.rotations).any(axis=(1, 2)) | (one.translations != other.translations).any((1, 2))
+    return [bone for row, bone in enumerate(one.bones) if differ[row]]
