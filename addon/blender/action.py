@@ -30,6 +30,7 @@ from .bone_curves import (
     digest_of_keys,
     evaluated_poses,
     identity_of,
+    key_times,
     rotation_kind,
     sampled_table,
     table_of,
@@ -171,10 +172,10 @@ def frame_range(
 def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
     """Where keys that move bones begin and end, if some lie outside ``first`` to ``last``; else ``first`` and ``last``.
 
-    Muted curves do not count.
+    Muted curves do not count. Keys of controls count that were added since the motion was moved onto these.
     """
     # Asked of the whole action first: nearly always that is the answer, at the price of one call.
-    start, end = action.curve_frame_range
+    start, end = key_span(action)
     if start >= first - NEAR and end <= last + NEAR:
         return first, last
     bag = compat.curve_bag(action)
@@ -183,7 +184,28 @@ def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
         for curve in (bag.fcurves if bag is not None else ())
         if len(curve.keyframe_points) and not curve.mute and curve.data_path.endswith(MOVING)
     ]
-    return min((one[0] for one in ends), default=first), max((one[1] for one in ends), default=last)
+    times = [*ends, *((time, time) for time in added_key_times(action).tolist())]
+    return min((one[0] for one in times), default=first), max((one[1] for one in times), default=last)
+
+
+def key_span(action: Any) -> tuple[float, float]:
+    """The first and the last key of an action, `added_key_times` among them."""
+    times = [*action.curve_frame_range, *added_key_times(action).tolist()]
+    return min(times), max(times)
+
+
+def added_key_times(action: Any) -> NDArray[np.float32]:
+    """(keys,) times of keys of an action's controls before or behind the frames that were moved onto these."""
+    controls = action.motionbridge_controls
+    none = np.empty(0, np.float32)
+    if controls is None or not controls.use_frame_range:
+        return none
+    first, last = controls.frame_start - NEAR, controls.frame_end + NEAR
+    start, end = controls.curve_frame_range
+    if start >= first and end <= last:
+        return none
+    times = key_times(compat.curve_bag(controls).fcurves)
+    return times[(times < first) | (times > last)]
 
 
 def set_length(action: Action, count: int, step: float = 1.0) -> None:

@@ -11,7 +11,8 @@ follow it, but relative to their parents they still have the pose of their keys.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, nullcontext
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
@@ -24,7 +25,8 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, is_moved
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
-from .control_law import CONTROLS, Law
+from .control_law import CONTROLS, Law, keep_baseline
+from .control_links import loose
 from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import HiddenKeys, RotationModes, played
 
@@ -152,19 +154,40 @@ class Sampler:
         modes: dict[str, str],
         step: float = 1.0,
         frames: tuple[int, int],
+        is_loose: bool = False,
     ) -> tuple[list[int], Clip]:
-        """Some ``bones`` as `action.sample` gives them: their rows in ``rest``, and a clip of them alone."""
-        key = (action, frozenset(bones), frozenset(modes.items()), frames, step)
+        """Some ``bones`` as `action.sample` gives them: their rows in ``rest``, and a clip of them alone.
+
+        ``is_loose``: as they are without a control rig.
+        """
+        key = (action, frozenset(bones), frozenset(modes.items()), frames, step, is_loose)
         rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
         if key not in self._known:
             if not self._is_looking:
                 self._stack.enter_context(scope.only_evaluated(self._context, [self._rig]))
                 self._stack.enter_context(scope.kept_frame(self._context))
                 self._is_looking = True
-            self._known[key] = actions.sample(
-                self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
-            )
+            with loose(self._rig) if is_loose else nullcontext():
+                self._known[key] = actions.sample(
+                    self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
+                )
         return rows, self._known[key]
+
+    def moved(
+        self, action: Action, rest: Rest, fps: float, bones: Collection[str], *, modes: dict[str, str], frames: Any
+    ) -> tuple[list[int], Clip]:
+        """`clip` of those ``bones`` alone that controls move elsewhere than the action's own keys, on any frame.
+
+        Frames on which they do not are as these keys have them.
+        """
+        rows, posed = self.clip(action, rest, fps, bones, modes=modes, frames=frames)
+        own = self.clip(action, rest, fps, bones, modes=modes, frames=frames, is_loose=True)[1]
+        posed = replace(posed, rotations=posed.rotations.copy(), translations=posed.translations.copy())
+        keep_baseline(posed, own)
+        differ = (posed.rotations != own.rotations).any(axis=(1, 2))
+        differ |= (posed.translations != own.translations).any(axis=(1, 2))
+        chosen = np.flatnonzero(differ).tolist()
+        return [rows[number] for number in chosen], posed.of_tracks(chosen)
 
 
 POSED = 1e-6

@@ -68,3 +68,20 @@ def test_bones_that_are_moved_keep_their_scale_and_shear(file):
     assert moved[:, stretched].any()
     # Stretches of up to 4e-5, which are the noise of 32-bit numbers, are not written again.
     np.testing.assert_allclose(np.linalg.svd(after[..., :3, :3], compute_uv=False)[moved], sizes[moved], atol=5e-5)
+
+
+@pytest.mark.parametrize("file", [PLAIN[0]])
+def test_keys_of_controls_behind_the_end_lengthen_the_animation(file):
+    done, controls = with_rig(file)
+    frames = control_rig.frames_of(done.action, done.rig)
+    root, last = controls.pose.bones["Root"], float(frames[-1])
+    for behind in (4, 9):
+        bpy.context.scene.frame_set(int(last) + behind)
+        root.matrix = Matrix.Translation((0, 0, 0.1)) @ root.matrix
+        root.keyframe_insert("location", frame=int(last) + behind)
+    before, after = raw_matrices(file.read_bytes())[2], raw_matrices(exported(done))[2]
+    assert len(after) == len(before) + 2
+    np.testing.assert_array_equal(after[: len(before)], before)
+    raised = after[len(before) :, :, 2, 3] - before[-1, :, 2, 3]
+    # Turns of 2e-5 rad, two metres from the origin.
+    np.testing.assert_allclose(raised.T, np.tile([0.1, 0.2], (raised.shape[1], 1)), atol=1e-4)

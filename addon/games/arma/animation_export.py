@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import armature, delta_action
+from ...blender.action import added_key_times
 from ...blender.control_law import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
@@ -443,7 +444,7 @@ class _Exporter:
             first, last = float(scene.frame_start), float(scene.frame_end)
             ends = np.array([first, last], np.float32)
             return ends if by_keys and self._is_adaptive() else timing.every(first, last, self._every())
-        times = self._reader.key_times(action)
+        times = np.union1d(self._reader.key_times(action), added_key_times(action))
         if by_keys and not len(times) and not self._reasons:
             return times
         imported = self._base.frames if self._base is not None else np.empty(0, np.float32)

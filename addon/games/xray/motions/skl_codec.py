@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import action_lists, compat, pose
 from ....blender.armature import Rest, rest_of
+from ....blender.control_law import CONTROLS
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
@@ -580,13 +581,16 @@ class SklGatherer(Gatherer):
         modes = self._shown.modes(action, order_of_angles(action))
         tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
         reached, reasons = self._reached(action, tracked)
+        if reached:
+            self._note(reasons)
+            frames = clip.first, max(clip.last - clip.first, 0) + 1
+            look = self._sampler.moved if set(reasons) == {CONTROLS} else self._sampler.clip
+            rows, sampled = look(action, rest, 1.0 / frame, reached, modes=modes, frames=frames)
+            reached = {rest.bones[row] for row in rows}
         keys = self._reader.read(action, modes)
         self._warn(action, keys, tracked, reached)
         tracks = self._keyed_tracks(keys, rest, moved, frame, known, reached=reached)
         if reached:
-            self._note(reasons)
-            frames = clip.first, max(clip.last - clip.first, 0) + 1
-            rows, sampled = self._sampler.clip(action, rest, 1.0 / frame, reached, modes=modes, frames=frames)
             shown = known.shown([row for row in rows if row in known.numbers]) if known is not None else {}
             tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
         for place, channels in sorted(tracks.items(), key=lambda track: track[0]):

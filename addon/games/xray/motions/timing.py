@@ -219,7 +219,7 @@ def frames_of_skeletal(action: Action, base: SkeletalMotion | None = None) -> tu
     if (action.frame_start, action.frame_end) != shown:
         start, count = actions.frame_range(action, imported=max(last - first, 0) + 1)
         return start, start + count - 1
-    if action.curve_frame_range[1] <= skeletal.shown_last + actions.NEAR:
+    if actions.key_span(action)[1] <= skeletal.shown_last + actions.NEAR:
         return first, last
     base = base if base is not None else skl_motion_of(action)
     known = max(skeletal.shown_last, _key_ends(base)[1] if base is not None else 0.0)

@@ -1,0 +1,140 @@
+"""The editor's motions with a control rig: unedited they leave as they came, an edit changes what it moves alone."""
+
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import action as actions
+from addon.blender import control_links, control_rig
+from addon.blender.control_law import Law
+from addon.games.xray.motions import library
+from addon.games.xray.motions.skl_codec import Rotation
+from tests.blender.test_control_rig import goal_of, key, off, shown
+from tests.blender.test_skl_motions import CURVED, MIXED, STEPPED, load, made_motion, planned, read, written
+from tests.real_files import CORPUS
+
+SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0"
+KINDS = [Rotation.EULER, Rotation.QUATERNION]
+ARM = {b"upperarm_l", b"forearm_l", b"hand_l"}
+FIRST, LAST = 10, 20
+
+
+def humanoid(samples):
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    return bpy.context.view_layer.objects.active
+
+
+def with_rig(rig, loaded):
+    """A control rig onto which all of the motions are moved, as a person does by playing them."""
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    for action in loaded:
+        actions.play(bpy.context, rig, action)
+        assert action.motionbridge_controls is not None
+    return control_links.controls_of(rig)
+
+
+def look_at(rig, controls, action):
+    """Make the controls' digest another one, though nothing moved."""
+    for goal in control_rig.goals_of(controls):
+        goal["ik"] = 0.0
+    assert Law(rig).bones(action) == set(rig.data.bones.keys())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("shapes", [STEPPED, CURVED, MIXED])
+def test_unedited_motions_leave_as_they_came(samples, tmp_path, shapes, kind):
+    rig = humanoid(samples)
+    bones = rig.data.bones.keys()
+    second = made_motion(shapes, bones=bones, seed=5, apart=True)
+    second.name = b"run"
+    path = written(tmp_path, made_motion(shapes, bones=bones), second)
+    loaded = load(rig, path, rotation=kind).actions
+    controls = with_rig(rig, loaded)
+    assert [Law(rig).bones(action) for action in loaded] == [set(), set()]
+    assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
+    look_at(rig, controls, loaded[0])
+    assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
+
+
+@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
+@pytest.mark.parametrize("kind", KINDS)
+def test_unedited_real_motions_leave_as_they_came(tmp_path, kind):
+    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / "ixray_wpn_hand_0.ogf"))
+    rig = bpy.context.view_layer.objects.active
+    path = CORPUS / "skls" / "unarmed.skls"
+    loaded = load(rig, path, rotation=kind).actions
+    controls = with_rig(rig, loaded)
+    assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
+    look_at(rig, controls, loaded[0])
+    assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
+
+
+def keys_of(motion):
+    return {track.name: [envelope.keys.tobytes() for envelope in track.envelopes] for track in motion.tracks}
+
+
+@pytest.mark.parametrize("shapes", [STEPPED, CURVED])
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("name", ["one.skl", "two.skls"])
+def test_a_hand_that_is_moved_changes_that_arm_on_those_frames(samples, tmp_path, kind, name, shapes):
+    rig = humanoid(samples)
+    bones = rig.data.bones.keys()
+    # Version 6 rounds handles.
+    motions = [made_motion(shapes, bones=bones, keys=9, version=5)]
+    motions.append(made_motion(MIXED, bones=bones, keys=9, version=5, seed=5))
+    motions[1].name = b"run"
+    path = written(tmp_path, *motions, name=name)
+    loaded = load(rig, path, rotation=kind).actions
+    controls = with_rig(rig, loaded)
+    action = loaded[0]
+    actions.play(bpy.context, rig, action)
+    assert action.frame_range[1] > LAST
+    frames = np.arange(0, 31)
+    before = shown(rig, frames)
+    key(controls, goal_of(controls), range(FIRST, LAST + 1), Matrix.Translation((0.0, 0.01, 0.02)))
+    posed = shown(rig, frames)
+    assert off(posed[FIRST : LAST + 1], before[FIRST : LAST + 1])[0] > 0.01
+    made = tmp_path / f"new{path.suffix}"
+    made.write_bytes(planned(rig, loaded, made).data)
+    then, now = read(path).motions, read(made).motions
+    assert len(now) == len(then)
+    changed = [
+        {bone for bone, keys in keys_of(one).items() if keys_of(other)[bone] != keys}
+        for one, other in zip(then, now, strict=True)
+    ]
+    assert changed[0]
+    assert changed[0] <= ARM
+    assert not any(changed[1:])
+    # And the file, imported again, shows what was posed, and what was there on all other frames.
+    again = load(rig, made, rotation=kind).actions[0]
+    with control_links.loose(rig):
+        rig.animation_data.action = again
+        found = shown(rig, frames)
+    metres, radians = off(found, posed)
+    assert metres < 5e-4
+    assert radians < 1e-3  # 0.01 degrees about each axis of three bones
+    others = np.r_[0:FIRST, LAST + 1 : 31]
+    assert np.abs(found[others] - before[others]).max() < 1e-3
+
+
+def test_keys_of_controls_behind_the_end_lengthen_a_motion_of_the_editor(samples, tmp_path):
+    shutil.copy(SAVED / "humanoid.skls", tmp_path / "humanoid.skls")
+    rig = humanoid(samples)
+    bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "humanoid.skls"))
+    action = rig.animation_data.action
+    then = next(one for one in read(tmp_path / "humanoid.skls").motions if one.label == action.name)
+    controls = with_rig(rig, [action])
+    end = int(action.frame_end)
+    key(controls, goal_of(controls), [end + 6], Matrix.Translation((0.0, 0.02, 0.05)))
+    loaded = library.motions_of(rig.motionbridge_skeletal_files[0])
+    (tmp_path / "new.skls").write_bytes(planned(rig, loaded, tmp_path / "new.skls").data)
+    now = {motion.label: motion for motion in read(tmp_path / "new.skls").motions}
+    assert (now[action.name].first, now[action.name].last) == (then.first, then.last + 6)
+    assert {name: motion.last for name, motion in now.items() if name != action.name} == {
+        motion.label: motion.last for motion in read(tmp_path / "humanoid.skls").motions if motion.label != action.name
+    }

@@ -1,0 +1,274 @@
+"""What people do with a rig in a file, with a control rig on it: other motions stay, and what is shown is written."""
+
+import shutil
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import action as actions
+from addon.blender import compat, control_links, control_rig
+from addon.core.report import Report
+from addon.formats.xray import omf
+from tests.blender import test_linked
+from tests.blender.test_action_lists import activate, bodies_in, load, names_in
+from tests.blender.test_control_rig import goal_of, key, motions_of, off, shown
+from tests.blender.test_ui import refusal
+
+RAISED = Matrix.Translation((0.0, 0.02, 0.05))
+ARM = {"upperarm_l", "forearm_l", "hand_l"}
+
+
+@pytest.fixture
+def game(samples, tmp_path):
+    """The humanoid and its motions on disk."""
+    for name in ("humanoid.ogf", "humanoid.omf"):
+        shutil.copy(samples / name, tmp_path / name)
+    return tmp_path
+
+
+@pytest.fixture
+def rig(game):
+    """The humanoid with all its motions and a control rig."""
+    found = load(game)
+    bpy.ops.motionbridge.add_control_rig()
+    return found
+
+
+def controls_of(rig):
+    return control_links.controls_of(rig)
+
+
+def raise_hand(rig, *frames):
+    """On some frames of the motion that plays, counted from its first."""
+    first = int(rig.animation_data.action.frame_range[0])
+    controls = controls_of(rig)
+    key(controls, goal_of(controls), [first + frame for frame in frames], RAISED)
+
+
+def save_back(rig, **options):
+    activate(rig)
+    return bpy.ops.motionbridge.save_back(**options)
+
+
+def edited(path, before):
+    """The names of the motions that are not as they were."""
+    now = bodies_in(path)
+    assert list(now) == list(before)
+    return [name for name, body in now.items() if body != before[name]]
+
+
+def test_a_copied_motion_gets_controls_of_its_own(rig, game):
+    path, before = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    original = rig.animation_data.action
+    controls = original.motionbridge_controls
+    copy = original.copy()
+    actions.play(bpy.context, rig, copy)
+    assert copy.motionbridge_controls not in {None, controls}
+    raise_hand(rig, 1, 2)
+    actions.play(bpy.context, rig, original)
+    assert controls_of(rig).animation_data.action == controls
+    activate(rig)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(game / "old.omf")) == {"FINISHED"}
+    assert (game / "old.omf").read_bytes() == path.read_bytes()
+    actions.play(bpy.context, rig, copy)
+    activate(rig)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(game / "new.omf")) == {"FINISHED"}
+    now = bodies_in(game / "new.omf")
+    assert {name: now[name] for name in before} == before
+    copied = [name for name in now if name not in before]
+    assert len(copied) == 1
+    assert now[copied[0]] != before[original.name]
+    assert bodies_in(path) == before
+
+
+@pytest.mark.parametrize("renamed", ["forearm_l", "head"])
+def test_a_renamed_bone_keeps_its_track_and_its_control(rig, game, renamed):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    for action in motions_of(rig):
+        actions.play(bpy.context, rig, action)
+    rig.data.bones[renamed].name = "another name"
+    assert save_back(rig) == {"CANCELLED"}
+    assert path.read_bytes() == before
+    bodies = bodies_in(path)
+    action = rig.animation_data.action
+    raise_hand(rig, 1)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [action.motionbridge_motion.imported_name]
+
+
+def test_a_renamed_control_goes_on_working(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    controls = controls_of(rig)
+    controls.data.bones[goal_of(controls)].name = "my own hand_l"
+    other = motions_of(rig)[-1]
+    with control_links.loose(rig):
+        rig.animation_data.action = other
+        frames = control_rig.frames_of(other, rig)
+        poses = shown(rig, frames)
+    actions.play(bpy.context, rig, other)
+    metres, radians = off(shown(rig, frames), poses)
+    assert metres < 1e-5
+    assert radians < 2.5e-5
+    assert save_back(rig) == {"CANCELLED"}
+    raise_hand(rig, 2)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [other.motionbridge_motion.imported_name]
+
+
+def length_in(path, name):
+    motions = omf.read(path.read_bytes(), path.name, Report()).motion_set
+    return next(motion.frames for motion in motions.library.motions if motion.label == name)
+
+
+def test_keys_of_controls_behind_the_end_lengthen_the_motion(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    action = rig.animation_data.action
+    count = length_in(path, action.name)
+    last = count - 1
+    raise_hand(rig, last + 6)
+    frames = int(action.frame_range[0]) + np.arange(count + 6)
+    poses = shown(rig, frames)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [action.name]
+    assert length_in(path, action.name) == count + 6
+    assert save_back(rig) == {"CANCELLED"}
+    again = load(game, motions=action.name)
+    metres, radians = off(shown(again, frames), poses)
+    assert metres < 1e-3  # 16-bit rotations, summed up along the chain of bones
+    assert radians < 1e-3
+
+
+def test_undo_and_redo_of_a_posed_hand(rig, game):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    name = rig.name
+    bpy.ops.ed.undo_push(message="control rig")
+    raise_hand(rig, 1, 2)
+    bpy.ops.ed.undo_push(message="posed")
+    assert save_back(rig) == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="saved")
+    posed = path.read_bytes()
+    assert posed != before
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    assert save_back(bpy.data.objects[name], if_changed="IMPORTED") == {"FINISHED"}
+    assert path.read_bytes() == before
+    bpy.ops.ed.redo()
+    again = bpy.data.objects[name]
+    assert control_links.owns_controls(again)
+    assert save_back(again, if_changed="IMPORTED") == {"FINISHED"}
+    assert path.read_bytes() == posed
+
+
+def test_saved_back_twice_with_other_poses(rig, game, tmp_path):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    name = rig.animation_data.action.name
+    raise_hand(rig, 1)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [name]
+    once = bodies_in(path)
+    assert save_back(rig) == {"CANCELLED"}
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "rig.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "rig.blend"))
+    rig = bpy.data.objects["humanoid"]
+    assert save_back(rig) == {"CANCELLED"}
+    assert bodies_in(path) == once
+    raise_hand(rig, 3)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, once) == [name]
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "AXIS_ANGLE"])
+def test_a_rotation_mode_of_a_bone_of_the_game_is_refused_as_without_controls(rig, game, mode):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    rig.pose.bones["head"].rotation_mode = mode
+    sentence = refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / "new.omf"))
+    assert "rotation mode" in sentence
+    assert "Restore Mode" in sentence
+    activate(rig)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(game / "new.omf"), hidden_keys="RESTORE") == {"FINISHED"}
+    assert (game / "new.omf").read_bytes() == before
+    assert path.read_bytes() == before
+
+
+def muted(rig, of_controls):
+    """The turns of one bone, muted."""
+    action = rig.animation_data.action
+    owner, action = (controls_of(rig), action.motionbridge_controls) if of_controls else (rig, action)
+    name = goal_of(owner) if of_controls else "head"
+    for curve in compat.curves_of(action, owner):
+        curve.mute = f'"{name}"' in curve.data_path
+
+
+def test_muted_curves_of_a_bone_keep_the_values_of_the_file(rig, game):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    muted(rig, of_controls=False)
+    assert save_back(rig) == {"CANCELLED"}
+    assert path.read_bytes() == before
+
+
+def test_a_muted_control_is_written_as_it_is_shown(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    action = rig.animation_data.action
+    frames = control_rig.frames_of(action, rig)
+    before = shown(rig, frames)
+    muted(rig, of_controls=True)
+    poses = shown(rig, frames)
+    assert off(poses, before)[0] > 0.01
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [action.name]
+    again = load(game, motions=action.name)
+    metres, radians = off(shown(again, frames), poses)
+    assert metres < 1e-3
+    assert radians < 1e-3
+
+
+def test_an_export_of_one_motion_into_its_file_leaves_the_others(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    action = rig.animation_data.action
+    raise_hand(rig, 1)
+    activate(rig)
+    options = {"choose": "ACTIVE", "onto": "FILE"}
+    assert bpy.ops.export_scene.xray_omf(filepath=str(path), **options) == {"FINISHED"}
+    assert names_in(path) == list(bodies)
+    assert edited(path, bodies) == [action.name]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, samples):
+    """scenes.blend with a collection that holds a rig, its motions and its control rig."""
+    folder = tmp_path_factory.mktemp("linked")
+    for name in ("humanoid.ogf", "humanoid.omf"):
+        shutil.copy(samples / name, folder / name)
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    load(folder)
+    bpy.ops.motionbridge.add_control_rig()
+    box = bpy.data.collections.new("Box")
+    for found in list(bpy.data.objects):
+        box.objects.link(found)
+    box.use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "scenes.blend"))
+    return folder
+
+
+ON_CONTROLS = {
+    "add_control_rig": {},
+    "move_motions_to_controls": {},
+    "show_controls": {},
+    "remove_control_rig": {},
+    "match_controls": {"to": "FK", "first": 1, "last": 3},
+}
+
+
+@pytest.mark.parametrize("kind", test_linked.KINDS)
+def test_control_rigs_of_other_files_are_exported_and_not_edited(files, tmp_path, kind):
+    rig = test_linked.bring(files, kind, test_linked.RIG)
+    before = test_linked.stored()
+    for name, options in ON_CONTROLS.items():
+        said = test_linked.call(f"motionbridge.{name}", options)
+        assert said in ("not offered", {"CANCELLED"}) or "Make it local first" in said, (name, said)
+    assert test_linked.stored() == before
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "out.omf")) == {"FINISHED"}
+    assert (tmp_path / "out.omf").read_bytes() == (files / "humanoid.omf").read_bytes()
