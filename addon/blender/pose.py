@@ -130,9 +130,9 @@ class PoseWriter:
 
 def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
     """Give new F-curves the keys of ``curves``."""
-    scale = np.array([fps, 1.0])
     keys, left, right = (
-        (column * scale).astype(np.float32).ravel() for column in (curves.keys, *_with_flat_ends(curves))
+        np.stack((column[:, 0] * fps, column[:, 1]), axis=1, dtype=np.float32, casting="same_kind").ravel()
+        for column in (curves.keys, *_with_flat_ends(curves))
     )
     interpolation, counts, bounds = curves.interpolation, curves.counts.tolist(), curves.bounds.tolist()
     free = bytes([_FREE]) * max(counts, default=0)

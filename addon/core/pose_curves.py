@@ -18,7 +18,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
 from . import rotation
 from .envelope import Behaviour, Curve, Curves, Interpolation, evaluate_curve
@@ -62,9 +61,13 @@ ALIGNED = 2e-5
 
 def is_finite(curves: Curves, frame: float) -> bool:
     """Whether every value, and every time in frames of ``frame`` seconds, is one that a 32-bit float can hold."""
-    most = np.finfo(np.float32).max * np.array([min(frame, 1.0), 1.0])
+    largest = float(np.finfo(np.float32).max)
     with np.errstate(invalid="ignore"):
-        return all(bool((np.abs(part) <= most).all()) for part in (curves.keys, curves.left, curves.right))
+        return all(
+            bool((np.abs(column) <= most).all())
+            for part in (curves.keys, curves.left, curves.right)
+            for column, most in zip(part.T, (largest * min(frame, 1.0), largest), strict=True)
+        )
 
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
@@ -239,64 +242,68 @@ def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
     """The curves, the values of each times one of (curves,) ``signs`` plus one of ``offsets``."""
     moved_by = np.flatnonzero(np.repeat((signs != 1.0) | (offsets != 0.0), curves.counts))
     factor, added = (np.repeat(part, curves.counts)[moved_by] for part in (signs, offsets))
-    for part in (curves.keys, curves.left, curves.right):
-        part[moved_by] = np.stack((part[moved_by, 0] + 0.0, part[moved_by, 1] * factor + added), axis=1)
+    for times, values in (part.T for part in (curves.keys, curves.left, curves.right)):
+        times[moved_by] += 0.0
+        values[moved_by] = values[moved_by] * factor + added
     return curves
 
 
 def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, CarriedBones]:
     """Those of the ``chosen`` bones whose three curves have keys, handles and kinds of segments in common, as sums."""
-    known, model, (keys, left, right), kinds = _as_many_keys(chosen, curves)
+    known, model, columns, values = _as_many_keys(chosen, curves)
     if not len(known):
         return known, CarriedBones.in_order([])
-    counts = model.counts
+    first, counts = columns[0], model.counts
     starts = model.bounds[:-1]
     ends = starts + counts - 1
-    cubic = kinds[:, 0] == Interpolation.BEZIER
+    cubic = first.interpolation == Interpolation.BEZIER
     cubic[ends] = False
     behind = np.append(False, cubic[:-1])
-    kinds[ends] = Interpolation.BEZIER
-    same = (keys[:, 1:, 0] == keys[:, :1, 0]).all(axis=1) & (kinds[:, 1:] == kinds[:, :1]).all(axis=1)
-    same &= ~cubic | (right[:, 1:, 0] == right[:, :1, 0]).all(axis=1)
-    same &= ~behind | (left[:, 1:, 0] == left[:, :1, 0]).all(axis=1)
+    same: Flags = np.ones(len(cubic), np.bool_)
+    for column in columns[1:]:
+        kind_differs = column.interpolation != first.interpolation
+        kind_differs[ends] = False
+        same &= ~kind_differs & (column.keys[:, 0] == first.keys[:, 0])
+        same &= ~cubic | (column.right[:, 0] == first.right[:, 0])
+        same &= ~behind | (column.left[:, 0] == first.left[:, 0])
     alike = np.flatnonzero(np.logical_and.reduceat(same, starts))
-    bone = np.repeat(known, counts)
-    values = [np.einsum("kj,kij->ki", part[:, :, 1], turns[bone]) + offsets[bone] for part in (keys, left, right)]
-    drawn = [values[0], np.where(behind[:, None], values[1], values[0]), np.where(cubic[:, None], values[2], values[0])]
-    times = [part[:, 0, 0] for part in (keys, left, right)]
-    runs = Runs(starts, times, values, model.interpolation, flat_runs(drawn, starts))
+    turn, offset = (np.repeat(part, counts, axis=-1) for part in (turns[known].transpose(1, 2, 0), offsets[known].T))
+    key, left, right = ((turn * part).sum(axis=1) + offset for part in values)
+    drawn = [key.T, np.where(behind, left, key).T, np.where(cubic, right, key).T]
+    times = [part[:, 0] for part in (first.keys, first.left, first.right)]
+    runs = Runs(starts, times, [key.T, left.T, right.T], model.interpolation, flat_runs(drawn, starts))
     made = CarriedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
-    return known[alike], made.of(alike)
+    return known[alike], made if len(alike) == len(known) else made.of(alike)
 
 
-def _as_many_keys(
-    chosen: Indices, curves: Curves
-) -> tuple[Indices, Curves, tuple[Floats, Floats, Floats], NDArray[np.uint8]]:
+def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, list[Curves], tuple[Floats, ...]]:
     """Those of the ``chosen`` bones whose curves that move have as many keys and do the same outside of them.
 
-    With each the curve that the others have their keys from, and of all three the keys, left and right handles
-    (rows, 3, 2) and interpolations (rows, 3); curves that stand still have keys where the others have them.
+    With each the curve that the others have their keys from, the three curves, of which one that stands still has the
+    keys of that, and the values (3, rows) of their keys, left and right handles.
     """
-    everything = Curves.joined([curves, Curves.of([still(0.0)])])
     own = 3 * chosen[:, None] + np.arange(3)
-    counts, before, after = everything.counts, everything.before, everything.after
+    if not curves.counts[own].any(axis=1).all():
+        curves = Curves.joined([curves, Curves.of([still(0.0)])])
+    counts, before, after = curves.counts, curves.before, curves.after
     several = counts[own] > 1
     moves = several.any(axis=1)
     axis = np.where(moves, several.argmax(axis=1), (counts[own] > 0).argmax(axis=1))
-    model = np.where(counts[own].any(axis=1), own[np.arange(len(own)), axis], len(curves))
+    model = np.where(counts[own].any(axis=1), own[np.arange(len(own)), axis], len(curves) - 1)
     same = ~several
     same |= (counts[own] == counts[model, None]) & (before[own] == before[model, None])
     same &= ~several | (after[own] == after[model, None])
     known = same.all(axis=1) & (~moves | (np.isin(before[model], ENDS) & np.isin(after[model], ENDS)))
     chosen, own, several, model = chosen[known], own[known], several[known], model[known]
-    columns = [everything.take(numbers) for numbers in np.where(several, own, model[:, None]).T]
-    keys, left, right = (np.stack([getattr(column, name) for column in columns], axis=1) for name in KEYS)
-    value = np.where(counts[own] > 0, everything.keys[everything.bounds[own], 1], 0.0)
-    standing, value = (np.repeat(part, counts[model], axis=0) for part in (~several, value))
-    for part in (keys, left, right):
-        part[standing, 1] = value[standing]
-    kinds = np.stack([column.interpolation for column in columns], axis=1)
-    return chosen, everything.take(model), (keys, left, right), kinds
+    columns = [curves.take(numbers) for numbers in np.where(several, own, model[:, None]).T]
+    values = tuple(np.stack([getattr(column, name)[:, 1] for column in columns]) for name in KEYS)
+    if not several.all():
+        held = np.minimum(curves.bounds[own], len(curves.keys) - 1)
+        value = np.where(counts[own] > 0, curves.keys[held, 1], 0.0)
+        standing, value = (np.repeat(part.T, counts[model], axis=1) for part in (~several, value))
+        for part in values:
+            part[standing] = value[standing]
+    return chosen, curves.take(model), columns, values
 
 
 def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:

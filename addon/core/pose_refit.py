@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .envelope import Behaviour, Curve, Curves, Interpolation
-from .envelope.curve import rows_of, segment_values
+from .envelope.curve import in_columns, rows_of, segment_values
 from .envelope.display import NEAR, SPACING
 
 Floats = NDArray[np.float64]
@@ -94,6 +94,8 @@ class CarriedBones:
         """Several by the numbers of their bones, which all together are 0, 1, ..."""
         if not parts:
             return cls(Curves.of([]), np.zeros(0, np.bool_))
+        if len(parts) == 1 and (np.diff(parts[0][0]) > 0).all():
+            return parts[0][1]
         numbers = np.concatenate([numbers for numbers, _ in parts])
         joined = cls(
             Curves.joined([part.curves for _, part in parts]), np.concatenate([part.exact for _, part in parts])
@@ -205,8 +207,7 @@ class Runs:
         axis = np.repeat(np.tile(np.arange(width), len(counts)), keys)
         single = np.repeat(self.flat.ravel(), keys)
         key, left, right = (
-            np.stack((times[rows], values[rows, axis]), axis=1)
-            for times, values in zip(self.times, self.values, strict=True)
+            in_columns(times[rows], values[rows, axis]) for times, values in zip(self.times, self.values, strict=True)
         )
         left[single] = right[single] = key[single]
         constant = np.full(len(counts), int(Behaviour.CONSTANT))
@@ -295,13 +296,13 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
     """The channel of which these are the curves."""
     counts = curves.counts[numbers]
     own = rows_of(curves.bounds[numbers], counts)
-    keys, right, left = (part.take(own, axis=0) for part in (curves.keys, curves.right, curves.left))
+    keys, right, left = (part.T.take(own, axis=1) for part in (curves.keys, curves.right, curves.left))
     times, values = np.empty((4, len(own))), np.empty((4, len(own)))
     for axis, points in enumerate((times, values)):
-        points[0], points[1] = keys[:, axis], right[:, axis]
+        points[0], points[1] = keys[axis], right[axis]
         # After a bone's last key comes another bone's first: nobody asks for the segment between.
         points[2:, -1:] = 0.0
-        points[2, :-1], points[3, :-1] = left[1:, axis], keys[1:, axis]
+        points[2, :-1], points[3, :-1] = left[axis, 1:], keys[axis, 1:]
     with np.errstate(all="ignore"):  # numbers of broken files
         length = times[3] - times[0]
         even = np.abs(times[1] - times[0] - length / 3) <= EVEN * length
@@ -312,15 +313,14 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
 def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
     """A row a time at which a channel of a bone has a key; times that Blender would make one are one."""
     bone, begin, place, outside = _shared_knots(curves, len(channels), frame)
-    key = place + np.stack([channel.begins for channel in channels], axis=1)[bone]
-    standing = [
-        outside[:, axis] | (channel.kinds[key[:, axis]] == Interpolation.CONSTANT)
-        for axis, channel in enumerate(channels)
-    ]
+    key, standing = np.empty(place.shape[::-1], np.intp), np.empty(place.shape[::-1], np.bool_)
+    for axis, channel in enumerate(channels):
+        np.add(place[:, axis], channel.begins[bone], out=key[axis])
+        np.logical_or(outside[:, axis], channel.kinds[key[axis]] == Interpolation.CONSTANT, out=standing[axis])
     end = np.append(begin[1:], begin[-1])
     last = np.append(bone[1:] != bone[:-1], True)
     end[last] = begin[last]
-    rows = _Rows(bone, key, np.stack(standing, axis=1), begin, end)
+    rows = _Rows(bone, key.T, standing.T, begin, end)
     rows.end = _before_leaps(channels, rows, frame)
     return rows
 

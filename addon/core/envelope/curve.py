@@ -71,6 +71,13 @@ def rows_of(starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.in
     return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
 
 
+def in_columns(times: Floats, values: Floats) -> Floats:
+    """(n, 2) times and values, all times one behind the other in memory: so numpy goes through them fastest."""
+    result = np.empty((2, len(times)))
+    result[0], result[1] = times, values
+    return result.T
+
+
 @dataclass
 class Curves:
     """Several curves, their keys one behind the other: what is true of each is asked of all in one go.
@@ -139,16 +146,16 @@ class Curves:
 
     def signed(self, signs: Floats) -> Curves:
         """The curves, the values of each times one of (curves,) ``signs``."""
-        factors = np.ones((len(self.keys), 2))
-        factors[:, 1] = np.repeat(signs, self.counts)
-        columns = self.keys * factors, self.left * factors, self.right * factors
-        return Curves(*columns, self.interpolation, self.bounds, self.before, self.after)
+        factors = np.repeat(signs, self.counts)
+        parts = self.keys, self.left, self.right
+        keys, left, right = (in_columns(part[:, 0], part[:, 1] * factors) for part in parts)
+        return Curves(keys, left, right, self.interpolation, self.bounds, self.before, self.after)
 
     def take(self, numbers: NDArray[np.intp]) -> Curves:
         """Copies of those with these (n,) numbers, in this order."""
         counts = self.counts[numbers]
         rows, bounds = rows_of(self.bounds[numbers], counts), np.append(0, np.cumsum(counts))
-        keys, left, right = (column.take(rows, axis=0) for column in (self.keys, self.left, self.right))
+        keys, left, right = (part.T.take(rows, axis=1).T for part in (self.keys, self.left, self.right))
         kinds = self.interpolation[rows]
         return Curves(keys, left, right, kinds, bounds, self.before[numbers], self.after[numbers])
 
@@ -170,7 +177,7 @@ def control_points(envelope: Envelope, known: tuple[Floats, Floats] | None = Non
     """
     starts = np.arange(envelope.count - 1)
     shapes = envelope.shapes[1:]
-    points = np.empty((len(starts), 4, 2))
+    points = np.empty((2, 4, len(starts))).T  # whatever is done to a point of one is done to that of all
     points[:, 0, 0], points[:, 0, 1] = envelope.times[:-1], envelope.values[:-1]
     points[:, 3, 0], points[:, 3, 1] = envelope.times[1:], envelope.values[1:]
     with np.errstate(all="ignore"):

@@ -30,6 +30,7 @@ from .curve import (
     empty_curve,
     folds_back,
     halved,
+    in_columns,
     part_of,
     rows_of,
     segment_values,
@@ -182,12 +183,11 @@ def _cut_where_needed(
 
 def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
     """Every key with the handles of the segments beside it."""
-    key = np.stack((joined.times, joined.values), axis=1)
+    key, left, right = (in_columns(joined.times, joined.values) for _ in range(3))
     interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
     interpolation[breaks] = Interpolation.BEZIER
-    curve = Curve(key, key.copy(), key.copy(), interpolation)
-    curve.right[:-1], curve.left[1:] = points[:, 1], points[:, 2]
-    return curve
+    right[:-1], left[1:] = points[:, 1], points[:, 2]
+    return Curve(key, left, right, interpolation)
 
 
 def _plain(curve: Curve, numbers: Indices) -> Display:

@@ -45,6 +45,7 @@ PACKED = np.dtype(
     [("value", "<f4"), ("time", "<f4"), ("shape", "u1"), ("tcb", "<u2", (3,)), ("parameters", "<u2", (4,))]
 )
 """23 bytes."""
+_PACKED_SIZE = PACKED.itemsize
 STEPPED_SIZE = 9
 SHAPE_AT = 8
 """Where in a packed key its shape lies."""
@@ -104,9 +105,10 @@ def _decoded(keys: NDArray[np.void]) -> Envelope:
     with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file becomes a quiet one
         times, values = keys["time"].astype(np.float64), keys["value"].astype(np.float64)
         if keys.dtype == PACKED:
-            stepped = (shapes == Shape.STEPPED)[:, None]
-            tcb = np.where(stepped, 0.0, unpacked(keys["tcb"]))
-            parameters = np.where(stepped, 0.0, unpacked(keys["parameters"]))
+            tcb, parameters = unpacked(keys["tcb"]), unpacked(keys["parameters"])
+            stepped = shapes == Shape.STEPPED
+            if stepped.any():
+                tcb[stepped] = parameters[stepped] = 0.0
         else:
             tcb, parameters = keys["tcb"].astype(np.float64), keys["parameters"].astype(np.float64)
     return Envelope(times, values, shapes, tcb, parameters)
@@ -118,8 +120,9 @@ def _joined(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
 
 
 def unpacked(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """16-bit numbers as -32 ... 32."""
-    result: NDArray[np.float64] = numbers * STEP - LIMIT
+    """(..., n) 16-bit numbers as -32 ... 32, each of the n columns in one piece: so numpy goes through it fastest."""
+    result: NDArray[np.float64] = np.moveaxis(np.ascontiguousarray(np.moveaxis(numbers, -1, 0)) * STEP, 0, -1)
+    result -= LIMIT
     return result
 
 
@@ -139,19 +142,22 @@ def read_old(reader: Reader, what: str) -> StoredEnvelope:
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
     """An envelope of the packed layout. Raises `ReadError`."""
-    if reader.remaining < _PACKED_HEAD.size:
+    data, start = reader.data, reader.position + _PACKED_HEAD.size
+    if start > len(data):
         reader.take(_PACKED_HEAD.size, what)
-    before, after, count = _PACKED_HEAD.unpack_from(reader.data, reader.position)
-    reader.position += _PACKED_HEAD.size
-    return StoredEnvelope(before, after, _read_packed_keys(reader, count, what))
-
-
-def _read_packed_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
-    data, start = reader.data, reader.position
-    end = start + count * PACKED.itemsize
-    if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_AT : end : PACKED.itemsize]):
+    before, after, count = _PACKED_HEAD.unpack_from(data, reader.position)
+    # Files have tens of thousands of channels, nearly all without stepped keys.
+    end = start + count * _PACKED_SIZE
+    if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_AT : end : _PACKED_SIZE]):
         reader.position = end
-        return np.frombuffer(data, PACKED, count, start)
+        return StoredEnvelope(before, after, np.frombuffer(data, PACKED, count, start))
+    reader.position = start
+    return StoredEnvelope(before, after, _read_stepped_keys(reader, count, what))
+
+
+def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
+    """Keys of which some are stepped, or more than there are bytes for."""
+    data, start = reader.data, reader.position
     needed = f"the {counted(count, 'key')} of {what}"
     end = start + count * STEPPED_SIZE
     if end > len(data):
@@ -461,7 +467,7 @@ def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
 
 
 def _are_finite(rows: Sequence[tuple[NDArray[np.float64], ...]]) -> bool:
-    return all(bool(np.isfinite(np.concatenate(column)).all()) for column in zip(*rows, strict=True))
+    return all(bool(np.isfinite(part).all()) for row in rows for part in row)
 
 
 @dataclass

@@ -76,6 +76,8 @@ class ShownTracks(Mapping[int, Shown]):
     location: pose_curves.CarriedBones
     rotated: dict[int, int]
     rotation: pose_curves.CarriedBones
+    together: Curves
+    """The curves of ``rotation``, then those of ``location``."""
 
     def __len__(self) -> int:
         """How many tracks there are."""
@@ -117,8 +119,7 @@ class ShownTracks(Mapping[int, Shown]):
                 bone += [("location", index) for index in range(3)]
                 first = len(self.rotation.curves) + 3 * self.located[place]
                 order += range(first, first + 3)
-        curves = Curves.joined([self.rotation.curves, self.location.curves])
-        return SeveralBones(channels, curves.take(np.array(order, np.intp)))
+        return SeveralBones(channels, self.together.take(np.array(order, np.intp)))
 
 
 def show(
@@ -164,7 +165,8 @@ def show_all(
     )
     location, located_at = _sound(moved, located, len(named), frame)
     rotations, rotated_at = _sound(turned, rotated, len(named), frame)
-    result = [ShownTracks({}, channels, showing.channel, {}, location, {}, rotations) for _ in motions]
+    together = Curves.joined([rotations.curves, location.curves])
+    result = [ShownTracks({}, channels, showing.channel, {}, location, {}, rotations, together) for _ in motions]
     for number, ((row, place), label, located_as, rotated_as) in enumerate(
         zip(named, labels, located_at, rotated_at, strict=True)
     ):
