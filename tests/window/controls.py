@@ -6,7 +6,7 @@ import bpy
 from mathutils import Matrix
 
 from addon.blender import control_links, control_rig
-from tests.window import identity, stage
+from tests.window import identity, imports, long_work, stage
 from tests.window.stage import Steps
 
 
@@ -93,7 +93,73 @@ def another_motion_is_played() -> Steps:
     assert controls().animation_data.action not in {None, first}
 
 
+def waiting() -> list[str]:
+    """The motions that were not yet moved onto the controls."""
+    return [action.name for action in bpy.data.actions if is_waiting(action)]
+
+
+def is_waiting(action: Any) -> bool:
+    """Whether a motion of the file has no controls."""
+    return bool(action.motionbridge_motion.is_motion and action.motionbridge_controls is None)
+
+
+def shown() -> Any:
+    """What plays, is visible and where: as nothing of it may be once the work is over or was stopped."""
+    rig = identity.rig()
+    objects = {one.name: (one.hide_viewport, one.hide_get(), one.select_get()) for one in bpy.context.scene.objects}
+    playing = rig.animation_data.action.name, controls().animation_data.action.name
+    matrices = [round(value, 5) for bone in rig.pose.bones for row in bone.matrix for value in row]
+    return imports.state(), objects, playing, bpy.context.scene.frame_current, rig.data.pose_position, matrices
+
+
+def all_moved(stops: int | None) -> Steps:
+    """**Move All Motions** shows its progress; Esc after so many motions leaves none of them, or all are one step."""
+    path = identity.import_humanoid()
+    before = path.read_bytes()
+    stage.invoke("motionbridge.add_control_rig")
+    yield from stage.until(lambda: controls() is not None, "controls")
+    identity.settle("Controls")
+    found, left = shown(), waiting()
+    assert len(left) == 4
+    with long_work.progress_seen() as seen:
+        stage.invoke("motionbridge.move_motions_to_controls")
+        if stops is None:
+            yield from stage.until(lambda: stage.sentence() and not long_work.running(), "the motions")
+        else:
+            yield from stage.until(lambda: long_work.running() and len(seen) > stops, "this far")
+            assert len(waiting()) < 4, "some are moved already"
+            stage.press("ESC")
+            yield from stage.until(lambda: not long_work.running(), "the work to stop")
+    assert seen == list(range(1, len(seen) + 1))
+    if stops is None:
+        assert len(seen) == 4
+        assert waiting() == []
+        assert stage.sentence() == "Motions moved to controls: 4", stage.sentence()
+        yield from stage.undo()
+    else:
+        assert len(seen) <= 3
+        assert stage.sentence() == "Stopped: no changes were made", stage.sentence()
+    assert waiting() == left
+    assert shown() == found
+    yield from identity.unchanged(path, before)
+
+
+def all_moved_and_undone() -> Steps:
+    yield from all_moved(None)
+
+
+def stopped_early() -> Steps:
+    yield from all_moved(0)
+
+
+def stopped_late() -> Steps:
+    yield from all_moved(2)
+
+
 SCENES = [
+    ("all motions are moved onto controls, and undone", long_work.in_small_steps(all_moved_and_undone)),
+    ("moving all motions is stopped early", long_work.in_small_steps(stopped_early, long_work.STOPPED)),
+    ("moving all motions is stopped late", long_work.in_small_steps(stopped_late, long_work.STOPPED)),
     ("a control rig is posed, saved back, undone and removed", posed_saved_and_removed),
     ("a control rig's torso and chest are posed, saved back and undone", trunk_is_posed),
     ("a control rig shows the motion that is played", another_motion_is_played),
