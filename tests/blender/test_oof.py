@@ -131,6 +131,15 @@ def test_right_is_right_forward_is_forward_and_up_is_up(wreck, bones):
     assert (arrows[:, 1] > 0.99).sum() >= len(guns) - 1
 
 
+def test_the_index_of_a_point_is_one_of_the_files_or_at_the_end():
+    empty = bpy.data.objects.new("point", None)
+    point = empty.motionbridge_descent_point
+    assert point.number == -1
+    for given, kept in ((-5, -1), (0, 0), (7, 7)):
+        point.number = given
+        assert point.number == kept
+
+
 @BOTH
 def test_faces_look_outwards_where_they_are_in_the_file(pyro, bones):
     made, _ = imported(pyro, bones=bones)

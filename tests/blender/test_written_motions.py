@@ -19,6 +19,7 @@ from addon.formats.xray import ogf, omf, skl
 from addon.formats.xray.chunks import COMPRESSED, Chunk, ChunkRun, read_chunks, write_chunks
 from addon.formats.xray.ogf.document import motion_set_of
 from addon.formats.xray.omf.document import Motion, MotionSet
+from addon.games.xray.motions import library
 from addon.games.xray.motions import timing as motion_timing
 from addon.ui import files
 from addon.ui.bases import ExportHelper
@@ -615,6 +616,21 @@ def export_in_a_window(monkeypatch):
         return operator
 
     return opened
+
+
+def test_a_new_action_exported_into_the_file_of_others_is_listed_with_them(game):
+    walk_of(game)
+    path = game / "humanoid.omf"
+    names = sound_motions(path)
+    rig = bpy.context.view_layer.objects.active
+    action = new_action(rig, "step", 0.3)
+    chosen = {"choose": "ACTIVE", "onto": "FILE", "remember": True}
+    assert bpy.ops.export_scene.xray_omf(filepath=str(path), **chosen) == {"FINISHED"}
+    assert sound_motions(path) == [*names, "step"]
+    (file,) = rig.motionbridge_motion_files
+    listed = library.motions_of(file)
+    assert (len(listed), listed[-1]) == (len(names) + 1, action)
+    assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}, "nothing is edited"
 
 
 def test_in_a_window_motions_go_into_the_file_that_exists(game, export_in_a_window):
