@@ -812,6 +812,30 @@ def test_the_import_leaves_motions_out_where_that_is_asked_for(vectors):
     assert not any(one.animation_data for one in bpy.context.scene.objects)
 
 
+def test_a_rotor_swings_round_with_an_empty_two_above_it(samples):
+    """That a part rotates by itself is no reason to leave out what carries it."""
+    made, _ = imported(samples / "descent3" / "ship.oof", textures=False, rotors=False, animation=False)
+    index = next(n for n, part in enumerate(made.parts) if property_values.rotates_itself(part) is not None)
+    rotor, above = made.parts[index], made.parts[index].parent
+    x, y, z = rotor.location = (0.25, 0.5, 0.75)
+    rotor.matrix_parent_inverse.identity()
+    swinging, still = (bpy.data.objects.new(name, None) for name in ("swinging", "still"))
+    for empty, parent in ((swinging, above), (still, swinging)):
+        bpy.context.scene.collection.objects.link(empty)
+        empty.parent = parent
+    rotor.parent = still
+    for tick in range(11):
+        swinging.rotation_euler.x = np.radians(3 * tick)
+        swinging.keyframe_insert("rotation_euler", frame=tick)
+    bpy.context.view_layer.update()
+    plan, _ = planned(made.holder)
+    ticks = np.arange(11)
+    places = in_game(plan.data, ticks).positions[:, index] @ SWAP
+    sine, cosine = (of(np.radians(3 * ticks)) for of in (np.sin, np.cos))
+    wanted = np.stack([np.full(11, x), cosine * y - sine * z, sine * y + cosine * z], axis=1)
+    np.testing.assert_allclose(places, wanted, atol=1e-4)
+
+
 # Armatures posed by more than keys -----------------------------------------------------------------------------------
 
 

@@ -15,7 +15,7 @@ from addon.blender import armature
 from addon.blender.properties import drop
 from addon.blender.rotation_modes import HiddenKeys
 from addon.core import rotation, space
-from addon.core.envelope import Envelope, evaluate
+from addon.core.envelope import Behaviour, Envelope, evaluate
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Skeleton
 from addon.core.report import Report
@@ -225,6 +225,7 @@ def test_curves_are_the_files_own_where_the_rest_pose_allows(tmp_path):
     # root and arm: angles add; hand: axes are exchanged, so only its angles are fitted; Finger: everything mixes.
     assert (result.kept_exactly, result.fitted) == (2, 2)
     assert any("2 tracks have the file's curves, fitted: 2" in line for line in report.lines())
+    assert not any("too large" in line for line in report.lines())
     curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(result.actions[0])}
     for bone, track in zip(("root", "arm"), motion.tracks[:2], strict=True):
         for index, channel in enumerate((4, 3, 5)):
@@ -234,6 +235,17 @@ def test_curves_are_the_files_own_where_the_rest_pose_allows(tmp_path):
     hand = [curves['pose.bones["hand"].location', index] for index in range(3)]
     assert [len(curve.keyframe_points) for curve in hand] == [7, 7, 7]
     assert rig.pose.bones["root"].rotation_mode == "ZXY"
+
+
+def test_bones_whose_keys_repeat_are_counted(tmp_path):
+    for repeating in (0, 2):
+        motion = made_motion(STEPPED)
+        for track in motion.tracks[:repeating]:
+            track.envelopes[3].after = Behaviour.REPEAT
+        report = Report()
+        load(rig_of(["root", "arm", "hand", "Finger"]), written(tmp_path, motion), report)
+        said = [line.partition(" repeat or continue outside")[0] for line in report.lines() if "repeat or" in line]
+        assert said == (["keys of 2 bones"] if repeating else [])
 
 
 def curves_of(action):
@@ -570,7 +582,8 @@ def test_numbers_that_are_none_are_kept(tmp_path):
     rig = rig_of(["root", "arm", "hand", "Finger"])
     report = Report()
     actions = load(rig, path, report).actions
-    assert report.warnings
+    said = "[2x] its values are too large for a pose: not shown, kept (walk arm, walk Finger)"
+    assert [line for line in report.lines() if "too large" in line] == [said]
     assert planned(rig, actions, tmp_path / "new.skls").data == path.read_bytes()
 
 
