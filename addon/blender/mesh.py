@@ -444,12 +444,14 @@ def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool
     """(edges,) which run between one of these ``pairs`` (n, 2) of vertices."""
     if not len(data.edges) or not len(pairs):
         return np.zeros(len(data.edges), np.bool_)
-    count = np.int64(len(data.vertices))
     stored = np.empty(2 * len(data.edges), np.int32)
     data.attributes[".edge_verts"].data.foreach_get("value", stored)
-    edges = np.sort(stored.reshape(-1, 2), axis=1).astype(np.int64)
-    wanted = np.sort(pairs, axis=1).astype(np.int64)
-    result: NDArray[np.bool_] = np.isin(edges[:, 0] * count + edges[:, 1], wanted[:, 0] * count + wanted[:, 1])
+    edges, wanted = (
+        np.minimum(one, other).astype(np.int64) * len(data.vertices) + np.maximum(one, other)
+        for one, other in (stored.reshape(-1, 2).T, pairs.T)
+    )
+    wanted.sort()
+    result: NDArray[np.bool_] = wanted[np.minimum(np.searchsorted(wanted, edges), len(wanted) - 1)] == edges
     return result
 
 

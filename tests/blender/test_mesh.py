@@ -278,3 +278,17 @@ def test_a_normal_for_each_vertex_is_shown_as_the_same_normals_for_their_corners
     exact = 1e-6 if compat.NORMALS_BY_ATTRIBUTE else 5e-3
     np.testing.assert_allclose(by_vertex[directed], normals[corners][directed], atol=exact)
     assert np.isfinite(by_vertex).all()
+
+
+def test_edges_of_large_meshes_are_told_apart():
+    count = 100_000
+    edges = [(1, 99_999), (42_951, 67_295), (67_295, 3)]
+    # The numbers of the first two differ by a multiple of 2^32.
+    assert (1 * count + 99_999 - 42_951 * count - 67_295) % 2**32 == 0
+    data = bpy.data.meshes.new("large")
+    data.vertices.add(count)
+    data.edges.add(len(edges))
+    data.edges.foreach_set("vertices", np.array(edges, np.int32).ravel())
+    found = meshes.edges_between(data, np.array([(99_999, 1), (3, 67_295)], np.int32))
+    assert found.tolist() == [True, False, True]
+    assert not meshes.edges_between(data, np.zeros((0, 2), np.int32)).any()

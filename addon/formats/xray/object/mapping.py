@@ -76,11 +76,16 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         normals, of_corners = shared_normals(mesh, rule, sides)
         shown = space.xray_points(normals.astype(np.float32))
         result.corner_normals = shown.take(space.xray_triangles(of_corners).ravel(), axis=0)
-        result.sharp_edges = _sharp_edges(mesh, rule, sides, vertex, normals)
+        sharp = _sharp_edges(mesh, rule, sides, normals)
         if len(source) == len(positions):
             # Vertices are points. The sides of a face that is turned round come backwards.
             result.edges = sides.ends.astype(np.int32)
             result.corner_edges = sides.edge.reshape(-1, 3)[:, ::-1].astype(np.int32).ravel()
+            result.sharp_edges = result.edges[sharp]
+        else:
+            chosen = np.flatnonzero(sharp[sides.edge])
+            ends = [corners.ravel()[chosen] for corners in (vertex, np.roll(vertex, -1, axis=1))]
+            result.sharp_edges = np.stack(ends, axis=1).astype(np.int32)
     return result
 
 
@@ -229,14 +234,12 @@ def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights |
     return VertexWeights(np.repeat(spoken, number).astype(np.int32), weights.groups[rows], weights.weights[rows])
 
 
-def _sharp_edges(
-    mesh: Mesh, rule: Rule, sides: Sides, vertex: Indices, normals: NDArray[np.float64]
-) -> NDArray[np.int32]:
-    """(edges, 2) the vertices of edges that faces do not smooth across, by the mesh's rule."""
+def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """(edges,) of ``sides``, across which faces do not smooth, by the mesh's rule."""
     groups = groups_of(mesh).astype(np.int64)
     first, edge, mine, theirs = sides.first, sides.edge, sides.mine, sides.theirs
     value = np.repeat(groups, 3)
-    sharp = np.zeros(int(edge.max()) + 1, np.bool_)
+    sharp = np.zeros(len(sides.ends), np.bool_)
     if rule is Rule.NORMALS:
         here, there = normals, np.roll(normals.reshape(-1, 3, 3), -1, axis=1).reshape(-1, 3)
         same = (first[mine] == first[theirs])[:, None]
@@ -252,8 +255,7 @@ def _sharp_edges(
         sharp[edge[value == 0]] = True
         apart = (value[mine] & value[theirs]) == 0
     sharp[edge[mine[apart]]] = True
-    ends = np.stack([vertex.ravel(), np.roll(vertex, -1, axis=1).ravel()], axis=1)
-    return ends[sharp[edge]].astype(np.int32)
+    return sharp
 
 
 @np.errstate(invalid="ignore")  # infinite angles and signalling NaNs of broken files

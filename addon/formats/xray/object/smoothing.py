@@ -234,8 +234,8 @@ def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """(corners,) the same number for corners of one point that soft edges join."""
     back = np.repeat(groups & BACK_FACE, 3)
     soft = np.flatnonzero(~hard_sides(groups.astype(np.uint32)).ravel())
-    order = soft[np.lexsort((back[soft], sides.edge[soft]))]
-    joined = (np.diff(sides.edge[order]) == 0) & (np.diff(back[order]) == 0)
+    within, differs = row_order(np.stack([sides.edge[soft], back[soft]]).T)
+    order, joined = soft[within], ~differs[1:]
     mine, theirs = order[:-1][joined], order[1:][joined]
     # A side runs from its own corner to the next one of its face; the neighbour's may run the other way.
     following = np.roll(np.arange(len(back)).reshape(-1, 3), -1, axis=1).ravel()
