@@ -117,7 +117,7 @@ class Changes:
             self.lines.append(changed_count(nouns, before, after))
         return before != after
 
-    def fields(self, rows: NDArray[Any], base: NDArray[Any], words: dict[str, str]) -> None:
+    def fields(self, rows: NDArray[np.void], base: NDArray[np.void], words: dict[str, str]) -> None:
         """Add a line for every field (of ``words``) in which structured rows differ from the base's, as bits."""
         for name, word in words.items() if len(rows) else ():
             mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))

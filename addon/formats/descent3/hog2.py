@@ -11,7 +11,6 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +38,7 @@ class Hog2:
 
     start: int
     reserved: Bytes
-    table: NDArray[Any]
+    table: NDArray[np.void]
     contents: list[Bytes]
     gap: Bytes = b""
     tail: Bytes = b""

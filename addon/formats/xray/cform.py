@@ -42,7 +42,7 @@ FACE = np.dtype([("vertices", "<u4", 3), ("material_bits", "<u2"), ("sector", "<
 OLD_FACE = np.dtype(
     [("vertices", "<u4", 3), ("adjacent", "<u4", 3), ("unknown", "<u2"), ("sector", "<u2"), ("material", "<u4")]
 )
-FACES: dict[int, np.dtype[Any]] = {2: OLD_FACE, 3: OLD_FACE, 4: FACE}
+FACES: dict[int, np.dtype[np.void]] = {2: OLD_FACE, 3: OLD_FACE, 4: FACE}
 """Version -> layout of a face."""
 LIT_FACE = np.dtype(
     [("build_material", "<u2"), ("material", "<u2"), ("unknown", "<u4"), ("uv", "<f4", (3, 2)), ("unknown_2", "<u4")]
@@ -65,7 +65,7 @@ class Build:
     """The container of a `build.cform`: its chunks in order, and ``faces`` (faces,) of `LIT_FACE`."""
 
     run: ChunkRun
-    faces: NDArray[Any]
+    faces: NDArray[np.void]
 
 
 @dataclass(slots=True, eq=False)
@@ -79,7 +79,7 @@ class Cform:
     version: int
     box: NDArray[np.float32]
     vertices: NDArray[np.float32]
-    faces: NDArray[Any]
+    faces: NDArray[np.void]
     build: Build | None = None
     file: str = field(default="", compare=False)
 
@@ -104,7 +104,7 @@ class Cform:
         return (word >> SHADOWS_BIT & 1).astype(np.bool_), word >= 1 << WALLMARKS_BIT
 
     @property
-    def sectors(self) -> NDArray[Any] | None:
+    def sectors(self) -> NDArray[np.uint16] | None:
         """(faces,) numbers of sectors; None where the file does not say."""
         return None if self.build is not None else self.faces["sector"]
 
@@ -229,7 +229,7 @@ def _read_build(reader: Reader, report: Report) -> Cform:
     return document
 
 
-def _write(document: Cform, faces: NDArray[Any]) -> bytes:
+def _write(document: Cform, faces: NDArray[np.void]) -> bytes:
     writer = Writer()
     for number in (document.version, len(document.vertices), len(faces)):
         writer.u32(number)
@@ -449,7 +449,7 @@ def describe(document: Cform) -> list[str]:
     return lines
 
 
-def _counted(values: NDArray[Any], noun: str) -> str:
+def _counted(values: NDArray[np.uint16], noun: str) -> str:
     different = np.unique(values)
     shown = ", ".join(map(str, different[: text.FEW].tolist()))
     word = noun.removesuffix("s") if len(different) == 1 else noun
@@ -473,7 +473,7 @@ def dump(document: Cform) -> Iterator[str]:
             yield f"tail {bytes(document.build.run.tail).hex()}"
 
 
-def _spelled(document: Cform) -> NDArray[Any]:
+def _spelled(document: Cform) -> NDArray[np.void]:
     """Faces with material and flags as separate columns."""
     if document.suppressed is None or document.sectors is None:
         return document.faces

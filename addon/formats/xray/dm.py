@@ -10,7 +10,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,7 +48,7 @@ class Dm:
     texture: bytes
     flags: int
     scale: NDArray[np.float32]
-    vertices: NDArray[Any]
+    vertices: NDArray[np.void]
     corners: NDArray[np.uint16]
     tail: Bytes = b""
     file: str = field(default="", compare=False)
@@ -255,7 +254,7 @@ def _material_of(mesh: Mesh) -> Material | None:
     return mesh.materials[int(index[0]) if index is not None and len(index) else 0]
 
 
-def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[Any]:
+def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]:
     """Each vertex that the file knows keeps its bits while it is where it was, whatever comes or goes around it."""
     count = len(mesh.positions)
     said = mesh.values(FILE_VERTEX, Domain.VERTEX)

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,7 +23,7 @@ POINT = np.dtype([("positions", "<f4", (1, 3))])
 EDGE = np.dtype([("positions", "<f4", (2, 3))])
 TRIANGLE = np.dtype([("positions", "<f4", (3, 3))])
 EDITOR_TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("colour", "<u4"), ("flags", "u1", 2), ("padding", "u1", 2)])
-KINDS: dict[int, tuple[str, np.dtype[Any]]] = {
+KINDS: dict[int, tuple[str, np.dtype[np.void]]] = {
     0: ("points", POINT),
     1: ("edges", EDGE),
     2: ("triangles", TRIANGLE),
@@ -40,7 +39,7 @@ COLOUR = "colour"
 class Err:
     """``found`` chunk id -> (items,) of that kind's layout; ``rests`` the bytes behind the items, by chunk id."""
 
-    found: dict[int, NDArray[Any]]
+    found: dict[int, NDArray[np.void]]
     run: ChunkRun
     rests: dict[int, Bytes]
     file: str = field(default="", compare=False)
@@ -180,7 +179,7 @@ def decode(document: Err, report: Report) -> list[Mesh]:
     return meshes
 
 
-def _colours(rows: NDArray[Any]) -> NDArray[np.float32]:
+def _colours(rows: NDArray[np.void]) -> NDArray[np.float32]:
     """(items, 4) red, green, blue, alpha; the compiler's are white."""
     if "colour" not in (rows.dtype.names or ()):
         return np.ones((len(rows), 4), np.float32)

@@ -28,12 +28,12 @@ _STEPS = np.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
 _FIRST_BYTE, _SHIFT = (0, 2, 5, 8), (0, 7, 6, 5)
 
 
-def _node(*covers: str) -> np.dtype[Any]:
+def _node(*covers: str) -> np.dtype[np.void]:
     columns: list[Any] = [("links", "u1", LINK_BYTES), *((name, "<u2") for name in covers)]
     return np.dtype([*columns, ("plane", "<u2"), ("xz", "u1", 3), ("y", "<u2")])
 
 
-NODES: dict[int, np.dtype[Any]] = {
+NODES: dict[int, np.dtype[np.void]] = {
     8: _node("cover"),
     9: _node("high_cover", "low_cover"),
     10: _node("high_cover", "low_cover"),

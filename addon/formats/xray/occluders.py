@@ -35,18 +35,18 @@ class Occluders:
     ``run`` the file's chunks in order; ``rest`` the bytes after the last whole triangle (broken files only).
     """
 
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
     run: ChunkRun
     rest: Bytes = b""
     file: str = field(default="", compare=False)
 
 
-def new(rows: NDArray[Any]) -> Occluders:
+def new(rows: NDArray[np.void]) -> Occluders:
     """A file of these triangles alone."""
     return Occluders(rows, ChunkRun([Chunk(VERSION, bytes(4)), Chunk(TRIANGLES, rows.tobytes())]))
 
 
-def read(data: bytes, file: str, report: Report, layout: np.dtype[Any]) -> Occluders:
+def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> Occluders:
     """The document. Raises `ReadError` without a chunk of triangles, or of a version that is not known."""
     reader = Reader(data, file)
     if not len(data):
@@ -137,13 +137,13 @@ def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
     return mesh
 
 
-def _soup(rows: NDArray[Any]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
+def _soup(rows: NDArray[np.void]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     """Positions (3 * triangles, 3) and triangles, in the file's axes and order."""
     return rows["positions"].reshape(-1, 3), np.arange(3 * len(rows), dtype=np.int32).reshape(-1, 3)
 
 
 def encode_rows(
-    mesh: Mesh, base: Occluders | None, layout: np.dtype[Any], weld: float | None
+    mesh: Mesh, base: Occluders | None, layout: np.dtype[np.void], weld: float | None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """New rows with the mesh's corners and sides, and the base's row of each (-1 for none).
 
@@ -178,7 +178,7 @@ def encode_rows(
     return rows, source
 
 
-def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
+def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
     """The base, or a new file, with these rows, and what of it changed."""
     changes = Changes()
     if base is None:
@@ -193,7 +193,7 @@ def with_rows(rows: NDArray[Any], base: Occluders | None, words: dict[str, str])
     return Occluders(rows, base.run, b"", base.file), changes
 
 
-def starts_like(head: bytes, layout: np.dtype[Any]) -> bool:
+def starts_like(head: bytes, layout: np.dtype[np.void]) -> bool:
     """Whether a file's first bytes are a version 0 and a chunk of whole triangles of this layout."""
     if len(head) < 20:
         return False

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,9 +37,9 @@ class Layout:
     """
 
     what: str
-    before: np.dtype[Any]
+    before: np.dtype[np.void]
     words: tuple[str, ...]
-    after: np.dtype[Any]
+    after: np.dtype[np.void]
     nested: bool = False
     rest: bool = False
 
@@ -113,7 +112,7 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
     return document
 
 
-def _rows(data: bytearray, layout: np.dtype[Any], count: int) -> NDArray[np.void]:
+def _rows(data: bytearray, layout: np.dtype[np.void], count: int) -> NDArray[np.void]:
     if not layout.itemsize:
         return np.zeros(count, layout)
     return np.frombuffer(bytes(data), layout)
@@ -158,7 +157,7 @@ def describe(document: Placed) -> list[str]:
     return [*lines, "..."] if len(shown) > text.FEW else lines
 
 
-def positions(document: Placed) -> NDArray[Any] | None:
+def positions(document: Placed) -> NDArray[np.float32] | None:
     """(entries, 3) metres in the file's axes; None where the layout has none."""
     fields = document.after.dtype.names or ()
     if "transform" in fields:

@@ -9,7 +9,6 @@ animation that the vendor's tool binarised. Unknown: what the meta names of a bi
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -115,7 +114,7 @@ class Binarised:
     first_frame_bones: int
     bone_names: list[bytes]
     phases: NDArray[np.float32]
-    transforms: NDArray[Any]
+    transforms: NDArray[np.void]
     meta: list[bytes] = field(default_factory=list)
     events: list[StoredEvent] = field(default_factory=list)
     phases_block: Bytes = b""

@@ -265,7 +265,7 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     return hierarchy.parent_indices(bones)
 
 
-def transforms_of(stored: NDArray[Any], *, turned: bool, scaled: bool = True) -> Floats:
+def transforms_of(stored: NDArray[np.void], *, turned: bool, scaled: bool = True) -> Floats:
     """(..., 4, 4) what transforms (...) relative to the parent mean in Blender's axes; 0 0 0 0 is no rotation.
 
     Not ``scaled``: without the uniform scales, as version 0.1.0 read them.
@@ -330,8 +330,8 @@ def encode_binarised(
 
 
 def _onto(
-    stored: NDArray[Any], relative: Floats, kept: NDArray[np.bool_], magnitude: float, turned: bool
-) -> tuple[NDArray[Any], NDArray[np.bool_]]:
+    stored: NDArray[np.void], relative: Floats, kept: NDArray[np.bool_], magnitude: float, turned: bool
+) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
     """Transforms (bones, frames) that keep the integers of ``kept`` (bones, frames, 4, 4); and which are rewritten."""
     kept_rotation: NDArray[np.bool_] = np.all(kept[..., :3, :3], axis=(2, 3))
     kept_translation: NDArray[np.bool_] = kept[..., :3, 3]
@@ -418,7 +418,7 @@ def _magnitude(clip: DeltaClip) -> float:
     return float(2.0 ** np.ceil(np.log2(largest)))
 
 
-def _packed(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[Any]:
+def _packed(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[np.void]:
     """Transforms (...) of deltas relative to the parent (..., 4, 4); ``magnitude`` as in `halves`."""
     parts = deltas.decompose(relative)
     quaternions, metres = space.arma_parent_transforms_back(parts.rotations, parts.locations, turned=turned)

@@ -303,7 +303,7 @@ _STEPS = 8
 _BLOCK = 4096
 
 
-def _record(corners: int, textured: bool, sizes: bool) -> np.dtype[Any]:
+def _record(corners: int, textured: bool, sizes: bool) -> np.dtype[np.void]:
     fields: list[Any] = [*((name, *_FIXED.fields[name][:1]) for name in _FIXED.names or () if _FIXED.fields)]
     fields.append(("texture", "<i4") if textured else ("colour", "u1", 3))
     fields.append(("list", CORNER, (corners,)))
@@ -379,7 +379,7 @@ def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int)
     return most if same.all() else max(int(np.argmin(same)), 1)
 
 
-def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[Any]) -> NDArray[Any]:
+def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[np.void]) -> NDArray[np.void]:
     """(n,) the records at these offsets; a view if they are contiguous."""
     size, count = layout.itemsize, len(starts)
     if int(starts[-1]) - int(starts[0]) == (count - 1) * size:
@@ -498,7 +498,7 @@ _TRACK = np.dtype([("count", "<i4"), ("first", "<i4"), ("last", "<i4")])
 
 
 def _read_tracks(
-    kind: type[_TracksKind], timed: np.dtype[Any], untimed: np.dtype[Any]
+    kind: type[_TracksKind], timed: np.dtype[np.void], untimed: np.dtype[np.void]
 ) -> Callable[[Reader, _Context], _TracksKind]:
     """The reader of a chunk of tracks; ``timed`` and ``untimed`` are the layouts of a key."""
 
@@ -512,8 +512,8 @@ def _read_tracks(
 
 
 def _read_timed(
-    reader: Reader, layout: np.dtype[Any], sub_objects: int
-) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
+    reader: Reader, layout: np.dtype[np.void], sub_objects: int
+) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
     reader.expect_room(sub_objects, "tracks", _TRACK.itemsize)
     keys, ranges = [], np.zeros((sub_objects, 2), np.int32)
     for index in range(sub_objects):
@@ -525,7 +525,7 @@ def _read_timed(
     return keys, ranges
 
 
-def _read_untimed(reader: Reader, layout: np.dtype[Any], sub_objects: int) -> tuple[list[NDArray[Any]], int]:
+def _read_untimed(reader: Reader, layout: np.dtype[np.void], sub_objects: int) -> tuple[list[NDArray[np.void]], int]:
     count = reader.i32("the number of keys")
     if count < 0:
         raise reader.error(f"tracks of {counted(count, 'key')} are declared")

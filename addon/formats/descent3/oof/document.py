@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -75,9 +75,9 @@ class TextureNames:
 class Faces:
     """``rows`` (faces,) of `FACE`, ``counts`` (faces,) corners per face, ``corners`` (corners,) of `CORNER`."""
 
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
     counts: NDArray[np.int32]
-    corners: NDArray[Any]
+    corners: NDArray[np.void]
 
     @staticmethod
     def none() -> Faces:
@@ -153,7 +153,7 @@ class Points:
     Positions and directions are in the frame of the sub-object and follow its animation.
     """
 
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
 
     @property
     def parents(self) -> NDArray[np.int32]:
@@ -226,7 +226,7 @@ class Tracks:
     version 2200), where ``shared_count`` is the number of keys of every track, as stored.
     """
 
-    keys: list[NDArray[Any]]
+    keys: list[NDArray[np.void]]
     ranges: NDArray[np.int32] | None
     shared_count: int = 0
 

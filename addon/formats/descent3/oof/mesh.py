@@ -152,7 +152,7 @@ def radius(positions: NDArray[Any]) -> np.float32:
     return np.float32(np.sqrt((exact * exact).sum(axis=1).max()))
 
 
-def center(positions: NDArray[Any]) -> Singles:
+def center(positions: Singles) -> Singles:
     """(3,) the centre of the vertices' bounding box."""
     if not len(positions):
         return np.zeros(3, np.float32)
@@ -161,7 +161,7 @@ def center(positions: NDArray[Any]) -> Singles:
     return result
 
 
-def vertex_normals(count: int, face_normals: Singles, counts: NDArray[Any], corners: NDArray[Any]) -> Singles:
+def vertex_normals(count: int, face_normals: Singles, counts: NDArray[np.int32], corners: NDArray[np.int32]) -> Singles:
     """(count, 3) mean of the face normals at a vertex's corners, summed in file order in float32, not normalised."""
     total = np.zeros((count, 3), np.float32)
     existing = (corners >= 0) & (corners < count)
@@ -174,7 +174,7 @@ def vertex_normals(count: int, face_normals: Singles, counts: NDArray[Any], corn
     return result
 
 
-def face_sizes(positions: NDArray[Any], normals: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Singles:
+def face_sizes(positions: Singles, normals: Singles, counts: NDArray[np.int32], corners: NDArray[Any]) -> Singles:
     """(faces, 2) extent of each face along two axes in its plane, from which the level editor derives lightmaps."""
     exact = normals.astype(np.float64)
     upright = (exact[:, 0] == 0) & (exact[:, 2] == 0)
@@ -405,7 +405,7 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
     return result, ~polygons.all_in_face(~slid, shape.counts)
 
 
-def _shape_faces(rows: NDArray[Any], positions: Singles, shape: _Shape, changed: Flags) -> None:
+def _shape_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, changed: Flags) -> None:
     """Recompute normals and sizes of changed faces."""
     fresh = np.flatnonzero(changed)
     counts, corners = shape.counts[fresh], shape.corners[polygons.corners_of(shape.counts, fresh)]
@@ -474,7 +474,7 @@ def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: Rows) -> tuple[
 
 
 def _encode_looks(
-    mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[Any], textures: TextureTable
+    mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[np.void], textures: TextureTable
 ) -> Flags:
     """Write textures and colours into ``rows`` of `FACE` where they differ from the base's; (faces,) where."""
     old_looks, old_index = looks(base.faces, textures.labels)

@@ -6,7 +6,6 @@ Unchanged points keep their bytes.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,11 +133,11 @@ def encode_points(model: Model, base: Oof, match: Match) -> EncodedChunks:
     return result
 
 
-def _differ(rows: NDArray[Any], old: Points | None) -> bool:
+def _differ(rows: NDArray[np.void], old: Points | None) -> bool:
     return len(rows) > 0 if old is None else rows.tobytes() != old.rows.tobytes()
 
 
-def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | None, match: Match) -> NDArray[Any]:
+def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | None, match: Match) -> NDArray[np.void]:
     without_parent = kind is PointKind.GUN and base.version < GUN_PARENTS_SINCE
     layout = POINT_WITHOUT_PARENT if without_parent else POINT
     stored = old.rows if old is not None else np.zeros(0, layout)
@@ -164,14 +163,16 @@ def _sources(points: list[Point], count: int) -> NDArray[np.int64]:
     return rebase.sources(np.array([point.source for point in points], np.int64), len(points), count, unique=True)
 
 
-def _keep_stored(rows: NDArray[Any], old: NDArray[Any], sources: NDArray[np.int64], fields: tuple[str, ...]) -> None:
+def _keep_stored(
+    rows: NDArray[np.void], old: NDArray[np.void], sources: NDArray[np.int64], fields: tuple[str, ...]
+) -> None:
     """Restore the base's bits where rows are unchanged. Raises `WriteError` if new numbers are NaN or infinite."""
     for name in fields:
         rows[name], fresh = rebase.over(rows[name], old[name], sources)
         rebase.refuse_not_finite(f"the {name} of a point is NaN or infinite", "Move it", rows[name][fresh])
 
 
-def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[Any] | None:
+def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[np.void] | None:
     """The rows of NATH; None if no point has an up vector, then the base's chunk stays, whatever it contains."""
     old = base.last(AttachUps)
     if all(point.up is None for point in points):

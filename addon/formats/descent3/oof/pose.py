@@ -46,7 +46,7 @@ def poses(
     document: Oof,
     frames: NDArray[Any],
     game_times: NDArray[Any] | None = None,
-    overrides: NDArray[Any] | None = None,
+    overrides: Singles | None = None,
 ) -> Poses:
     """The model at ``frames`` (f,), in ticks or fractions of them.
 
@@ -136,7 +136,7 @@ def played_tracks(document: Oof) -> list[Track]:
     ]
 
 
-def _keys(chunk: Tracks | None, index: int) -> NDArray[Any] | None:
+def _keys(chunk: Tracks | None, index: int) -> NDArray[np.void] | None:
     return chunk.keys[index] if chunk is not None and index < len(chunk.keys) else None
 
 
@@ -174,12 +174,12 @@ def _range(chunk: Tracks | None, index: int) -> NDArray[np.int32]:
     return chunk.ranges[index] if chunk is not None and chunk.ranges is not None else np.zeros(2, np.int32)
 
 
-def _starts(keys: NDArray[Any] | None) -> NDArray[np.int32]:
+def _starts(keys: NDArray[np.void] | None) -> NDArray[np.int32]:
     starts: NDArray[np.int32] = keys["start"] if keys is not None else np.zeros(0, np.int32)
     return starts
 
 
-def unit_axes(axes: NDArray[Any]) -> Floats:
+def unit_axes(axes: Singles) -> Floats:
     """Axes (..., 3) of length 1; a zero axis remains zero, as in the engine."""
     exact = axes.astype(np.float64)
     length = np.linalg.norm(exact, axis=-1, keepdims=True)
@@ -201,7 +201,7 @@ def rotation_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
     return result
 
 
-def cumulative_rotations(axes: NDArray[Any], angles: NDArray[Any]) -> Floats:
+def cumulative_rotations(axes: Singles, angles: NDArray[np.int32]) -> Floats:
     """(keys, 3, 3) the rotation at each key: its own rotation applied after all before it."""
     steps = rotation_matrices(unit_axes(axes), angles)
     # Products of runs of doubling length, so that there is no Python step per key.

@@ -156,8 +156,8 @@ def same_displacements(motion: Motion, other: Motion, precision: Precision) -> F
 class _Stored:
     """The keys and ranges of one part in the file."""
 
-    rotation: NDArray[Any]
-    position: NDArray[Any]
+    rotation: NDArray[np.void]
+    position: NDArray[np.void]
     rotation_range: tuple[int, int]
     position_range: tuple[int, int]
 
@@ -198,11 +198,11 @@ def _stored(rotations: Tracks | None, positions: Tracks | None, index: int) -> _
     return _Stored(keys[0], keys[1], ranges[0], ranges[1])
 
 
-def _table(stored: list[_Stored], match: Match, which: str) -> tuple[list[NDArray[Any]], NDArray[np.int32]]:
+def _table(stored: list[_Stored], match: Match, which: str) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
     """Keys and ranges by stored index."""
     layout = ROTATION_KEY if which == "rotation" else POSITION_KEY
     count = max(match.stored, default=-1) + 1
-    keys: list[NDArray[Any]] = [np.zeros(0, layout)] * count
+    keys: list[NDArray[np.void]] = [np.zeros(0, layout)] * count
     ranges = np.zeros((count, 2), np.int32)
     for index, one in zip(match.stored, stored, strict=True):
         keys[index] = getattr(one, which)
@@ -317,7 +317,7 @@ class StoredKeys:
     if it is the same at every tick: then the motion already includes what the game makes of large steps.
     """
 
-    def __init__(self, keys: NDArray[Any], first: int, same: Flags) -> None:
+    def __init__(self, keys: NDArray[np.void], first: int, same: Flags) -> None:
         """``first`` is the tick of the first of ``same``."""
         starts = keys["start"].astype(np.int64)
         usable = len(keys) > 1 and bool((np.diff(starts) > 0).all())
@@ -369,7 +369,7 @@ class StoredKeys:
         return np.where(follows, found, -1)
 
 
-def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
     """(keys,) of `ROTATION_KEY`, none for a part that does not rotate; ``stored`` are the keys that it had."""
     matrices = space.descent_turns(rotation.matrices(rotation.normalised(motion.rotations)))
     limit = math.radians(precision.degrees)
@@ -391,7 +391,7 @@ def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     return _relative(rotation.from_matrices(matrices[rows]), rows, motion, known)
 
 
-def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[Any]:
+def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
     """(keys,) of `POSITION_KEY`, none for a part that stays at its offset; ``stored`` are the keys that it had."""
     moved = space.descent_points(motion.displacements).astype(np.float64)
     if (np.abs(moved) <= precision.distance).all():
@@ -414,11 +414,11 @@ def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     return _at_least_two(result, motion)
 
 
-def _no_keys(motion: Motion, layout: np.dtype[Any]) -> StoredKeys:
+def _no_keys(motion: Motion, layout: np.dtype[np.void]) -> StoredKeys:
     return StoredKeys(np.zeros(0, layout), motion.first, np.zeros(len(motion.rotations), np.bool_))
 
 
-def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[Any]:
+def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[np.void]:
     """The two keys of a rotor or turret that rotates about ``axis`` (3,), right-handed in Blender's axes."""
     result = np.zeros(2, ROTATION_KEY)
     result["start"], result["angle"] = ticks, (0, FULL_TURN)
@@ -452,7 +452,7 @@ def _even_steps(matrices: Floats, step: float) -> NDArray[np.int64]:
     return rows.astype(np.int64)
 
 
-def _relative(quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[Any]:
+def _relative(quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[np.void]:
     """Keys that give these rotations (keys, 4) at these rows, each relative to what the stored numbers before it give.
 
     A loop, because each key compensates the rounding of those before it: errors do not add up. Kept keys have the
@@ -503,7 +503,7 @@ def _product(a: Any, b: Quaternion) -> Quaternion:
     )
 
 
-def _at_least_two(keys: NDArray[Any], motion: Motion) -> NDArray[Any]:
+def _at_least_two(keys: NDArray[np.void], motion: Motion) -> NDArray[np.void]:
     """The same, or two keys instead of one: the game ignores a single key."""
     if len(keys) != 1:
         return keys

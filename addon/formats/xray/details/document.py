@@ -41,7 +41,7 @@ OLD_SLOT = np.dtype(
         ("unknown", "<u2"),
     ]
 )
-SLOTS: dict[int, np.dtype[Any]] = {2: OLD_SLOT, 3: SLOT}
+SLOTS: dict[int, np.dtype[np.void]] = {2: OLD_SLOT, 3: SLOT}
 """Version -> layout of a slot."""
 MODELS = 63
 """How many models a file can have; number 63 says that there is none."""
@@ -99,7 +99,7 @@ class Details:
 
     header: Header
     models: dict[int, Dm]
-    slots: NDArray[Any]
+    slots: NDArray[np.void]
     run: ChunkRun
     model_run: ChunkRun
     header_rest: Bytes = b""
@@ -112,7 +112,7 @@ class Details:
         return PurePath(self.file.replace("\\", "/")).name or "level.details"
 
 
-def new(models: Sequence[Dm], slots: NDArray[Any], size: tuple[int, int], offset: tuple[int, int]) -> Details:
+def new(models: Sequence[Dm], slots: NDArray[np.void], size: tuple[int, int], offset: tuple[int, int]) -> Details:
     """A file of version 3: ``slots`` (size x · size z,), ``offset`` of the world's origin from the grid's corner."""
     header = Header(NEWEST, len(models), offset, size)
     if len(slots) != header.slots:
@@ -187,7 +187,7 @@ def recompose(document: Details) -> bytes:
     return _write(document, rows)
 
 
-def _write(document: Details, slots: NDArray[Any]) -> bytes:
+def _write(document: Details, slots: NDArray[np.void]) -> bytes:
     writer = Writer()
     document.header.write(writer)
     models = {number: dm.write(model) for number, model in document.models.items()}
@@ -227,12 +227,12 @@ class SlotValues:
     shades: NDArray[np.uint8] | None
 
 
-def version_of(rows: NDArray[Any]) -> int:
+def version_of(rows: NDArray[np.void]) -> int:
     """The version whose slots these are."""
     return 3 if rows.dtype == SLOT else 2
 
 
-def unpack(rows: NDArray[Any]) -> SlotValues:
+def unpack(rows: NDArray[np.void]) -> SlotValues:
     """What packed slots mean."""
     places = range(4)
     models = np.stack([models_of(rows, place) for place in places], axis=1)
@@ -241,7 +241,7 @@ def unpack(rows: NDArray[Any]) -> SlotValues:
     return SlotValues(ground_of(rows), height_of(rows), models, density, shades)
 
 
-def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = None) -> NDArray[Any]:
+def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = None) -> NDArray[np.void]:
     """The packed slots of values, which must be in range; ``unknown`` (slots,) version 2's last field."""
     density = (values.density.astype(np.uint16) << np.arange(0, 16, 4, dtype=np.uint16)).sum(axis=-1, dtype=np.uint16)
     models = np.where(values.models == EMPTY, _NO_MODEL[version], values.models)
@@ -264,7 +264,7 @@ def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = 
     return rows
 
 
-def empty_slots(count: int, version: int = 3) -> NDArray[Any]:
+def empty_slots(count: int, version: int = 3) -> NDArray[np.void]:
     """Slots at height 0 where nothing grows."""
     nothing = np.zeros(count)
     shades = np.zeros((count, 5), np.uint8)
@@ -274,7 +274,7 @@ def empty_slots(count: int, version: int = 3) -> NDArray[Any]:
     return pack(values, version)
 
 
-def ground_of(rows: NDArray[Any]) -> NDArray[np.float64]:
+def ground_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
     """(slots,) metres."""
     if version_of(rows) == 2:
         with np.errstate(invalid="ignore"):  # floats of broken files
@@ -285,7 +285,7 @@ def ground_of(rows: NDArray[Any]) -> NDArray[np.float64]:
     return ground
 
 
-def height_of(rows: NDArray[Any]) -> NDArray[np.float64]:
+def height_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
     """(slots,) metres above the ground."""
     if version_of(rows) == 2:
         with np.errstate(over="ignore", invalid="ignore"):
@@ -293,7 +293,7 @@ def height_of(rows: NDArray[Any]) -> NDArray[np.float64]:
     return _bits(rows["word"], 12, 8).astype(np.float64) * HEIGHT_STEP
 
 
-def models_of(rows: NDArray[Any], place: int) -> NDArray[np.int32]:
+def models_of(rows: NDArray[np.void], place: int) -> NDArray[np.int32]:
     """(slots,) the number of one of the four models, `EMPTY` for none."""
     version = version_of(rows)
     stored = rows["plants"]["model"][:, place] if version == 2 else _bits(rows["word"], 20 + 6 * place, 6)
@@ -302,7 +302,7 @@ def models_of(rows: NDArray[Any], place: int) -> NDArray[np.int32]:
     return models
 
 
-def density_of(rows: NDArray[Any], place: int) -> NDArray[np.uint8]:
+def density_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
     """(slots, 4 corners) how dense one of the four models stands, 0 to 15."""
     stored = rows["plants"]["density"] if version_of(rows) == 2 else rows["density"]
     result = np.empty((len(rows), 4), np.uint8)
@@ -311,7 +311,7 @@ def density_of(rows: NDArray[Any], place: int) -> NDArray[np.uint8]:
     return result
 
 
-def shades_of(rows: NDArray[Any], place: int) -> NDArray[np.uint8]:
+def shades_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
     """(slots,) sun, sky, red, green or blue, 0 to 15. Version 3 alone has them."""
     return _bits(rows["word"], _SHADES_FROM + 4 * place, 4).astype(np.uint8)
 
@@ -396,7 +396,7 @@ def _dump_models(document: Details) -> Iterator[str]:
         yield f"  tail {bytes(document.model_run.tail).hex()}"
 
 
-def spelled(slots: NDArray[Any]) -> NDArray[Any]:
+def spelled(slots: NDArray[np.void]) -> NDArray[np.void]:
     """Packed slots as columns of whole numbers (version 2: and floats), for texts."""
     if "word" not in (slots.dtype.names or ()):
         return _spelled_old(slots)
@@ -414,7 +414,7 @@ def spelled(slots: NDArray[Any]) -> NDArray[Any]:
     return rows
 
 
-def _spelled_old(slots: NDArray[Any]) -> NDArray[Any]:
+def _spelled_old(slots: NDArray[np.void]) -> NDArray[np.void]:
     values = unpack(slots)
     columns = [("bottom", "<f4"), ("top", "<f4"), ("models", "<i4", 4), ("density", "u1", (4, 4)), ("unknown", "<u2")]
     rows = np.empty(len(slots), columns)

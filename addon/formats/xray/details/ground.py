@@ -178,7 +178,7 @@ def places(document: Details) -> NDArray[np.float32]:
     return result
 
 
-def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[Any]:
+def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[np.void]:
     version, values = base.header.version, unpack(base.slots)
     exact = version == 2
     heights = _column(ground, HEIGHT, values.height)
@@ -231,8 +231,8 @@ def _shades(ground: Mesh, otherwise: NDArray[np.float32]) -> NDArray[np.float32]
     return np.concatenate([sun[:, None], sky[:, None], colour], axis=1)
 
 
-def _nearest(shares: NDArray[Any]) -> NDArray[Any]:
-    result: NDArray[Any] = np.rint(np.nan_to_num(shares) * MOST_SHADE)
+def _nearest(shares: NDArray[np.float32]) -> NDArray[np.float32]:
+    result: NDArray[np.float32] = np.rint(np.nan_to_num(shares) * MOST_SHADE)
     return result
 
 

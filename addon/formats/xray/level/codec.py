@@ -330,7 +330,7 @@ def no_visuals() -> Visuals:
 
 
 def _read_rows(
-    chunk: Chunk | None, parent: Reader, report: Report, layout: np.dtype[Any], noun: str
+    chunk: Chunk | None, parent: Reader, report: Report, layout: np.dtype[np.void], noun: str
 ) -> NDArray[np.void]:
     if chunk is None:
         return np.zeros(0, layout)

@@ -84,7 +84,7 @@ class Kind(IntEnum):
 
 
 ENTRY = np.dtype([("id", "<u4"), ("depth", "u1"), ("kind", "u1")])
-FIXED: dict[Kind, np.dtype[Any]] = {
+FIXED: dict[Kind, np.dtype[np.void]] = {
     Kind.HEADER: HEADER,
     Kind.CONTAINER: CONTAINER,
     Kind.SWI: SWI,
@@ -136,7 +136,7 @@ class Visuals:
     """
 
     entries: NDArray[np.void]
-    fixed: dict[Kind, NDArray[Any]]
+    fixed: dict[Kind, NDArray[np.void]]
     children: Lists
     windows: Windows
     opaque: list[Bytes] = field(default_factory=list)

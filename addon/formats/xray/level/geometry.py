@@ -50,7 +50,7 @@ class VertexBuffer:
     """
 
     declaration: NDArray[np.void]
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
 
     @property
     def stride(self) -> int:
@@ -124,7 +124,7 @@ def _read_declaration(reader: Reader) -> NDArray[np.void]:
     raise reader.error(f"a vertex declaration has no end within {MOST_ELEMENTS} elements")
 
 
-def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[Any]:
+def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void]:
     """The structure of a vertex: a field for each element, named by usage (``uv0``, ``uv1``), and one for each gap.
 
     Raises `ReadError` for an element whose type is not known, and where there is none.
@@ -171,7 +171,7 @@ def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
     count = reader.u32("the number of window lists")
     reader.expect_room(count, "lists of windows", _WINDOWS_HEAD.size)
     reserved = np.zeros((count, 4), "<u4")
-    rows: list[NDArray[Any]] = []
+    rows: list[NDArray[np.void]] = []
     for number in range(count):
         *reserved[number], length = _WINDOWS_HEAD.unpack(reader.take(_WINDOWS_HEAD.size, "a list of windows"))
         rows.append(reader.array(WINDOW, length, what=counted_plural(length, "windows")))

@@ -81,7 +81,7 @@ def decode_vertices(buffer: VertexBuffer) -> Vertices:
     return result
 
 
-def _has(rows: NDArray[Any], name: str, kind: str, width: int) -> bool:
+def _has(rows: NDArray[np.void], name: str, kind: str, width: int) -> bool:
     """Whether there is such a field, of so many numbers that are floats (f), signed (i) or bytes (u)."""
     if name not in (rows.dtype.names or ()):
         return False
@@ -221,7 +221,7 @@ class Encoded:
     ``outside`` (n,) whose texture coordinates the format cannot hold, which stay.
     """
 
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
     changed: NDArray[np.bool_]
     moved: NDArray[np.bool_]
     outside: NDArray[np.bool_]
@@ -259,7 +259,7 @@ def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
 
 
 def _encode_uvs(
-    rows: NDArray[Any], uvs: NDArray[np.float32], differ: NDArray[np.bool_], outside: NDArray[np.bool_]
+    rows: NDArray[np.void], uvs: NDArray[np.float32], differ: NDArray[np.bool_], outside: NDArray[np.bool_]
 ) -> None:
     stored = rows["uv0"]
     values = space.xray_uvs(uvs.astype(np.float64))
@@ -303,7 +303,7 @@ def _steps(values: NDArray[np.float32]) -> NDArray[np.int16]:
     return np.asarray(np.clip(steps, _LEAST, _MOST), np.int16)
 
 
-def _bytes_of(rows: NDArray[Any]) -> NDArray[np.uint8]:
+def _bytes_of(rows: NDArray[np.void]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
 
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -205,7 +204,7 @@ def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, gen
     )
 
 
-def _header(kind: int, points: NDArray[Any]) -> Header:
+def _header(kind: int, points: NDArray[np.float32]) -> Header:
     hull = surface.bounds(points)
     return Header(4, kind, 0, hull.box, hull.sphere)
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +29,7 @@ MOST_BONES = 64
 _FRAME = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 
 
-def _skinned(links: int) -> np.dtype[Any]:
+def _skinned(links: int) -> np.dtype[np.void]:
     """The vertex with ``links`` bones: one is a u32 at the end, several are u16 at the start; nothing is padded."""
     if links == 1:
         return np.dtype([*_FRAME, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
@@ -44,11 +43,15 @@ SHORT_FORMATS = {1: 1, 2: 2, 3: 3, 4: 4}
 """Number of links -> vertex format of Clear Sky and Call of Pripyat."""
 LONG_FORMATS = {1: 0x12071980, 2: 0x240E3300, 3: 0x481C6600, 4: 0x5A237F80}
 """Number of links -> vertex format of Shadow of Chernobyl (three and four links: later engines only)."""
-VERTEX_FORMATS: dict[int, np.dtype[Any]] = {
+VERTEX_FORMATS: dict[int, np.dtype[np.void]] = {
     STATIC: _STATIC_VERTEX,
     **{number: SKINNED[links] for formats in (SHORT_FORMATS, LONG_FORMATS) for links, number in formats.items()},
 }
-OLD_VERTEX_FORMATS: dict[int, np.dtype[Any]] = {STATIC: _STATIC_VERTEX, 1: _OLD_VERTEX, LONG_FORMATS[1]: _OLD_VERTEX}
+OLD_VERTEX_FORMATS: dict[int, np.dtype[np.void]] = {
+    STATIC: _STATIC_VERTEX,
+    1: _OLD_VERTEX,
+    LONG_FORMATS[1]: _OLD_VERTEX,
+}
 WINDOW = np.dtype([("offset", "<u4"), ("triangles", "<u2"), ("vertices", "<u2")])
 LOD_CORNER = np.dtype(
     [("position", "<f4", 3), ("uv", "<f4", 2), ("colour", "<u4"), ("sun", "u1"), ("padding", "u1", 3)]
@@ -159,10 +162,10 @@ class Vertices:
     """``format`` as stored; ``rows`` (vertices,) with the fields of that format (`VERTEX_FORMATS`)."""
 
     format: int
-    rows: NDArray[Any]
+    rows: NDArray[np.void]
 
     @classmethod
-    def read(cls, reader: Reader, formats: Mapping[int, np.dtype[Any]] = VERTEX_FORMATS) -> Vertices:
+    def read(cls, reader: Reader, formats: Mapping[int, np.dtype[np.void]] = VERTEX_FORMATS) -> Vertices:
         """Raises `ReadError` for a format whose layout is not known."""
         number = reader.u32("the vertex format")
         if number not in formats:
@@ -208,7 +211,7 @@ class SlidingWindows:
     """Levels of detail of a progressive model: ``windows`` (details,) offset, triangles, vertices; 0 is the finest."""
 
     reserved: NDArray[np.uint32]
-    windows: NDArray[Any]
+    windows: NDArray[np.void]
 
     @classmethod
     def read(cls, reader: Reader) -> SlidingWindows:
@@ -306,7 +309,7 @@ class Links:
 class LodFaces:
     """The eight pictures a distant model is drawn as: ``corners`` (8, 4) of position, uv, light and sun."""
 
-    corners: NDArray[Any]
+    corners: NDArray[np.void]
 
     @classmethod
     def read(cls, reader: Reader) -> LodFaces:

@@ -14,7 +14,6 @@ from __future__ import annotations
 import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -232,7 +231,7 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
 
 
 def _to_model(
-    rest: Floats, bones: NDArray[Any], positions: NDArray[Any], normals: NDArray[Any]
+    rest: Floats, bones: NDArray[np.uint32], positions: NDArray[np.float32], normals: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     frames = rest[np.minimum(bones, len(rest) - 1)]
     placed = np.einsum("nij,nj->ni", frames[:, :3, :3], positions) + frames[:, :3, 3]
@@ -521,12 +520,12 @@ def _refitted(document: Ogf, base: Ogf) -> Ogf:
     return _with_bounds(document, surface.refitted(_bounds_of(document), wanted_before, wanted, _extent(document, now)))
 
 
-def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[Any]:
+def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[np.float32]:
     """(n, 3) the points of a model, or the corners of its parts' boxes where vertices do not lie in its space."""
     found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
     if found and document.header.box is not None:
-        points: NDArray[Any] = np.concatenate([vertices.rows["position"] for vertices in found])
-        finite: NDArray[Any] = points[np.isfinite(points).all(axis=1)]
+        points: NDArray[np.float32] = np.concatenate([vertices.rows["position"] for vertices in found])
+        finite: NDArray[np.float32] = points[np.isfinite(points).all(axis=1)]
         return finite
     boxes = np.array([hull.box for hull in hulls])
     return np.concatenate([boxes[:, choice, range(3)] for choice in itertools.product((0, 1), repeat=3)])

@@ -47,7 +47,7 @@ def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
     return np.stack([np.bincount(flat, np.repeat(values[:, axis], 3), count) for axis in range(3)], axis=-1)
 
 
-def vertex_normals(positions: NDArray[Any], triangles: NDArray[Any]) -> Floats:
+def vertex_normals(positions: NDArray[np.float32], triangles: NDArray[np.int32]) -> Floats:
     """Unit normals (vertices, 3): the triangles' outward normals, weighted by area; up (y) where there are none."""
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
     return _directions(_summed(np.cross(b - a, c - a), triangles, len(positions)))
@@ -66,7 +66,7 @@ def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
 
 
 def tangent_frames(
-    positions: NDArray[Any], normals: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]
+    positions: NDArray[np.float32], normals: NDArray[Any], uvs: NDArray[np.float32], triangles: NDArray[np.int32]
 ) -> tuple[Floats, Floats]:
     """`tangent_sums` of unit length everywhere.
 
@@ -133,7 +133,7 @@ class Hull:
     sphere: NDArray[np.float32] | None
 
 
-def bounds(positions: NDArray[Any]) -> Hull:
+def bounds(positions: NDArray[np.float32]) -> Hull:
     """The box around points, and the sphere about its middle, the radius rounded outwards."""
     box = np.stack([positions.min(axis=0), positions.max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
@@ -154,7 +154,7 @@ def joint_bounds(parts: Sequence[Hull]) -> Hull:
     return Hull(box, np.append(centre, _rounded_up(min(float(radii.max()), float(corner)))))
 
 
-def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[Any]) -> Hull:
+def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[np.float32]) -> Hull:
     """Bounds after an edit: ``wanted``, but of ``old`` what still encloses ``points`` (n, 3) stays.
 
     A sphere stays whenever it does: tools fit spheres in many ways. A box is exact in nearly every file and follows the
@@ -177,7 +177,7 @@ def _same(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
 
 
-def _radius(centre: NDArray[np.float32], points: NDArray[Any]) -> float:
+def _radius(centre: NDArray[np.float32], points: NDArray[np.float32]) -> float:
     return float(np.linalg.norm(points.astype(np.float64) - centre, axis=1).max(initial=0.0))
 
 
@@ -277,7 +277,7 @@ def slots(pulls: Influences, most: int, name: str) -> Slots:
     return Slots(bones, weights, links, int((counts > most).sum()))
 
 
-def store(rows: NDArray[Any], which: NDArray[np.bool_], found: Slots) -> None:
+def store(rows: NDArray[np.void], which: NDArray[np.bool_], found: Slots) -> None:
     """Write bones and weights into the vertices ``which`` of ``rows``, whose layout has room for their links."""
     links = rows.dtype["bones"].shape[0]
     rows["bones"][which] = found.bones[which, :links]

@@ -100,7 +100,7 @@ def rotation_size(flags: int, frames: int) -> int:
     return key if flags & _SINGLE else 4 + key * frames
 
 
-def translation_key(flags: int) -> np.dtype[Any]:
+def translation_key(flags: int) -> np.dtype[np.int8 | np.int16 | np.float32]:
     """The number type of a track's translation keys."""
     if flags & _FLOATS or not flags & _KEYED:
         return _FLOAT32

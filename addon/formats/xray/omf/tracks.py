@@ -212,7 +212,7 @@ def new_rotations(quaternions: Floats) -> Rotations:
     return Rotations(keys[:1] if single else keys, single)
 
 
-def edited_rotations(quaternions: Floats, base: NDArray[Any], kept: NDArray[np.bool_]) -> Rotations:
+def edited_rotations(quaternions: Floats, base: NDArray[np.int16], kept: NDArray[np.bool_]) -> Rotations:
     """The base's keys with those not ``kept`` (frames,) replaced, each in the sign its old key had."""
     signs = np.where(np.einsum("ij,ij->i", quaternions, base.astype(np.float64)) < 0, -1.0, 1.0)
     turned = quaternions * signs[:, None]
