@@ -14,7 +14,7 @@ from addon.games.xray.levels import geometry as level_geometry
 from addon.games.xray.levels.details import models_of
 from addon.games.xray.options import LevelExportOptions, LevelImportOptions
 from tests.formats.xray.level_bytes import chunk, words
-from tests.formats.xray.test_details import GRASS, OLD, SLOTS, SMALL, WORD
+from tests.formats.xray.test_details import GRASS, HEADER, OLD, SLOTS, SMALL, WORD
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
 from tests.work import memory_peak
@@ -346,6 +346,14 @@ def test_added_copied_and_replaced_models(tmp_path):
         level_details.add_models(ground, [ground, other])
     with pytest.raises(WriteError, match="the game supports 63"):
         level_details.add_models(ground, [tuft() for _ in range(61)])
+
+
+def test_gaps_between_the_numbers_of_models_stay(tmp_path):
+    header = HEADER.replace(words(3, 1), words(3, 2))
+    data = chunk(1, chunk(0, GRASS), chunk(5, GRASS)) + chunk(2, SLOTS) + chunk(0, header)
+    ground, _ = imported(written(tmp_path, data))
+    assert [one.motionbridge_level.number for one in models_of(ground)] == [0, 5]
+    assert planned(ground)[0].data == data
 
 
 def test_where_a_model_stands_does_not_count(tmp_path):

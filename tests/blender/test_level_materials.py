@@ -96,6 +96,13 @@ def test_a_material_is_made_once_and_keeps_the_colour_the_user_gave_it(level, pr
     assert len(level_materials.known_materials()) == 3
 
 
+def test_the_game_material_of_a_face_is_that_of_its_slot_else_what_the_face_says():
+    plain, earth = (bpy.data.materials.new(name) for name in ("plain", "earth"))
+    earth.motionbridge_material.number = 3
+    for made, said, wanted in ((earth, 7, 3), (plain, 7, 7), (None, 7, 7), (None, None, None), (earth, None, 3)):
+        assert level_materials.number_of(made, said) == wanted
+
+
 def test_colours_are_those_of_the_number_and_no_two_of_forty_are_alike():
     np.testing.assert_allclose(level_materials.game_colour(0), (0.4, 0.04, 0.04, 1.0))
     np.testing.assert_allclose(level_materials.game_colour(5), (0.673574, 0.397574, 0.824601, 1.0), rtol=1e-5)
