@@ -188,7 +188,7 @@ THICKNESS, THIN = 0.1, 0.04
 RING_CORNERS = 24
 CONTROL_SIZES = {
     Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
-    Role.FIST: 0.8, Role.CURL: 0.5,
+    Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5,
 }  # fmt: skip
 """Of a control's shape, as a share of its bone's length."""
 FLAT, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))

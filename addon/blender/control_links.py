@@ -21,7 +21,10 @@ from .properties import AddedProperties
 NAME = "Motionbridge Control"
 """Name of the constraint by which a bone of the game copies a bone of its control rig."""
 SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridge Pole"
-"""Names of constraints inside a control rig: what solves a limb, by what a target copies it, what turns to a pole."""
+LOOKER = "Motionbridge Look"
+"""Names of constraints inside a control rig: what solves a limb, by what a target copies it, what turns to a pole; what
+lets a head look.
+"""
 HOLD = "Motionbridge Hold "
 """What names of constraints begin with by which a goal follows a bone of the game, before that bone's name. An action
 without keys of their influence does not use them.

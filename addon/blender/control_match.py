@@ -15,7 +15,7 @@ from ..core.errors import WriteError
 from . import compat, scope
 from .bone_curves import bone_path, channel_path, evaluated_poses
 from .control_links import HOLD, controls_of, hold_path, holds_of
-from .control_rig import CHANNELS, PROPERTY, frames_of, structure_of
+from .control_rig import CHANNELS, frames_of, structure_of, switch_of
 
 Floats = NDArray[np.float64]
 
@@ -25,39 +25,60 @@ _CONSTANT, _LINEAR = 0, 1
 def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], *, to_goals: bool) -> int:
     """Key goals and poles of limbs (``to_goals``), or the limbs' own controls, to the pose shown between ``ends``.
 
-    ``goals`` names the limbs. On these frames the limbs are switched to what was keyed, and behind them back. The shown
-    pose stays the same on every frame. Gives how many limbs there were. Raises `WriteError`.
+    ``goals`` names the limbs by their goals, and necks by what their heads look at. On these frames they are switched
+    to what was keyed, and behind them back. The shown pose stays the same on every frame. Gives how many there were.
+    Raises `WriteError`.
     """
     controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
-    limbs = [limb for limb in structure.limbs.tolist() if labels[limb[2]] in goals]
+    switches = [(owner, bones, keyed) for owner, bones, keyed in _switches(structure) if labels[owner] in goals]
     if to_goals:
-        _refuse_held(controls, action, [labels[limb[2]] for limb in limbs], frames)
+        _refuse_held(controls, action, [labels[owner] for owner, _, _ in switches], frames)
     with scope.only_evaluated(context, [controls]):
         there = evaluated_poses(context, controls, action, frames)
         poses = structure.poses(_originals(structure, there, len(rig.data.bones)))
-        for limb in limbs:
-            bones = structure.bones[limb[:3]]
+        for _, bones, keyed in switches:
             if not to_goals:
                 rows = _rows(structure, bones, Role.FREE)
                 _rekey(controls, action, rows, frames, structure.below(rows, poses, there))
                 continue
-            rows = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.SWING), [limb[3]])
             begun = there.copy()
-            begun[:, rows] = poses[:, rows]
-            _rekey(controls, action, rows, frames, structure.below(rows, poses, begun))
+            begun[:, keyed] = poses[:, keyed]
+            _rekey(controls, action, keyed, frames, structure.below(keyed, poses, begun))
         if to_goals:
+            for owner, _, _ in switches:
+                # What aims follows what the neck shows, which is its own control's pose until this is done.
+                if structure.roles[owner] is Role.LOOK:
+                    _turn_switch(controls, action, labels[owner], frames, value=0.0)
             solved = evaluated_poses(context, controls, action, frames)
-            for limb in limbs:
-                rows = _rows(structure, structure.bones[limb[:3]], Role.LEFT_OVER)
+            for _, bones, _ in switches:
+                rows = _rows(structure, bones, Role.LEFT_OVER)
                 _rekey(controls, action, rows, frames, structure.below(rows, poses, solved))
-    for limb in limbs:
-        goal = controls.pose.bones[labels[limb[2]]]
-        path = f'{bone_path(goal.name)}["{bpy.utils.escape_identifier(PROPERTY)}"]'
-        now = float(goal[PROPERTY])
-        _switch(controls, action, path, group=goal.name, now=now, frames=frames, value=float(to_goals))
+    for owner, _, _ in switches:
+        _turn_switch(controls, action, labels[owner], frames, value=float(to_goals))
     context.view_layer.update()
-    return len(limbs)
+    return len(switches)
+
+
+def _turn_switch(controls: Any, action: Any, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
+    """Key the switch of a goal, or of what a head looks at, on some frames."""
+    bone = controls.pose.bones[owner]
+    name = switch_of(bone)
+    path = f'{bone_path(owner)}["{bpy.utils.escape_identifier(name)}"]'
+    _switch(controls, action, path, group=owner, now=float(bone[name]), frames=frames, value=value)
+
+
+def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
+    """What can be switched: by which control, which of the game's bones, and the controls that solve them."""
+    found = []
+    for limb in structure.limbs.tolist():
+        bones = structure.bones[limb[:3]]
+        keyed = np.union1d(_rows(structure, bones, Role.CHAIN, Role.GOAL, Role.SWING), [limb[3]])
+        found.append((limb[2], bones, keyed))
+    for target in np.unique(structure.looks[:, 1]).tolist():
+        aims = structure.looks[structure.looks[:, 1] == target, 0]
+        found.append((target, structure.bones[aims], np.append(aims, target)))
+    return found
 
 
 def hold(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:

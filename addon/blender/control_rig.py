@@ -23,6 +23,7 @@ from . import compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
 from .bone_curves import ActionTemplate, bone_within, evaluated_poses, evaluating, key_times, write_keys
 from .control_links import (
+    LOOKER,
     NAME,
     POINTER,
     SOLVER,
@@ -40,8 +41,8 @@ from .keyed_poses import poses_of_keys
 Floats = NDArray[np.float64]
 _Solved = Callable[[NDArray[np.float32], Floats, Floats], Floats]
 
-PROPERTY = "ik"
-"""Custom property of a goal: 0 the limb follows its own controls, 1 it follows the goal."""
+PROPERTIES = {Role.GOAL: "ik", Role.LOOK: "look"}
+"""Custom properties of goals and of what heads look at: 0 the bones follow their own controls, 1 they follow this."""
 MECHANISM = "Mechanism"
 """Bone collection of what works by itself."""
 CHANNELS = (("rotation_quaternion", 4), ("location", 3))
@@ -105,7 +106,7 @@ def _built(context: Any, rig: Any, planned: ControlPlan) -> tuple[Any, list[str]
 
 
 def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
-    """Constraints and switches of the limbs."""
+    """Constraints and switches of limbs and necks."""
     bones = controls.pose.bones
     for limb in planned.limbs:
         solver = bones[given[limb.chain[1]]].constraints.new("IK")
@@ -121,24 +122,42 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
         turned.name = POINTER
         turned.target, turned.subtarget = controls, given[limb.pole]
         turned.lock_axis, turned.track_axis = "LOCK_Y", "TRACK_X"
-        goal = bones[given[limb.goal]]
-        goal[PROPERTY] = 1.0
-        goal.id_properties_ui(PROPERTY).update(min=0.0, max=1.0, description="0: own controls, 1: this goal")
-        for bone, shown in zip(limb.bones, (*limb.left_over, limb.held), strict=True):
-            # Blender copies a rotation by angles, which loses digits where these are singular; a whole matrix stays.
-            joint = bones[given[shown]].constraints.new("COPY_LOCATION")
-            joint.target, joint.subtarget = controls, given[planned.frees[bone]]
-            joint.owner_space = joint.target_space = "POSE"
-            switch = bones[given[planned.targets[bone]]].constraints.new("COPY_TRANSFORMS")
-            switch.name = SWITCH
-            switch.target, switch.subtarget = controls, given[shown]
-            switch.owner_space = switch.target_space = "POSE"
-            driver = switch.driver_add("influence").driver
-            driver.type = "AVERAGE"
-            variable = driver.variables.new()
-            variable.targets[0].id = controls
-            path = f'pose.bones["{bpy.utils.escape_identifier(goal.name)}"]["{PROPERTY}"]'
-            variable.targets[0].data_path = path
+        switched = zip(limb.bones, (*limb.left_over, limb.held), strict=True)
+        _switch(controls, planned, given, limb.goal, dict(switched))
+    for look in planned.looks:
+        for number, place in enumerate(look.aims):
+            looker = bones[given[place]].constraints.new("DAMPED_TRACK")
+            looker.name = LOOKER
+            looker.target, looker.subtarget, looker.track_axis = controls, given[look.target], "TRACK_Y"
+            # Each takes an equal share of the way that is left.
+            looker.influence = 1.0 / (len(look.aims) - number)
+        _switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
+
+
+def _switch(controls: Any, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
+    """Let the targets of bones copy what is ``solved`` for them as far as a property of the control at ``place`` says.
+
+    ``solved`` are places by the game's bones.
+    """
+    bones, role = controls.pose.bones, planned.bones[place].role
+    owner, name = bones[given[place]], PROPERTIES[role]
+    owner[name] = float(role is Role.GOAL)
+    owner.id_properties_ui(name).update(min=0.0, max=1.0, description="0: own controls, 1: this one")
+    for bone, shown in solved.items():
+        # Blender copies a rotation by angles, which loses digits where these are singular; a whole matrix stays.
+        joint = bones[given[shown]].constraints.new("COPY_LOCATION")
+        joint.target, joint.subtarget = controls, given[planned.frees[bone]]
+        joint.owner_space = joint.target_space = "POSE"
+        switch = bones[given[planned.targets[bone]]].constraints.new("COPY_TRANSFORMS")
+        switch.name = SWITCH
+        switch.target, switch.subtarget = controls, given[shown]
+        switch.owner_space = switch.target_space = "POSE"
+        driver = switch.driver_add("influence").driver
+        driver.type = "AVERAGE"
+        variable = driver.variables.new()
+        variable.targets[0].id = controls
+        path = f'pose.bones["{bpy.utils.escape_identifier(owner.name)}"]["{name}"]'
+        variable.targets[0].data_path = path
 
 
 def _turn(controls: Any, planned: ControlPlan, given: list[str]) -> None:
@@ -193,11 +212,15 @@ def structure_of(rig: Any, controls: Any) -> Controls:
         if shown < 0:
             continue
         of[shown] = bone
-        above = _parent(parents, roles, shown, Role.CHAIN, Role.GOAL)
+        above = _parent(parents, roles, shown, Role.CHAIN, Role.GOAL, Role.AIM)
         if above >= 0:
             of[above], references[above] = bone, shown if roles[above] is Role.GOAL else target
-    limbs = []
+    limbs, looks = [], []
     for number, bone in enumerate(controls.pose.bones):
+        looker = bone.constraints.get(LOOKER)
+        looked_at = index.get(looker.subtarget, -1) if looker is not None else -1
+        if looked_at >= 0:
+            looks.append((number, looked_at))
         solver = bone.constraints.get(SOLVER)
         side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
         swing = _parent(parents, roles, side, Role.SWING) if side >= 0 else -1
@@ -212,7 +235,9 @@ def structure_of(rig: Any, controls: Any) -> Controls:
         for other in (pole, swing):
             of[other], references[other] = of[upper], references[upper]
     rest = matrices_of(bones, "matrix_local")
-    return Controls(roles, parents, rest, of, references, np.array(limbs, np.intp).reshape(-1, 4))
+    looks.sort(key=lambda look: len(bones[look[0]].parent_recursive))
+    places = np.array(limbs, np.intp).reshape(-1, 4), np.array(looks, np.intp).reshape(-1, 2)
+    return Controls(roles, parents, rest, of, references, *places)
 
 
 def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
@@ -225,8 +250,37 @@ def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Rol
 
 def goals_of(controls: Any) -> list[Any]:
     """The goals of a control rig, which have the switches of its limbs."""
+    return _of_role(controls, Role.GOAL)
+
+
+def looks_of(controls: Any) -> list[Any]:
+    """What the heads of a control rig look at; these bones have the switches of necks and heads."""
+    return _of_role(controls, Role.LOOK)
+
+
+def _of_role(controls: Any, role: Role) -> list[Any]:
     bones = controls.pose.bones
-    return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == Role.GOAL.value]
+    return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == role.value]
+
+
+def switch_of(owner: Any) -> str:
+    """The name of the property that is the switch of a goal, or of what a head looks at."""
+    return PROPERTIES[_ROLES[owner.bone[_ROLE]]]
+
+
+@contextmanager
+def looking_nowhere(controls: Any) -> Iterator[None]:
+    """Heads and necks follow their own controls inside: what aims follows what they show."""
+    name = PROPERTIES[Role.LOOK]
+    before = {bone: bone[name] for bone in looks_of(controls) if bone.get(name)}
+    for bone in before:
+        bone[name] = 0.0
+    controls.update_tag()
+    try:
+        yield
+    finally:
+        for bone, value in before.items():
+            bone[name] = value
 
 
 # Motions -------------------------------------------------------------------------------------------------------------
@@ -328,6 +382,7 @@ class _Transfer:
         with (
             scope.only_evaluated(self._context, [self._controls], without=[rig]),
             scope.playing(rig, None),
+            looking_nowhere(self._controls),
             evaluating(self._context, self._controls, played) as poses,
         ):
 

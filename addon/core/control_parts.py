@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from .body import Body, Part, Side, children_of, main_children
+from .body import TOUCHING, Body, Part, Side, children_of, main_children
 
 Floats = NDArray[np.float64]
 
@@ -44,6 +44,38 @@ class Finger:
     bones: tuple[int, ...]
     hand: int
     axis: Floats
+
+
+def forward_of(heads: Floats, body: Body) -> Floats | None:
+    """(3,) where a body looks: across its left and upwards; None where left and right are in one place."""
+    sides = [np.array([side is wanted for side in body.sides]) for wanted in (Side.LEFT, Side.RIGHT)]
+    if not all(side.any() for side in sides):
+        return None
+    left = heads[sides[0]].mean(axis=0) - heads[sides[1]].mean(axis=0)
+    forward = np.cross(left, [0.0, 0.0, 1.0])
+    length = float(np.linalg.norm(forward))
+    return forward / length if length > TOUCHING else None
+
+
+def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[tuple[int, ...]]:
+    """The bones of each neck upwards, its head last; a neck that carries arms would turn them, too, and is left out."""
+    main = main_children(heads, parents, body)
+    arms = [bone for bone, part in enumerate(body.parts) if part is Part.ARM]
+    carrying = {above for arm in arms for above in _above(arm, parents)}
+    found = []
+    for bone, above in enumerate(parents):
+        if body.parts[bone] is not Part.HEAD or (above >= 0 and body.parts[above] is Part.HEAD):
+            continue
+        line = [bone]
+        while "head" not in names[line[-1]].lower():
+            following = main[line[-1]]
+            if following < 0 or body.parts[following] is not Part.HEAD:
+                break
+            line.append(following)
+        line = [bone for bone in line if bone not in carrying]
+        if line:
+            found.append(tuple(line))
+    return found
 
 
 def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:

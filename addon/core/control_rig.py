@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 
 from . import affine, rotation
 from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
-from .control_parts import Finger, Torso, fingers_of, torso_of
+from .control_parts import Finger, Torso, fingers_of, forward_of, necks_of, torso_of
 
 Floats = NDArray[np.float64]
 
@@ -39,8 +39,10 @@ STRAIGHT = 0.02
 """Of a limb's length: a bend that is less says nothing about where its joint points."""
 POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a share of the limb's length."""
+LOOK_DISTANCE = 0.4
+"""Distance of what a head looks at, as a share of the skeleton's size."""
 TRUNK = 0.12
-"""Length of a torso's and a chest's control, as a share of the skeleton's size."""
+"""Length of a torso's and a chest's control, as a share of the same."""
 
 ROUNDED = 1e-3
 """How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
@@ -84,6 +86,10 @@ class Role(Enum):
     """Turns the first joint of a finger, and curls the others."""
     TURNED = "turned"
     """Turns as chests, fists and curls do."""
+    LOOK = "look"
+    """What a head looks at."""
+    AIM = "aim"
+    """A neck or head that looks there."""
     SOCKET = "socket"
     """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
     and of everything below it, to some 1e-5.
@@ -106,16 +112,18 @@ LABELS = {
     Role.FIST: "Fist",
     Role.CURL: "Curl",
     Role.TURNED: "Turned",
+    Role.LOOK: "Look At",
+    Role.AIM: "Aim",
     Role.SOCKET: "Socket",
 }
 """What names of control bones begin with, before that of the game's bone."""
 NEUTRAL = {Role.CHEST, Role.FIST, Role.CURL}
 """Roles of bones that a transfer gives keys of their rest."""
 KEYED = NEUTRAL | {
-    Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO,
+    Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO, Role.LOOK, Role.AIM,
 }  # fmt: skip
 """Roles of bones that a transfer gives keys."""
-HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO}
+HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO, Role.LOOK}
 """Roles of bones that work by themselves."""
 BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
 """Roles of bones that may lie between another and what that is moved by."""
@@ -163,6 +171,16 @@ class Turn:
 
 
 @dataclass(frozen=True)
+class Look:
+    """The game's ``bones`` of a neck, its head last, and by their places what looks there, and what it looks at."""
+
+    bones: tuple[int, ...]
+    aims: tuple[int, ...]
+    left_over: tuple[int, ...]
+    target: int
+
+
+@dataclass(frozen=True)
 class ControlPlan:
     """The bones of a control rig, parents before their children.
 
@@ -174,6 +192,7 @@ class ControlPlan:
     targets: list[int]
     limbs: list[Limb]
     turns: list[Turn]
+    looks: list[Look]
     body: Body
 
 
@@ -253,6 +272,20 @@ class _Planner:
     def _trunk_size(self) -> float:
         return TRUNK * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
 
+    def add_look(self, neck: tuple[int, ...], ahead: Floats) -> Look:
+        """Plan what a head looks at, ``ahead`` (3,) of it, and what turns it and its neck there."""
+        head = neck[-1]
+        place = _level(self.matrices[head])
+        place[:3, 3] += ahead
+        target = self.add(Role.LOOK, head, 0, place, 0.2 * float(np.linalg.norm(ahead)))
+        aims, left_over = [], []
+        for bone in neck:
+            matrix, size = self.matrices[bone], self.sizes[bone]
+            frame = _frame(matrix[:3, 3], place[:3, 3] - matrix[:3, 3], ahead, None)
+            aims.append(self.add(Role.AIM, bone, self.above(bone), frame, size))
+            left_over.append(self.add(Role.LEFT_OVER, bone, aims[-1], matrix, size))
+        return Look(neck, tuple(aims), tuple(left_over), target)
+
     def add_limb(self, limb: Limb, bend: Floats) -> Limb:
         """Plan what solves a limb that bends towards ``bend`` (3,)."""
         upper, lower, end = limb.bones
@@ -304,7 +337,10 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     for bone in order_from_roots(parents):
         frees[bone] = planner.add_bone(bone)
     solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
-    return ControlPlan(planner.bones, frees, planner.targets, solved, planner.turns, body)
+    forward = forward_of(heads, body)
+    necks = necks_of(names, parents, heads, body) if forward is not None else []
+    looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in necks if forward is not None]
+    return ControlPlan(planner.bones, frees, planner.targets, solved, planner.turns, looks, body)
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
@@ -401,7 +437,7 @@ class Controls:
     ``roles`` and ``parents`` (controls,); ``rest`` (controls, 4, 4) as read back, for Blender rounds it; ``bones``
     (controls,) the game's bone of each, -1 for none; ``references`` (controls,) the control that has to be where that
     bone is: its target, what a goal holds, or the control itself. ``limbs`` (limbs, 4): the places of the solved bones
-    of each, its goal and its pole.
+    of each, its goal and its pole. ``looks`` (necks and heads, 2): what aims, and at what; a head behind its neck.
     """
 
     roles: list[Role]
@@ -410,6 +446,7 @@ class Controls:
     bones: NDArray[np.intp]
     references: NDArray[np.intp]
     limbs: NDArray[np.intp]
+    looks: NDArray[np.intp]
 
     def rows(self, *roles: Role) -> NDArray[np.intp]:
         """The controls of some roles."""
@@ -418,7 +455,8 @@ class Controls:
     def poses(self, originals: Floats) -> Floats:
         """(frames, controls, 4, 4) where controls have to be so that the game's bones are at ``originals``.
 
-        Those are (frames, bones, 4, 4). Solved bones are where they ought to be; poles do not turn.
+        Those are (frames, bones, 4, 4). Solved bones are where they ought to be; poles and what heads look at do not
+        turn.
         """
         own = self.bones >= 0
         offsets = affine.inverse(self.rest[self.references]) @ self.rest
@@ -428,6 +466,10 @@ class Controls:
         poles = np.broadcast_to(self.rest[pole], (len(originals), len(pole), 4, 4)).copy()
         poles[..., :3, 3] = self._poles(result[:, upper], result[:, lower], result[:, goal])
         result[:, pole] = poles
+        for aim, look in self.looks.tolist():
+            distance = np.linalg.norm(self.rest[look, :3, 3] - self.rest[aim, :3, 3])
+            result[:, look] = self.rest[look]
+            result[:, look, :3, 3] = result[:, aim, :3, 3] + distance * result[:, aim, :3, 1]
         return result
 
     def _poles(self, upper: Floats, lower: Floats, goal: Floats) -> Floats:

@@ -187,17 +187,25 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
             ("FK", "FK", "The limb's own controls follow the pose that its goal shows", 1),
         ),
     )
+    what: EnumProperty(
+        name="What",
+        items=(
+            ("LIMBS", "Arms and Legs", "Limbs of the selected boxes, or all", 0),
+            ("HEAD", "Head", "Head and neck: between what they look at (IK) and their own controls (FK)", 1),
+        ),
+    )
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Of the selected controls' limbs, or of all."""
+        """Of the selected controls' limbs, or of all; or of the heads."""
         rig = active_rig(context)
-        goals = _selected_goals(context, rig) or [
-            goal.name for goal in control_rig.goals_of(control_links.controls_of(rig))
-        ]
-        limbs = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
-        return Outcome(said("Limbs switched: {}").format(limbs), done=limbs > 0)
+        controls, is_head = control_links.controls_of(rig), self.what == "HEAD"
+        every = [one.name for one in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
+        goals = [name for name in _selected_goals(context, rig) if name in every] or every
+        count = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
+        text = said("Heads switched: {}") if is_head else said("Limbs switched: {}")
+        return Outcome(text.format(count), done=count > 0)
 
 
 class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
@@ -254,13 +262,24 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
         column.alert = True
         column.label(text="The controls show another motion", icon="ERROR")
         column.operator("motionbridge.show_controls", icon="PLAY")
-    row = layout.row(align=True)
-    row.operator("motionbridge.match_controls", text="Match to IK").to = "IK"
-    row.operator("motionbridge.match_controls", text="Match to FK").to = "FK"
+    controls = control_links.controls_of(rig)
+    _draw_switches(layout, control_rig.goals_of(controls))
     layout.operator("motionbridge.hold_bone", icon="CONSTRAINT_BONE")
+    _draw_switches(layout, control_rig.looks_of(controls), is_head=True)
+
+
+def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bool = False) -> None:
+    """Sliders between a limb's or head's own controls and what it follows, and the buttons that match the two."""
+    if not owners:
+        return
+    row = layout.row(align=True)
+    to_goals = row.operator("motionbridge.match_controls", text="Match to Look At" if is_head else "Match to IK")
+    to_own = row.operator("motionbridge.match_controls", text="Match Head to FK" if is_head else "Match to FK")
+    to_goals.to, to_own.to = "IK", "FK"
+    to_goals.what = to_own.what = "HEAD" if is_head else "LIMBS"
     column = layout.column(align=True)
-    for goal in control_rig.goals_of(control_links.controls_of(rig)):
-        column.prop(goal, f'["{control_rig.PROPERTY}"]', text=goal.name, translate=False, slider=True)
+    for owner in owners:
+        column.prop(owner, f'["{control_rig.switch_of(owner)}"]', text=owner.name, translate=False, slider=True)
 
 
 CLASSES = (

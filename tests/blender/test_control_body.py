@@ -6,6 +6,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from addon.blender import action as actions
+from addon.blender import control_links, control_rig
 from addon.core import rotation
 from tests.blender.test_control_rig import REAL, clips, key, motions_of, off, saved, select, shown, some, with_rig
 
@@ -282,3 +283,105 @@ def test_fingers_that_are_curled_change_their_tracks_on_those_frames(model, firs
         turn(controls, name, frames, 0.2)
 
     assert edit_some(model, curl, is_moved, tmp_path / "edited.omf") == []
+
+
+def look_of(controls):
+    """What the head looks at; there is one."""
+    (look,) = [bone for bone in controls.pose.bones if bone.name.startswith("Look At")]
+    return look
+
+
+HEADS = {"humanoid": ("neck", "head"), "human_stalker_hero_1": ("bip01_head",)}
+"""What turns: the stalker's neck carries its arms, and stays."""
+
+
+def looking(model):
+    """A rig whose head looks at a control, one motion and its frames."""
+    rig, controls, frames = playing(model)
+    before = shown(rig, frames)
+    assert bpy.ops.motionbridge.match_controls(to="IK", what="HEAD", first=frames[0], last=frames[-1]) == {"FINISHED"}
+    return rig, controls, frames, before
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_head_switches_to_what_it_looks_at_without_a_jump(model):
+    rig, controls, frames, before = looking(model)
+    values, around = [], range(frames[0] - 1, frames[-1] + 2)
+    for frame in around:
+        bpy.context.scene.frame_set(frame)
+        values.append(look_of(controls)["look"])
+    assert values == [float(frame in frames) for frame in around]
+    for to in ("IK", "FK", "IK"):
+        metres, radians = off(shown(rig, frames), before)
+        assert metres < METRES
+        assert radians < RADIANS
+        assert bpy.ops.motionbridge.match_controls(to=to, what="HEAD", first=frames[0], last=frames[-1]) == {"FINISHED"}
+    metres, radians = off(shown(rig, frames), before)
+    assert metres < METRES
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_a_head_turns_to_what_it_looks_at_and_its_neck_half_the_way(model):
+    """What of a head pointed to the old place points to the new one, wherever the neck has carried it."""
+    rig, controls, frames, before = looking(model)
+    look = look_of(controls)
+    old = []
+    for frame in frames:
+        bpy.context.scene.frame_set(frame)
+        old.append(look.head[:])
+    key(controls, look.name, frames, Matrix.Translation((0.25, 0.1, -0.15)))
+    after = shown(rig, frames)
+    *neck, head = rows_of(rig, HEADS[model])
+    new = np.array(old) + np.array((0.25, 0.1, -0.15))
+
+    def towards(poses, places):
+        found = places - poses[:, head, :3, 3]
+        return found / np.linalg.norm(found, axis=1, keepdims=True)
+
+    turned = after[:, :, :3, :3] @ before[:, :, :3, :3].swapaxes(-1, -2)
+    pointing = np.einsum("fij,fj->fi", turned[:, head], towards(before, np.array(old)))
+    np.testing.assert_allclose(pointing, towards(after, new), atol=2e-5)
+    turns = rotation.from_matrices(turned)
+    angles = rotation.angles_between(turns, np.broadcast_to((1.0, 0, 0, 0), turns.shape))
+    assert (angles[:, head] > 0.1).all()
+    for row in neck:
+        assert (angles[:, row] > 0.3 * angles[:, head]).all()
+        assert (angles[:, row] < 0.7 * angles[:, head]).all()
+    top = rig.data.bones[HEADS[model][0]]
+    moved = {top.name, *(bone.name for bone in top.children_recursive)}
+    still = rows_of(rig, [name for name in bone_names(rig) if name not in moved])
+    metres, radians = off(after[:, still], before[:, still])
+    assert metres < METRES
+    assert radians < RADIANS
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_an_edit_of_what_a_head_looks_at_changes_neck_and_head_on_those_frames(model, tmp_path):
+    def pose(controls, frames):
+        ends = {"first": frames[0], "last": frames[-1]}
+        assert bpy.ops.motionbridge.match_controls(to="IK", what="HEAD", **ends) == {"FINISHED"}
+        key(controls, look_of(controls).name, frames, Matrix.Translation((0.2, 0, 0.1)))
+
+    assert edit_some(model, pose, HEADS[model].__contains__, tmp_path / "edited.omf") == []
+
+
+@pytest.mark.parametrize("model", MODELS)
+def test_motions_move_onto_controls_whose_head_looks_somewhere(model, tmp_path):
+    """A switch without keys stays as it is from motion to motion."""
+    rig, controls, motions = with_rig(model)
+    look_of(controls)["look"] = 1.0
+    for action in some(motions_of(rig), 4):
+        rig.animation_data.action = action
+        with control_links.loose(rig):
+            frames = control_rig.frames_of(action, rig)
+            before = shown(rig, frames)
+        action.motionbridge_controls = None
+        actions.play(bpy.context, rig, action)
+        for value in (1.0, 0.0, 1.0):
+            look_of(controls)["look"] = value
+            controls.update_tag()
+            metres, radians = off(shown(rig, frames), before)
+            assert metres < METRES
+            assert radians < RADIANS
+    assert saved(rig, tmp_path / "looking.omf") == motions[-1].read_bytes()

@@ -102,7 +102,8 @@ def test_channels_put_targets_where_the_originals_are():
         free = next(row for row, one in enumerate(plan.bones) if one.role is Role.FREE and one.bone == bone)
         references[free] = target
     bones = np.array([bone.bone if bone.role in {Role.FREE, Role.TARGET} else -1 for bone in plan.bones])
-    controls = Controls([one.role for one in plan.bones], parents, rest, bones, references, np.empty((0, 4), np.intp))
+    none = np.empty((0, 4), np.intp), np.empty((0, 2), np.intp)
+    controls = Controls([one.role for one in plan.bones], parents, rest, bones, references, *none)
     chance = np.random.default_rng(9)
     turns = rotation.matrices(rotation.normalised(chance.normal(size=(6, len(NAMES), 4))))
     originals = np.tile(np.eye(4), (6, len(NAMES), 1, 1))

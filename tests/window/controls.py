@@ -58,8 +58,8 @@ def shift(name: str, change: Matrix, frame: int) -> None:
     bone.keyframe_insert("rotation_quaternion")
 
 
-def trunk_is_posed() -> Steps:
-    """A lower torso and a bent chest change the file; undo gives it back."""
+def body_is_posed() -> Steps:
+    """A lower torso, a bent chest and a head that looks aside change the file; undo gives it back."""
     path = identity.import_humanoid()
     before = path.read_bytes()
     stage.invoke("motionbridge.add_control_rig")
@@ -69,6 +69,9 @@ def trunk_is_posed() -> Steps:
     frame = int(identity.rig().animation_data.action.frame_range[0]) + 2
     shift("Torso", Matrix.Translation((0.0, 0.0, -0.05)), frame)
     shift("Chest", Matrix.Rotation(0.3, 4, "X"), frame)
+    ends = {"first": frame - 1, "last": frame + 1}
+    stage.call("motionbridge.match_controls", to="IK", what="HEAD", **ends)
+    shift("Look At", Matrix.Translation((0.3, 0.0, 0.0)), frame)
     stage.step("Pose")
     yield from identity.save_back()
     assert path.read_bytes() != before, stage.sentence()
@@ -161,6 +164,6 @@ SCENES = [
     ("moving all motions is stopped early", long_work.in_small_steps(stopped_early, long_work.STOPPED)),
     ("moving all motions is stopped late", long_work.in_small_steps(stopped_late, long_work.STOPPED)),
     ("a control rig is posed, saved back, undone and removed", posed_saved_and_removed),
-    ("a control rig's torso and chest are posed, saved back and undone", trunk_is_posed),
+    ("a control rig's torso, chest and head are posed, saved back and undone", body_is_posed),
     ("a control rig shows the motion that is played", another_motion_is_played),
 ]
