@@ -296,6 +296,7 @@ def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, lis
     known = same.all(axis=1) & (~moves | (np.isin(before[model], ENDS) & np.isin(after[model], ENDS)))
     chosen, own, several, model = chosen[known], own[known], several[known], model[known]
     columns = [curves.take(numbers) for numbers in np.where(several, own, model[:, None]).T]
+    modelled = columns[0] if (axis[known] == 0).all() else curves.take(model)
     values = tuple(np.stack([getattr(column, name)[:, 1] for column in columns]) for name in KEYS)
     if not several.all():
         held = np.minimum(curves.bounds[own], len(curves.keys) - 1)
@@ -303,7 +304,7 @@ def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, lis
         standing, value = (np.repeat(part.T, counts[model], axis=1) for part in (~several, value))
         for part in values:
             part[standing] = value[standing]
-    return chosen, curves.take(model), columns, values
+    return chosen, modelled, columns, values
 
 
 def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:

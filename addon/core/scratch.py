@@ -8,6 +8,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+_SETTLES = 31 << 20
+
+
+def keep_freed_memory() -> None:
+    """Have the C library keep what arrays give back, for the next ones; before work with many arrays of megabytes.
+
+    That of Linux asks the system for each large array, which fills it with zeros page by page, until it has seen one as
+    large freed, up to 32 MB; this one is never touched. Elsewhere this does nothing.
+    """
+    np.empty(_SETTLES, np.uint8)
+
 
 def scratch(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
     """An array of zeros in memory of its own, which goes back to the system as soon as its last reference is gone.

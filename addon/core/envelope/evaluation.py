@@ -162,10 +162,13 @@ def tangents(envelope: Envelope, breaks: NDArray[np.intp] | None = None) -> tupl
 
 
 def _other_tangents(shapes: NDArray[np.uint8], tcb: Floats, chords: Floats, parameter: Floats) -> Floats:
-    hermite = (shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D)
-    return np.where(
-        shapes == Shape.TCB, tcb, np.where(shapes == Shape.LINEAR, chords, np.where(hermite, parameter, 0.0))
-    )
+    curved, straight = shapes == Shape.TCB, shapes == Shape.LINEAR
+    slopes: Floats = np.where(curved, tcb, chords)
+    others = ~(curved | straight)
+    if others.any():
+        hermite = (shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D)
+        slopes[others] = np.where(hermite, parameter, 0.0)[others]
+    return slopes
 
 
 def _handle_slope(handles: Floats) -> Floats:

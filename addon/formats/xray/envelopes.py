@@ -574,18 +574,17 @@ def decode_tracks(
     tracks: Sequence[tuple[str, Sequence[StoredEnvelope]]], mapping: Mapping, frame: float, report: Report
 ) -> Curves:
     """`decode_channels` of each of several, with what their channels' names are put behind; ``frame`` in seconds."""
-    stored_ones = [one for _, envelopes in tracks for one in envelopes]
+    stored_ones = [envelopes[channel] for _, envelopes in tracks for channel in mapping.channels]
     if not stored_ones:
         return Curves.of([])
     decoded = StoredEnvelope.decoded_all(stored_ones)
     curves, odd = _displayed(decoded, frame)
-    order = [number * len(NAMES) + channel for number in range(len(tracks)) for channel in mapping.channels]
     if any(one.cut for one in odd.values()):
         labels = [f"{place}{NAMES[channel]}" for place, _ in tracks for channel in mapping.channels]
-        for number, label in zip(order, labels, strict=True):
+        for number, label in enumerate(labels):
             if number in odd and odd[number].cut:
                 _tell_of_oddities(decoded[number], odd[number], label, report)
-    return curves.take(np.array(order)).signed(np.tile(mapping.signs, len(tracks)))
+    return curves.signed(np.tile(mapping.signs, len(tracks)))
 
 
 def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:

@@ -28,6 +28,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import straightened
 from ....core.report import Report, counted_plural, said_of
+from ....core.scratch import keep_freed_memory
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.envelopes import lost_slopes
@@ -75,6 +76,7 @@ class SklCodec:
 
     def read(self, path: str, report: Report) -> Opened:
         """One motion or several, or those inside a model. Raises `ReadError`."""
+        keep_freed_memory()
         data = files.read_file(path)
         digest = hashlib.sha256(data).hexdigest()
         if not is_model(path):
