@@ -42,13 +42,16 @@ def prepare() -> None:
 
 def play() -> Steps:
     """One scene after the other, of those whose names begin so."""
-    for name, steps in SCENES.items():
-        if name.startswith(ONLY):
-            yield start_anew
-            yield from steps()
-            print("took", name, flush=True)
-            yield from key("ESC")
-            yield 0.3
+    chosen = {name: steps for name, steps in SCENES.items() if name.startswith(ONLY)}
+    if not chosen:
+        print(f"No scene begins with {ONLY!r}; there are: {', '.join(SCENES)}", flush=True)
+        os._exit(1)
+    for name, steps in chosen.items():
+        yield start_anew
+        yield from steps()
+        print("took", name, flush=True)
+        yield from key("ESC")
+        yield 0.3
 
 
 steps = play()

@@ -50,7 +50,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
     parser.add_argument("--chroot", type=Path, help="a chroot with Blender in it")
-    parser.add_argument("--only", default="", help="photograph only pictures whose name begins like this")
+    parser.add_argument("--only", default="", help="play only the scenes whose name begins like this")
     parser.add_argument("--samples", type=Path, default=ROOT / "tests" / "samples", help="models and motions to show")
     arguments = parser.parse_args()
     try:
