@@ -18,7 +18,7 @@ from ..core.model import Clip
 from . import compat
 from .armature import matrices_of
 from .bone_curves import bone_path, digest_of
-from .control_links import SWITCH, control_action, controls_of, hold_path, holds_of, links_of
+from .control_links import RESTING, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 Floats = NDArray[np.float64]
 
@@ -96,7 +96,7 @@ class Law:
             found += [
                 (path, name, round(float(value), 6))
                 for name, value in bone.items()
-                if isinstance(value, (int, float)) and f'{path}["{name}"]' not in keyed
+                if isinstance(value, (int, float)) and name != RESTING and f'{path}["{name}"]' not in keyed
             ]
             for hold in holds_of(bone):
                 if hold_path(hold) in keyed:

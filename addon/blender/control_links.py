@@ -31,6 +31,12 @@ without keys of their influence does not use them.
 """
 
 
+SWITCHES = {"ik": 1.0, "look": 0.0}
+"""Custom properties of goals and of what heads look at, and what they are at first."""
+RESTING = "motionbridge_resting"
+"""Custom property of these bones: what their switch is without keys, while keys set it."""
+
+
 def is_link(constraint: Any) -> bool:
     """Whether a constraint of a bone of the game copies a control rig."""
     return bool(constraint.type == "COPY_TRANSFORMS" and constraint.name.startswith(NAME))
@@ -139,6 +145,29 @@ def holding(controls: Any, action: Any) -> Iterator[None]:
             hold.influence = influence
 
 
+def rest_switches(controls: Any, before: Any, action: Any) -> dict[tuple[Any, str], float]:
+    """Switches that ``action`` has no key of are as they were before the keys of the action ``before`` set them.
+
+    Gives the switches of all goals and looks, and what they were. Blender leaves them as the keys left them.
+    """
+    was, now = ({curve.data_path for curve in _curves(one, controls)} for one in (before, action))
+    found = {}
+    for bone in controls.pose.bones:
+        for name in (name for name in SWITCHES if name in bone):
+            found[bone, name] = bone[name]
+            path = f'{bone.path_from_id()}["{name}"]'
+            if path in now and path not in was:
+                bone[RESTING] = bone[name]
+            elif path in was and path not in now:
+                bone[name] = bone.get(RESTING, SWITCHES[name])
+    controls.update_tag()
+    return found
+
+
+def _curves(action: Any, controls: Any) -> list[Any]:
+    return list(compat.curves_of(action, controls)) if action is not None else []
+
+
 @contextmanager
 def following(rig: Any, action: Any) -> Iterator[None]:
     """The controls of ``rig`` play what belongs to ``action`` inside; where nothing does, its bones do not copy them.
@@ -157,7 +186,9 @@ def following(rig: Any, action: Any) -> Iterator[None]:
     data = controls.animation_data
     before = data.action if data is not None else None
     slot = data.action_slot if data is not None and compat.SLOTTED else None
+    switches = {}
     if before != wanted:
+        switches = rest_switches(controls, before, wanted)
         compat.assign(controls, wanted)
     try:
         with holding(controls, wanted):
@@ -165,6 +196,8 @@ def following(rig: Any, action: Any) -> Iterator[None]:
     finally:
         if before != wanted:
             compat.assign(controls, before, slot)
+        for (bone, name), value in switches.items():
+            bone[name] = value
 
 
 @contextmanager

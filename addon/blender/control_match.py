@@ -14,7 +14,7 @@ from ..core.control_rig import Controls, Role
 from ..core.errors import WriteError
 from . import compat, scope
 from .bone_curves import bone_path, channel_path, evaluated_poses
-from .control_links import HOLD, controls_of, hold_path, holds_of
+from .control_links import HOLD, RESTING, controls_of, hold_path, holds_of
 from .control_rig import CHANNELS, frames_of, structure_of, switch_of
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,8 @@ def _turn_switch(controls: Any, action: Any, owner: str, frames: NDArray[np.floa
     bone = controls.pose.bones[owner]
     name = switch_of(bone)
     path = f'{bone_path(owner)}["{bpy.utils.escape_identifier(name)}"]'
+    if all(curve.data_path != path for curve in compat.curves_of(action, controls)):
+        bone[RESTING] = bone[name]
     _switch(controls, action, path, group=owner, now=float(bone[name]), frames=frames, value=value)
 
 

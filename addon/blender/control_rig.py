@@ -34,6 +34,7 @@ from .control_links import (
     links_of,
     loose,
     owns_controls,
+    rest_switches,
     users_of,
 )
 from .keyed_poses import poses_of_keys
@@ -456,6 +457,8 @@ def show(context: Any, rig: Any, action: Any) -> None:
     elif len(users_of(mine)) > 1:
         mine = mine.copy()
         action.motionbridge_controls = mine
+    data = controls.animation_data
+    rest_switches(controls, data.action if data is not None else None, mine)
     compat.assign(controls, mine)
     let_go(controls, mine)
 

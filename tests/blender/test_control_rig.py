@@ -522,6 +522,33 @@ def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_k
     assert controls.animation_data.action == other.motionbridge_controls
 
 
+def test_a_switch_that_one_motion_keys_leaves_the_edits_of_others(tmp_path):
+    rig, controls, _ = with_rig("humanoid")
+    first, other = motions_of(rig)[:2]
+    actions.play(bpy.context, rig, first)
+    frames = range(int(first.frame_range[0]), int(first.frame_range[1]) + 1)
+    key(controls, goal_of(controls), frames, Matrix.Translation((0, 0, 0.05)))
+    poses, edited = shown(rig, frames), saved(rig, tmp_path / "edited.omf")
+    actions.play(bpy.context, rig, other)
+    ends = map(int, other.frame_range)
+    assert bpy.ops.motionbridge.match_controls(to="FK", first=next(ends), last=next(ends)) == {"FINISHED"}
+    bpy.context.scene.frame_set(int(other.frame_range[0]))
+    assert controls.pose.bones[goal_of(controls)]["ik"] == 0.0
+    assert saved(rig, tmp_path / "switched.omf") == edited
+    assert controls.pose.bones[goal_of(controls)]["ik"] == 0.0
+    for _ in range(2):
+        actions.play(bpy.context, rig, first)
+        assert controls.pose.bones[goal_of(controls)]["ik"] == 1.0
+        np.testing.assert_allclose(shown(rig, frames), poses, atol=1e-6)
+        actions.play(bpy.context, rig, other)
+    # What a person chose without a key stays, too.
+    actions.play(bpy.context, rig, first)
+    controls.pose.bones[goal_of(controls)]["ik"] = 0.25
+    actions.play(bpy.context, rig, other)
+    actions.play(bpy.context, rig, first)
+    assert controls.pose.bones[goal_of(controls)]["ik"] == 0.25
+
+
 @pytest.mark.parametrize(
     "taken",
     ["IK", "LOCKED_TRACK", "a goal", "FK head", "FK upperarm_l", "FK foot_r", "Chain upperarm_l", "Left Over thigh_r",
