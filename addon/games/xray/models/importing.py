@@ -25,6 +25,7 @@ from ....core import files, names
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.model import Material, Mesh, PolygonMesh, Skeleton
 from ....core.report import Report
+from ....core.scratch import keep_freed_memory
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
@@ -115,6 +116,7 @@ def import_model(
     ``tree`` the folders it refers to, ``into`` a collection; without them those that the ``options`` name.
     Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
     """
+    keep_freed_memory()
     path = Path(path)
     data = files.read_file(path)
     document = ogf.read(data, str(path), report)
@@ -302,6 +304,7 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
 
 def import_editor_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active. Raises `ReadError` if nothing can be shown."""
+    keep_freed_memory()
     path = Path(path)
     data = files.read_file(path)
     document = editor_model.read(data, str(path), report)
