@@ -205,17 +205,20 @@ class Runs:
         keys = np.where(self.flat, 1, counts[:, None]).ravel()
         rows = rows_of(np.repeat(self.starts, width), keys)
         axis = np.repeat(np.tile(np.arange(width), len(counts)), keys)
-        single = np.repeat(self.flat.ravel(), keys)
         key, left, right = (
             in_columns(times[rows], values[rows, axis]) for times, values in zip(self.times, self.values, strict=True)
         )
-        left[single] = right[single] = key[single]
+        interpolation = self.interpolation[rows]
+        if self.flat.any():
+            single = np.repeat(self.flat.ravel(), keys)
+            left[single] = right[single] = key[single]
+            interpolation[single] = Interpolation.BEZIER
         constant = np.full(len(counts), int(Behaviour.CONSTANT))
         return Curves(
             key,
             left,
             right,
-            np.where(single, np.uint8(Interpolation.BEZIER), self.interpolation[rows]),
+            interpolation,
             np.append(0, np.cumsum(keys)),
             *(
                 np.where(self.flat, constant[:, None], (constant if given is None else given)[:, None]).ravel()

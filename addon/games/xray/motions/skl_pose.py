@@ -107,19 +107,20 @@ class ShownTracks(Mapping[int, Shown]):
 
     def on_bones(self, names: Sequence[str]) -> SeveralBones:
         """What the pose bones get; ``names`` of all bones by their places."""
-        channels: dict[str, list[tuple[str, int]]] = {}
-        order: list[int] = []
         width = 4 if self.channel == QUATERNION else 3
-        for place in self:
-            bone = channels.setdefault(names[place], [])
-            if place in self.rotated:
-                bone += [(self.channel, index) for index in range(width)]
-                order += range(width * self.rotated[place], width * (self.rotated[place] + 1))
-            if place in self.located:
-                bone += [("location", index) for index in range(3)]
-                first = len(self.rotation.curves) + 3 * self.located[place]
-                order += range(first, first + 3)
-        return SeveralBones(channels, self.together.take(np.array(order, np.intp)))
+        turning, moving = [(self.channel, index) for index in range(width)], [("location", index) for index in range(3)]
+        channels = {
+            names[place]: (turning if place in self.rotated else []) + (moving if place in self.located else [])
+            for place in self
+        }
+        rotated, located = (
+            np.array([numbers.get(place, -1) for place in self], np.intp)[:, None]
+            for numbers in (self.rotated, self.located)
+        )
+        behind = len(self.rotation.curves)
+        order = np.hstack((width * rotated + np.arange(width), behind + 3 * located + np.arange(3)))
+        there = np.hstack((np.repeat(rotated >= 0, width, axis=1), np.repeat(located >= 0, 3, axis=1)))
+        return SeveralBones(channels, self.together.take(order[there]))
 
 
 def show(
