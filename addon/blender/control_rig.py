@@ -310,7 +310,7 @@ def transfer_all(
 ) -> None:
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
-    with closing(_Transfer(context, rig)) as work:
+    with closing(_Transfer(context, rig, is_of_many=len(actions) > 1)) as work:
         for first in range(0, len(actions), TOGETHER):
             originals = [(action, *work.originals(action)) for action in actions[first : first + TOGETHER]]
             with work.solving() as solved:
@@ -323,7 +323,7 @@ def transfer_all(
 class _Transfer:
     """What moving motions of an armature onto its controls needs of both."""
 
-    def __init__(self, context: Any, rig: Any) -> None:
+    def __init__(self, context: Any, rig: Any, *, is_of_many: bool) -> None:
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
         self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
         self._left_over = self._structure.rows(Role.LEFT_OVER)
@@ -334,6 +334,7 @@ class _Transfer:
         self._rows_played = played[[row in needed for row in played.tolist()]]
         self._template, self._played = self._template_of(self._rows), self._template_of(self._rows_played)
         self._replaced: list[Any] = []
+        self._twin = _twin(context, self._controls, sorted(needed)) if is_of_many and needed else None
 
     def _template_of(self, rows: NDArray[np.intp]) -> ActionTemplate:
         names_of_rows = [self._controls.data.bones[row].name for row in rows.tolist()]
@@ -345,7 +346,8 @@ class _Transfer:
         unused = [old for old in self._replaced if not users_of(old)]
         if data is not None and data.action in unused:
             compat.assign(self._controls, None)
-        bpy.data.batch_remove([self._template.action, self._played.action, *unused])
+        twin = [self._twin, self._twin.data] if self._twin is not None else []
+        bpy.data.batch_remove([self._template.action, self._played.action, *unused, *twin])
 
     def originals(self, action: Any) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
@@ -380,19 +382,48 @@ class _Transfer:
         Others only as far as these depend on them.
         """
         played, rig = self._played.action, self._rig
+        evaluated = self._twin if self._twin is not None else self._controls
+        index = {name: row for row, name in enumerate(self._controls.data.bones.keys())}
+        rows = [index[bone.name] for bone in evaluated.data.bones]
         with (
-            scope.only_evaluated(self._context, [self._controls], without=[rig]),
+            scope.only_evaluated(self._context, [evaluated], without=[rig]),
             scope.playing(rig, None),
-            looking_nowhere(self._controls),
-            evaluating(self._context, self._controls, played) as poses,
+            looking_nowhere(evaluated),
+            evaluating(self._context, evaluated, played) as poses,
         ):
 
             def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
                 _put(played, self._rows_played, frames, turned, moved)
                 played.update_tag()
-                return poses(frames)
+                found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
+                found[:, rows] = poses(frames)
+                return found
 
             yield solved
+
+
+def _twin(context: Any, controls: Any, rows: list[int]) -> Any:
+    """A copy of controls with some bones alone, which Blender poses sooner; None where it would round their rest pose.
+
+    ``rows``: with each bone those that it depends on.
+    """
+    names_kept = [controls.data.bones[row].name for row in rows]
+    twin = controls.copy()
+    twin.data = controls.data.copy()
+    for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
+        if bone_within(curve.data_path) not in names_kept:
+            twin.animation_data.drivers.remove(curve)
+    with scope.editing_armature(context, twin) as edit_bones:
+        for name in set(edit_bones.keys()).difference(names_kept):
+            edit_bones.remove(edit_bones[name])
+    before = matrices_of(controls.data.bones, "matrix_local")[[controls.data.bones.find(name) for name in names_kept]]
+    after = matrices_of(twin.data.bones, "matrix_local")[[twin.data.bones.find(name) for name in names_kept]]
+    if not np.array_equal(before, after):
+        bpy.data.batch_remove([twin, twin.data])
+        return None
+    context.scene.collection.objects.link(twin)
+    _lead_to(twin, controls)
+    return twin
 
 
 def _put(action: Any, rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
@@ -475,17 +506,18 @@ def own_controls(context: Any, rig: Any) -> None:
         collection.objects.link(mine)
     for link in links_of(rig).values():
         link.target = mine
-    _retarget([one for bone in mine.pose.bones for one in bone.constraints], theirs, mine)
+    _lead_to(mine, theirs)
+    context.view_layer.update()
+
+
+def _lead_to(mine: Any, theirs: Any) -> None:
+    """Constraints and drivers of a copy that lead to the original lead to the copy."""
     for curve in mine.animation_data.drivers if mine.animation_data is not None else ():
         for variable in curve.driver.variables:
             for target in variable.targets:
                 if target.id == theirs:
                     target.id = mine
-    context.view_layer.update()
-
-
-def _retarget(constraints: Iterable[Any], theirs: Any, mine: Any) -> None:
-    for constraint in constraints:
+    for constraint in (one for bone in mine.pose.bones for one in bone.constraints):
         for name in ("target", "pole_target"):
             if getattr(constraint, name, None) == theirs:
                 setattr(constraint, name, mine)
