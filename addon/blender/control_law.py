@@ -53,11 +53,14 @@ class Law:
 
     def seal(self, action: Any) -> None:
         """Take down how the controls of ``action`` are now; they show what its keys say."""
-        action.motionbridge_controls.motionbridge_controls_digest = self.digest(action).hex()
+        mine = action.motionbridge_controls
+        mine.motionbridge_controls_digest = self._digest_with(action, mine).hex()
 
     def digest(self, action: Any) -> bytes:
         """Of an action that has controls; empty where keys do not tell what they show."""
-        mine = control_action(self._rig, action)
+        return self._digest_with(action, control_action(self._rig, action))
+
+    def _digest_with(self, action: Any, mine: Any) -> bytes:
         keys, own = _keys_of(mine, self._controls), _keys_of(action, self._rig)
         if not keys or not own:
             return b""

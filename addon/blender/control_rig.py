@@ -50,8 +50,8 @@ CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
 RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
-TOGETHER = 8
-"""Motions that are moved onto controls while these alone are evaluated."""
+TOGETHER = 250
+"""Frames of motions that are moved onto controls in one go."""
 _ROLES = {role.value: role for role in Role}
 _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
@@ -311,13 +311,26 @@ def transfer_all(
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
     with closing(_Transfer(context, rig, is_of_many=len(actions) > 1)) as work:
-        for first in range(0, len(actions), TOGETHER):
-            originals = [(action, *work.originals(action)) for action in actions[first : first + TOGETHER]]
-            with work.solving() as solved:
-                for action, frames, poses in originals:
-                    work.write(action, frames, poses, solved)
-                    done += 1
-                    progress(done)
+        for batch in _batches(actions):
+            originals = [work.originals(action) for action in batch]
+            frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
+            for action, times, turned, moved in zip(batch, frames, *work.channels(frames, poses), strict=True):
+                work.write(action, times, turned, moved)
+                done += 1
+                progress(done)
+
+
+def _batches(actions: Sequence[Any]) -> Iterator[list[Any]]:
+    """Actions that have some `TOGETHER` frames together, or that are longer alone."""
+    batch, frames = list[Any](), 0.0
+    for action in actions:
+        batch.append(action)
+        frames += action.frame_range[1] - action.frame_range[0]
+        if frames >= TOGETHER:
+            yield batch
+            batch, frames = [], 0.0
+    if batch:
+        yield batch
 
 
 class _Transfer:
@@ -358,14 +371,25 @@ class _Transfer:
                 poses = evaluated_poses(self._context, self._rig, action, frames)
         return frames, poses if is_rigid(poses) else affine.rigid(poses)
 
-    def write(self, action: Any, frames: NDArray[np.float32], originals: Floats, solved: _Solved) -> None:
-        """Give ``action`` an action of the controls that puts the bones at ``originals`` (frames, bones, 4, 4)."""
+    def channels(self, frames: list[NDArray[np.float32]], originals: Floats) -> tuple[list[Floats], list[Floats]]:
+        """Quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
+
+        ``originals`` (frames, bones, 4, 4): where the bones are then, of all motions one after the other.
+        """
+        ends = np.cumsum([len(times) for times in frames])[:-1]
         poses = self._structure.poses(originals)
         turned, moved = self._structure.channels(poses)
-        if len(self._left_over):
+        left_over = self._left_over
+        if len(left_over):
             # Without keys these have no part in what is solved.
-            there = solved(frames, turned, moved)
-            turned[self._left_over], moved[self._left_over] = self._structure.below(self._left_over, poses, there)
+            split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
+            with self.solving() as solved:
+                there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
+            turned[left_over], moved[left_over] = self._structure.below(left_over, poses, there)
+        return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
+
+    def write(self, action: Any, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+        """Give ``action`` an action of the controls with these channels."""
         made = self._template.copy(f"{action.name} Controls")
         _put(made, self._rows, frames, turned, moved)
         made.use_frame_range = True
