@@ -812,7 +812,8 @@ def test_the_import_leaves_motions_out_where_that_is_asked_for(vectors):
     assert not any(one.animation_data for one in bpy.context.scene.objects)
 
 
-def test_a_rotor_swings_round_with_an_empty_two_above_it(samples):
+@pytest.mark.parametrize("between", [False, True])
+def test_a_rotor_swings_round_with_an_empty_above_it(samples, between):
     """That a part rotates by itself is no reason to leave out what carries it."""
     made, _ = imported(samples / "descent3" / "ship.oof", textures=False, rotors=False, animation=False)
     index = next(n for n, part in enumerate(made.parts) if property_values.rotates_itself(part) is not None)
@@ -823,7 +824,7 @@ def test_a_rotor_swings_round_with_an_empty_two_above_it(samples):
     for empty, parent in ((swinging, above), (still, swinging)):
         bpy.context.scene.collection.objects.link(empty)
         empty.parent = parent
-    rotor.parent = still
+    rotor.parent = still if between else swinging
     for tick in range(11):
         swinging.rotation_euler.x = np.radians(3 * tick)
         swinging.keyframe_insert("rotation_euler", frame=tick)

@@ -346,7 +346,7 @@ def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
     above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
     part = _Moving(index, parent, found, above)
     for owner, bone in _links(found, above):
-        of_part = owner == found or (found.parent == owner and found.parent_bone == bone)
+        of_part = owner == found or (bool(bone) and found.parent == owner and found.parent_bone == bone)
         rotates = not (of_part and rotates_itself(found) is not None)
         curves = transforms.channels_of(transforms.playing_curves(owner), bone)
         if not rotates:
