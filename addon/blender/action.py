@@ -109,7 +109,7 @@ class ClipWriter:
         """Drop the template."""
         self._template.close()
 
-    def build(self, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> Any:
+    def build(self, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> Action:
         """A new action with the keys of `fill`."""
         action = self._template.copy(clip.name)
         self.fill(action, clip, tracks, first_frame, step)
@@ -151,7 +151,7 @@ def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
 
 
 def frame_range(
-    action: Any, step: float = 1.0, imported: int | None = None, *, is_cut: bool = False
+    action: Action, step: float = 1.0, imported: int | None = None, *, is_cut: bool = False
 ) -> tuple[int, int]:
     """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys.
 
@@ -169,7 +169,7 @@ def frame_range(
     return first, int(np.ceil((end - first) / step - NEAR)) + 1
 
 
-def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
+def key_ends(action: Action, first: float, last: float) -> tuple[float, float]:
     """Where keys that move bones begin and end, if some lie outside ``first`` to ``last``; else ``first`` and ``last``.
 
     Muted curves do not count. Keys of controls count that were added since the motion was moved onto these.
@@ -188,13 +188,13 @@ def key_ends(action: Any, first: float, last: float) -> tuple[float, float]:
     return min((one[0] for one in times), default=first), max((one[1] for one in times), default=last)
 
 
-def key_span(action: Any) -> tuple[float, float]:
+def key_span(action: Action) -> tuple[float, float]:
     """The first and the last key of an action, `added_key_times` among them."""
     times = [*action.curve_frame_range, *added_key_times(action).tolist()]
     return min(times), max(times)
 
 
-def added_key_times(action: Any) -> NDArray[np.float32]:
+def added_key_times(action: Action) -> NDArray[np.float32]:
     """(keys,) times of keys of an action's controls before or behind the frames that were moved onto these."""
     controls = action.motionbridge_controls
     none = np.empty(0, np.float32)
@@ -250,7 +250,7 @@ class Gathered:
 class ClipReader:
     """Reads actions of one rig, for one `Rest`, as arrays."""
 
-    def __init__(self, rig: Any, rest: Rest, fps: float) -> None:
+    def __init__(self, rig: Object, rest: Rest, fps: float) -> None:
         """Learn the rig's data paths once."""
         self.rest = rest
         self.fps = fps
@@ -340,7 +340,7 @@ def posed_rotation(bone: PoseBone) -> Floats:
     return quaternion[0]
 
 
-def why_sampled(rig: Any) -> list[str]:
+def why_sampled(rig: Object) -> list[str]:
     """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth.
 
     `sampling.Reach` finds the bones that this moves.
@@ -416,7 +416,7 @@ def _without_scale(turns: Floats) -> Floats:
     return result
 
 
-def play(context: Any, rig: Any, action: Any, order: str = "") -> None:
+def play(context: Context, rig: Object, action: Action, order: str = "") -> None:
     """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them.
 
     Bones whose rotation mode would hide its keys get the mode that plays them; ``order`` of its angles. The

@@ -33,7 +33,7 @@ from .control_links import is_link
 from .properties import is_local
 
 if TYPE_CHECKING:
-    from .typed import Context, Object, PoseBone
+    from .typed import Armature, Bone, Context, Object, PoseBone
 
 
 Floats = NDArray[np.float64]
@@ -45,7 +45,7 @@ SHORTEST_SHARE = 1e-3
 """Of a bone's distance from the origin: the tail of a shorter one far out would be rounded onto its head."""
 
 
-def build(context: Context, skeleton: Skeleton) -> tuple[Any, list[str]]:
+def build(context: Context, skeleton: Skeleton) -> tuple[Object, list[str]]:
     """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
 
     Bones stand exactly where the game has them, axes included; only their lengths are guessed, for display.
@@ -99,7 +99,7 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
     return np.maximum(np.clip(lengths, SHORTEST, LONGEST), far).tolist()
 
 
-def is_turned_or_scaled(rig: Any) -> bool:
+def is_turned_or_scaled(rig: Object) -> bool:
     """Whether an armature object is rotated or scaled; its position does not count."""
     scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
     return scaled or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
@@ -312,10 +312,10 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
 # Colours and collections ---------------------------------------------------------------------------------------------
 
 
-def _sort(armature: Any, bones: Sequence[Any], body: Body) -> None:
+def _sort(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
     """Colours and collections of some bones by part and side."""
     known = {found[MARK]: found for found in armature.collections_all if MARK in found}
-    members: dict[tuple[Part, Side], list[Any]] = {}
+    members: dict[tuple[Part, Side], list[Bone]] = {}
     for bone, part, side in zip(bones, body.parts, body.sides, strict=True):
         members.setdefault((part, side if part in SIDED else Side.NONE), []).append(bone)
     for name, kind in KINDS.items():
@@ -344,7 +344,7 @@ KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part
 # Shapes --------------------------------------------------------------------------------------------------------------
 
 
-def is_shape(shown: Any) -> bool:
+def is_shape(shown: Object | None) -> bool:
     """Whether an object, or None, is a shape that bones are drawn as; an append brings such into a scene."""
     return shown is not None and shown.data is not None and MARK in shown.data
 
@@ -365,7 +365,7 @@ def drop_unused_shapes() -> None:
                 bpy.data.collections.remove(folder)
 
 
-def _shape(name: str) -> Any:
+def _shape(name: str) -> bpy.types.Object:
     """The shape of this file; a new one where there is none."""
     for found in _shapes():
         if found.data[MARK] == name:
@@ -477,7 +477,7 @@ def hide_meshes(rig: Object, names: Collection[str], label: str) -> None:
             mask.vertex_group, mask.invert_vertex_group, mask.show_expanded = label, True, False
 
 
-def _deformed(rig: Any) -> Iterator[Any]:
+def _deformed(rig: Object) -> Iterator[Object]:
     for shown in rig.children_recursive:
         if shown.type == "MESH" and any(one.type == "ARMATURE" and one.object == rig for one in shown.modifiers):
             yield shown

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 
 if TYPE_CHECKING:
+    import bmesh
     import numpy as np
     from numpy.typing import NDArray
 
@@ -33,7 +34,7 @@ DATA_NAME_LIMIT = 255 if bpy.app.version >= (5, 0, 0) else 63
 MakeCurve = Callable[[str, int, str], Any]
 
 
-def new_action(name: str, owner_type: str, slot_name: str) -> tuple[Any, Any, Any]:
+def new_action(name: str, owner_type: str, slot_name: str) -> tuple[Action, Any, Any]:
     """An empty action, its slot (None before 4.4), and what holds its F-curves and groups.
 
     ``owner_type`` is the kind of data-block it moves (``OBJECT``, ``ARMATURE``, …).
@@ -193,7 +194,7 @@ def set_group_input(modifier: Any, identifier: str, value: Object | bpy.types.Co
         modifier[identifier] = value
 
 
-def face_layers(edited: Any, kind: str) -> Any:
+def face_layers(edited: bmesh.types.BMesh, kind: str) -> Any:
     """The layers of a type (``int``, ``float``, ``bool``) on the faces of a `bmesh.types.BMesh`.
 
     None for ``bool`` in 4.2, which cannot read truth values in edit mode.

@@ -8,7 +8,7 @@ it is not, poses are looked at, and every frame of a bone that is still where it
 from __future__ import annotations
 
 from hashlib import blake2b
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,11 @@ from . import compat
 from .armature import matrices_of
 from .bone_curves import bone_path, digest_of
 from .control_links import RESTING, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
+
+if TYPE_CHECKING:
+    import bpy
+
+    from .typed import Action, Object
 
 Floats = NDArray[np.float64]
 
@@ -36,12 +41,12 @@ _OF_CONSTRAINTS = (
 class Law:
     """What of one armature's control rig is the same for all its actions."""
 
-    def __init__(self, rig: Any) -> None:
+    def __init__(self, rig: Object) -> None:
         """``rig`` may have no control rig."""
         self._rig, self._controls = rig, controls_of(rig)
         self._of_rig = self._digest_of_rig() if self._controls is not None else b""
 
-    def bones(self, action: Any) -> set[str]:
+    def bones(self, action: Action | None) -> set[str]:
         """The bones that edited controls may move while ``action`` plays, by Blender's names."""
         if self._controls is None:
             return set()
@@ -56,7 +61,7 @@ class Law:
         mine = action.motionbridge_controls
         mine.motionbridge_controls_digest = self._digest_with(action, mine).hex()
 
-    def digest(self, action: Any) -> bytes:
+    def digest(self, action: Action | None) -> bytes:
         """Of an action that has controls; empty where keys do not tell what they show."""
         return self._digest_with(action, control_action(self._rig, action))
 
@@ -90,7 +95,7 @@ class Law:
         found.update(repr((settings, links, drivers, tracks)).encode())
         return found.digest()
 
-    def _unkeyed(self, mine: Any) -> list[Any]:
+    def _unkeyed(self, mine: Action | None) -> list[Any]:
         """Switches and scales that no key sets, and what goals follow that follow something."""
         keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
         found: list[Any] = []
@@ -109,7 +114,7 @@ class Law:
         return found
 
 
-def _keys_of(action: Any, owner: Any) -> bytes:
+def _keys_of(action: Any, owner: Object) -> bytes:
     """`digest_of`; of kinds of keys that it does not know a digest of all values, empty where modifiers change them."""
     found = digest_of(action, owner)
     if found:
@@ -126,7 +131,7 @@ def _keys_of(action: Any, owner: Any) -> bytes:
     return digest.digest()
 
 
-def _settings(constraint: Any, controls: Any) -> list[Any]:
+def _settings(constraint: bpy.types.Constraint, controls: Object) -> list[Any]:
     found = [getattr(constraint, name, None) for name in _OF_CONSTRAINTS]
     found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
     return found if constraint.name == SWITCH else [*found, round(constraint.influence, 6)]

@@ -8,15 +8,20 @@ An armature that was duplicated alone follows the control rig of the original, w
 (`owns_controls`). A copied action points at the controls of the original: whoever edits them gets its own copy first.
 """
 
+from __future__ import annotations
+
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 import bpy
 from bpy.props import BoolProperty, PointerProperty, StringProperty
 
 from . import compat
 from .properties import AddedProperties
+
+if TYPE_CHECKING:
+    from .typed import Action, Object, PoseBone
 
 NAME = "Motionbridge Control"
 """Name of the constraint by which a bone of the game copies a bone of its control rig."""
@@ -37,12 +42,12 @@ RESTING = "motionbridge_resting"
 """Custom property of these bones: what their switch is without keys, while keys set it."""
 
 
-def is_link(constraint: Any) -> bool:
+def is_link(constraint: bpy.types.Constraint) -> bool:
     """Whether a constraint of a bone of the game copies a control rig."""
     return bool(constraint.type == "COPY_TRANSFORMS" and constraint.name.startswith(NAME))
 
 
-def links_of(rig: Any) -> dict[str, Any]:
+def links_of(rig: Object) -> dict[str, bpy.types.CopyTransformsConstraint]:
     """The constraint of each bone that copies a control rig."""
     found = {}
     for bone in rig.pose.bones if rig.pose is not None else ():
@@ -52,7 +57,7 @@ def links_of(rig: Any) -> dict[str, Any]:
     return found
 
 
-def controls_of(rig: Any) -> Any:
+def controls_of(rig: Object | None) -> Any:
     """The control rig that moves an armature object, its own or another's, or None."""
     for bone in rig.pose.bones if rig is not None and rig.pose is not None else ():
         for constraint in bone.constraints:
@@ -61,23 +66,23 @@ def controls_of(rig: Any) -> Any:
     return None
 
 
-def is_control_rig(shown: Any) -> bool:
+def is_control_rig(shown: Object | None) -> TypeGuard[Object]:
     """Whether an object is a control rig."""
     return shown is not None and shown.type == "ARMATURE" and bool(shown.motionbridge_is_control_rig)
 
 
-def moved_by(shown: Any) -> Any:
+def moved_by(shown: Object | None) -> Object | None:
     """The armature of the game that a control rig moves; other objects are given back."""
     return shown.parent if is_control_rig(shown) and shown.parent is not None else shown
 
 
-def owns_controls(rig: Any) -> bool:
+def owns_controls(rig: Object) -> bool:
     """Whether an armature has a control rig that no other owns."""
     controls = controls_of(rig)
     return controls is not None and controls.parent == rig
 
 
-def control_action(rig: Any, action: Any) -> Any:
+def control_action(rig: Object, action: Action | None) -> Action | None:
     """The action of the controls that belongs to ``action`` of ``rig``, or None.
 
     Blender copies what an armature and its control rig play when it duplicates both: what the control rig plays and no
@@ -96,30 +101,30 @@ def control_action(rig: Any, action: Any) -> Any:
     return shown if is_copy and pointed is not None else pointed
 
 
-def is_shown(rig: Any) -> bool:
+def is_shown(rig: Object) -> bool:
     """Whether the control rig of an armature plays what belongs to the action that the armature plays."""
     own, theirs = rig.animation_data, controls_of(rig).animation_data
     mine = control_action(rig, own.action) if own is not None else None
     return mine is not None and theirs is not None and theirs.action == mine
 
 
-def users_of(controls: Any) -> list[Any]:
+def users_of(controls: Action) -> list[Action]:
     """The actions of armatures that point at an action of controls."""
     every: Any = bpy.data.actions
     return [action for action in every if action.motionbridge_controls == controls]
 
 
-def holds_of(goal: Any) -> list[Any]:
+def holds_of(goal: PoseBone) -> list[bpy.types.ArmatureConstraint]:
     """The constraints by which a goal follows bones of the game, each on some frames of some actions."""
     return [one for one in goal.constraints if one.type == "ARMATURE" and one.name.startswith(HOLD)]
 
 
-def hold_path(hold: Any) -> str:
+def hold_path(hold: bpy.types.Constraint) -> str:
     """The data path of how far a goal follows by one of its constraints, 0 or 1."""
     return str(hold.path_from_id("influence"))
 
 
-def let_go(controls: Any, action: Any) -> dict[Any, float]:
+def let_go(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureConstraint, float]:
     """Goals follow nothing that ``action`` has no key of. Gives the constraints that did, and their influence.
 
     Blender leaves what an action has no keys of as the action before it left it.
@@ -135,7 +140,7 @@ def let_go(controls: Any, action: Any) -> dict[Any, float]:
 
 
 @contextmanager
-def holding(controls: Any, action: Any) -> Iterator[None]:
+def holding(controls: Object, action: Action | None) -> Iterator[None]:
     """Goals follow what ``action`` says inside, and what they followed before afterwards."""
     found = let_go(controls, action)
     try:
@@ -145,7 +150,7 @@ def holding(controls: Any, action: Any) -> Iterator[None]:
             hold.influence = influence
 
 
-def rest_switches(controls: Any, before: Any, action: Any) -> dict[tuple[Any, str], float]:
+def rest_switches(controls: Object, before: Action | None, action: Action | None) -> dict[tuple[PoseBone, str], float]:
     """Switches that ``action`` has no key of are as they were before the keys of the action ``before`` set them.
 
     Gives the switches of all goals and looks, and what they were. Blender leaves them as the keys left them.
@@ -164,12 +169,12 @@ def rest_switches(controls: Any, before: Any, action: Any) -> dict[tuple[Any, st
     return found
 
 
-def _curves(action: Any, controls: Any) -> list[Any]:
+def _curves(action: Action | None, controls: Object) -> list[bpy.types.FCurve]:
     return list(compat.curves_of(action, controls)) if action is not None else []
 
 
 @contextmanager
-def following(rig: Any, action: Any) -> Iterator[None]:
+def following(rig: Object, action: Action | None) -> Iterator[None]:
     """The controls of ``rig`` play what belongs to ``action`` inside; where nothing does, its bones do not copy them.
 
     All is as before afterwards.
@@ -201,7 +206,7 @@ def following(rig: Any, action: Any) -> Iterator[None]:
 
 
 @contextmanager
-def loose(rig: Any) -> Iterator[None]:
+def loose(rig: Object) -> Iterator[None]:
     """The bones of ``rig`` do not copy a control rig inside."""
     muted = [link for link in links_of(rig).values() if not link.mute]
     for link in muted:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -17,12 +17,15 @@ from .bone_curves import bone_path, channel_path, evaluated_poses
 from .control_links import HOLD, RESTING, controls_of, hold_path, holds_of
 from .control_rig import CHANNELS, frames_of, structure_of, switch_of
 
+if TYPE_CHECKING:
+    from .typed import Action, Context, Object, PoseBone
+
 Floats = NDArray[np.float64]
 
 _CONSTANT, _LINEAR = 0, 1
 
 
-def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], *, to_goals: bool) -> int:
+def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], *, to_goals: bool) -> int:
     """Key goals and poles of limbs (``to_goals``), or the limbs' own controls, to the pose shown between ``ends``.
 
     ``goals`` names the limbs by their goals, and necks by what their heads look at. On these frames they are switched
@@ -60,7 +63,7 @@ def match(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int],
     return len(switches)
 
 
-def _turn_switch(controls: Any, action: Any, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
+def _turn_switch(controls: Object, action: Action, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
     """Key the switch of a goal, or of what a head looks at, on some frames."""
     bone = controls.pose.bones[owner]
     name = switch_of(bone)
@@ -83,7 +86,7 @@ def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[
     return found
 
 
-def hold(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
+def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
     """Let goals follow a bone of the game between ``ends``, or nothing where ``bone`` is empty; the shown pose stays.
 
     Whoever moves the bone then moves what holds it. Gives how many goals there were. Raises `WriteError`.
@@ -118,7 +121,7 @@ def hold(context: Any, rig: Any, goals: Collection[str], ends: tuple[int, int], 
     return len(limbs)
 
 
-def _hold_of(controls: Any, goal: Any, bone: str, target: str) -> Any:
+def _hold_of(controls: Object, goal: PoseBone, bone: str, target: str) -> bpy.types.ArmatureConstraint:
     """The constraint by which a goal may follow a target, made where it is not there yet."""
     for one in holds_of(goal):
         if one.targets and one.targets[0].subtarget == target:
@@ -130,7 +133,7 @@ def _hold_of(controls: Any, goal: Any, bone: str, target: str) -> Any:
     return made
 
 
-def _moving(rig: Any, controls: Any, structure: Controls, bone: int) -> list[list[int]]:
+def _moving(rig: Object, controls: Object, structure: Controls, bone: int) -> list[list[int]]:
     """The limbs that move a bone of the game: those it is of or below, and those that move what these follow."""
     labels, numbers = controls.data.bones.keys(), {name: number for number, name in enumerate(rig.data.bones.keys())}
     found: list[list[int]] = []
@@ -148,7 +151,7 @@ def _moving(rig: Any, controls: Any, structure: Controls, bone: int) -> list[lis
     return found
 
 
-def _playing(rig: Any, ends: tuple[int, int]) -> tuple[Any, Any, NDArray[np.float32]]:
+def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArray[np.float32]]:
     """The control rig of an armature, what it plays, and the frames of that between ``ends``."""
     controls = controls_of(rig)
     data = controls.animation_data
@@ -161,7 +164,7 @@ def _playing(rig: Any, ends: tuple[int, int]) -> tuple[Any, Any, NDArray[np.floa
     return controls, data.action, frames
 
 
-def _refuse_held(controls: Any, action: Any, goals: Collection[str], frames: NDArray[np.float32]) -> None:
+def _refuse_held(controls: Object, action: Action, goals: Collection[str], frames: NDArray[np.float32]) -> None:
     curves = {curve.data_path: curve for curve in compat.curves_of(action, controls)}
     for name in goals:
         for one in holds_of(controls.pose.bones[name]):
@@ -189,7 +192,11 @@ def _rows(structure: Controls, bones: NDArray[np.intp], *roles: Role) -> NDArray
 
 
 def _rekey(
-    controls: Any, action: Any, rows: NDArray[np.intp], frames: NDArray[np.float32], channels: tuple[Floats, Floats]
+    controls: Object,
+    action: Action,
+    rows: NDArray[np.intp],
+    frames: NDArray[np.float32],
+    channels: tuple[Floats, Floats],
 ) -> None:
     """Replace keys between the first and the last of ``frames`` by ``channels``, as `Controls.below` gives them."""
     labels = controls.data.bones.keys()
@@ -233,7 +240,7 @@ def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int)
 
 
 def _switch(
-    controls: Any, action: Any, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
+    controls: Object, action: Action, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
 ) -> None:
     """Key a switch to ``value`` on some frames and elsewhere as before, which is ``now`` where it has no keys."""
     curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)

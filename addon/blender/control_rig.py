@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
@@ -39,6 +39,9 @@ from .control_links import (
 )
 from .keyed_poses import poses_of_keys
 
+if TYPE_CHECKING:
+    from .typed import Action, Context, Object, PoseBone
+
 Floats = NDArray[np.float64]
 _Solved = Callable[[NDArray[np.float32], Floats, Floats], Floats]
 
@@ -57,7 +60,7 @@ _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
 
 
-def add(context: Any, rig: Any) -> Any:
+def add(context: Context, rig: Object) -> Object:
     """Give an armature object a control rig of its own, which has no motion yet. Raises `WriteError`."""
     if not len(rig.data.bones):
         raise WriteError(f"{rig.name!r} has no bones", remedy="Choose an armature with bones")
@@ -79,13 +82,13 @@ def add(context: Any, rig: Any) -> Any:
     return controls
 
 
-def _built(context: Any, rig: Any, planned: ControlPlan) -> tuple[Any, list[str]]:
+def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object, list[str]]:
     """The armature object with its bones, linked where ``rig`` is, and the names they got."""
     armature = bpy.data.armatures.new(names.shortened(f"{rig.name} Controls", compat.DATA_NAME_LIMIT))
     controls: Any = bpy.data.objects.new(armature.name, armature)
     given: list[str] = []
     with scope.editing_armature(context, controls) as edit_bones:
-        made: list[Any] = []
+        made: list[bpy.types.EditBone] = []
         for bone in planned.bones:
             one = edit_bones.new(names.shortened(bone.name))
             one.length = bone.length
@@ -106,7 +109,7 @@ def _built(context: Any, rig: Any, planned: ControlPlan) -> tuple[Any, list[str]
     return controls, given
 
 
-def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+def _solve(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Constraints and switches of limbs and necks."""
     bones = controls.pose.bones
     for limb in planned.limbs:
@@ -135,7 +138,7 @@ def _solve(controls: Any, planned: ControlPlan, given: list[str]) -> None:
         _switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
 
 
-def _switch(controls: Any, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
+def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
     """Let the targets of bones copy what is ``solved`` for them as far as a property of the control at ``place`` says.
 
     ``solved`` are places by the game's bones.
@@ -161,7 +164,7 @@ def _switch(controls: Any, planned: ControlPlan, given: list[str], place: int, s
         variable.targets[0].data_path = path
 
 
-def _turn(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Constraints of what bends or curls along with another control; such controls only turn."""
     bones = controls.pose.bones
     for turn in planned.turns:
@@ -178,7 +181,7 @@ def _turn(controls: Any, planned: ControlPlan, given: list[str]) -> None:
         bones[name].lock_rotation = (False, *(bone.role is Role.FIST,) * 2)
 
 
-def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:
+def _show(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Shapes, colours and collections; what works by itself is hidden."""
     show_controls(controls, planned, given)
     mechanism = controls.data.collections.new(MECHANISM)
@@ -188,7 +191,7 @@ def _show(controls: Any, planned: ControlPlan, given: list[str]) -> None:
     mechanism.is_visible = False
 
 
-def structure_of(rig: Any, controls: Any) -> Controls:
+def structure_of(rig: Object, controls: Object) -> Controls:
     """The bones of a control rig as arrays; ``rig`` is the armature that it moves."""
     bones = controls.data.bones
     index = {bone.name: number for number, bone in enumerate(bones)}
@@ -249,28 +252,28 @@ def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Rol
     return above if above >= 0 and roles[above] in wanted else -1
 
 
-def goals_of(controls: Any) -> list[Any]:
+def goals_of(controls: Object) -> list[PoseBone]:
     """The goals of a control rig, which have the switches of its limbs."""
     return _of_role(controls, Role.GOAL)
 
 
-def looks_of(controls: Any) -> list[Any]:
+def looks_of(controls: Object) -> list[PoseBone]:
     """What the heads of a control rig look at; these bones have the switches of necks and heads."""
     return _of_role(controls, Role.LOOK)
 
 
-def _of_role(controls: Any, role: Role) -> list[Any]:
+def _of_role(controls: Object, role: Role) -> list[PoseBone]:
     bones = controls.pose.bones
     return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == role.value]
 
 
-def switch_of(owner: Any) -> str:
+def switch_of(owner: PoseBone) -> str:
     """The name of the property that is the switch of a goal, or of what a head looks at."""
     return PROPERTIES[_ROLES[owner.bone[_ROLE]]]
 
 
 @contextmanager
-def looking_nowhere(controls: Any) -> Iterator[None]:
+def looking_nowhere(controls: Object) -> Iterator[None]:
     """Heads and necks follow their own controls inside: what aims follows what they show."""
     name = PROPERTIES[Role.LOOK]
     before = {bone: bone[name] for bone in looks_of(controls) if bone.get(name)}
@@ -287,7 +290,7 @@ def looking_nowhere(controls: Any) -> Iterator[None]:
 # Motions -------------------------------------------------------------------------------------------------------------
 
 
-def frames_of(action: Any, rig: Any) -> NDArray[np.float32]:
+def frames_of(action: Action, rig: Object) -> NDArray[np.float32]:
     """(frames,) every frame of an action, and every key between two frames."""
     times = key_times(compat.curves_of(action, rig))
     first, last = np.floor(action.frame_range[0]), np.ceil(action.frame_range[1])
@@ -296,7 +299,7 @@ def frames_of(action: Any, rig: Any) -> NDArray[np.float32]:
     return np.union1d(np.arange(first, last + 1), times).astype(np.float32)
 
 
-def transfer(context: Any, rig: Any, action: Any) -> Any:
+def transfer(context: Context, rig: Object, action: Action) -> Any:
     """Move what ``rig`` shows of ``action`` onto its own controls; gives the action of these.
 
     The pose that is shown is the same at every one of `frames_of`. The action of the armature stays as it is.
@@ -306,7 +309,7 @@ def transfer(context: Any, rig: Any, action: Any) -> Any:
 
 
 def transfer_all(
-    context: Any, rig: Any, actions: Sequence[Any], progress: Callable[[int], None] = lambda _: None
+    context: Context, rig: Object, actions: Sequence[Action], progress: Callable[[int], None] = lambda _: None
 ) -> None:
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
@@ -320,7 +323,7 @@ def transfer_all(
                 progress(done)
 
 
-def _batches(actions: Sequence[Any]) -> Iterator[list[Any]]:
+def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
     """Actions that have some `TOGETHER` frames together, or that are longer alone."""
     batch, frames = list[Any](), 0.0
     for action in actions:
@@ -336,7 +339,7 @@ def _batches(actions: Sequence[Any]) -> Iterator[list[Any]]:
 class _Transfer:
     """What moving motions of an armature onto its controls needs of both."""
 
-    def __init__(self, context: Any, rig: Any, *, is_of_many: bool) -> None:
+    def __init__(self, context: Context, rig: Object, *, is_of_many: bool) -> None:
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
         self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
         self._left_over = self._structure.rows(Role.LEFT_OVER)
@@ -346,7 +349,7 @@ class _Transfer:
         played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
         self._rows_played = played[[row in needed for row in played.tolist()]]
         self._template, self._played = self._template_of(self._rows), self._template_of(self._rows_played)
-        self._replaced: list[Any] = []
+        self._replaced: list[Action] = []
         self._twin = _twin(context, self._controls, sorted(needed)) if is_of_many and needed else None
 
     def _template_of(self, rows: NDArray[np.intp]) -> ActionTemplate:
@@ -362,7 +365,7 @@ class _Transfer:
         twin = [self._twin, self._twin.data] if self._twin is not None else []
         bpy.data.batch_remove([self._template.action, self._played.action, *unused, *twin])
 
-    def originals(self, action: Any) -> tuple[NDArray[np.float32], Floats]:
+    def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
         frames = frames_of(action, self._rig)
         poses = poses_of_keys(self._rig, action, frames)
@@ -388,7 +391,7 @@ class _Transfer:
             turned[left_over], moved[left_over] = self._structure.below(left_over, poses, there)
         return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
 
-    def write(self, action: Any, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+    def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
         """Give ``action`` an action of the controls with these channels."""
         made = self._template.copy(f"{action.name} Controls")
         _put(made, self._rows, frames, turned, moved)
@@ -426,7 +429,7 @@ class _Transfer:
             yield solved
 
 
-def _twin(context: Any, controls: Any, rows: list[int]) -> Any:
+def _twin(context: Context, controls: Object, rows: list[int]) -> Any:
     """A copy of controls with some bones alone, which Blender poses sooner; None where it would round their rest pose.
 
     ``rows``: with each bone those that it depends on.
@@ -450,7 +453,7 @@ def _twin(context: Any, controls: Any, rows: list[int]) -> Any:
     return twin
 
 
-def _put(action: Any, rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+def _put(action: Action, rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
     """Keys of the controls ``rows`` alone on all ``frames`` in place of those that there are.
 
     Quaternions (controls, frames, 4) and locations (controls, frames, 3).
@@ -471,7 +474,7 @@ def is_rigid(poses: Floats) -> bool:
     return bool(np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(initial=0.0) <= RIGID)
 
 
-def _depended_on(controls: Any, rows: set[int]) -> set[int]:
+def _depended_on(controls: Object, rows: set[int]) -> set[int]:
     """The controls that some of them depend on, and these."""
     index = {bone.name: number for number, bone in enumerate(controls.data.bones)}
     uses: dict[str, set[str]] = {name: set() for name in index}
@@ -495,7 +498,7 @@ def _depended_on(controls: Any, rows: set[int]) -> set[int]:
     return known
 
 
-def show(context: Any, rig: Any, action: Any) -> None:
+def show(context: Context, rig: Object, action: Action) -> None:
     """Let the controls of ``rig`` play what belongs to ``action``; the motion is moved onto them where it was not yet.
 
     An armature that follows the controls of another gets its own. Without controls there is nothing to do.
@@ -518,7 +521,7 @@ def show(context: Any, rig: Any, action: Any) -> None:
     let_go(controls, mine)
 
 
-def own_controls(context: Any, rig: Any) -> None:
+def own_controls(context: Context, rig: Object) -> None:
     """Give an armature that follows the control rig of another a copy of it."""
     theirs = controls_of(rig)
     if theirs is None or owns_controls(rig):
@@ -553,13 +556,14 @@ def _lead_to(mine: Any, theirs: Any) -> None:
 # Removal -------------------------------------------------------------------------------------------------------------
 
 
-def remove(context: Any, rig: Any, actions: Iterable[Any]) -> None:
+def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
     """Take the control rig of an armature away, and the controls of these ``actions`` that no other action has.
 
     Armatures that follow it get their own first. The bones show the keys of their own actions again.
     """
     controls, mine = controls_of(rig), owns_controls(rig)
-    for other in bpy.data.objects if mine else ():
+    objects: Any = bpy.data.objects
+    for other in objects if mine else ():
         if other != rig and other.type == "ARMATURE" and controls_of(other) == controls:
             own_controls(context, other)
     for name, link in links_of(rig).items():

@@ -35,7 +35,7 @@ def build(
     points: NDArray[np.float32],
     columns: dict[str, NDArray[Any]],
     onto: Object | None = None,
-) -> Any:
+) -> Object:
     """An object, linked nowhere yet, that shows ``originals`` on ``points`` (n, 3).
 
     ``columns`` (n,) the attributes of the points: `PLACE` int32 among ``originals``, the others float32. With ``onto``,
@@ -60,7 +60,7 @@ def _fill(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[An
     data.update()
 
 
-def _show(shown: Any, originals: Sequence[Any], onto: Any) -> None:
+def _show(shown: Object, originals: Sequence[Object], onto: Object | None) -> None:
     name = shown.data.name
     holder: Any = bpy.data.collections.new(name)
     shown[_HOLDER] = holder
@@ -125,7 +125,7 @@ def _group(on_ground: bool) -> Any:
     return tree
 
 
-def _set_down(nodes: _Nodes, points: Any, ground: Any) -> Any:
+def _set_down(nodes: _Nodes, points: bpy.types.NodeSocket, ground: bpy.types.NodeSocket) -> bpy.types.NodeSocket:
     """The points, moved onto the highest ground up to `REACH` above them; without ground unchanged."""
     target = nodes.new("GeometryNodeObjectInfo")
     target.transform_space = "RELATIVE"
@@ -160,7 +160,7 @@ class _Nodes:
     def link(self, source: bpy.types.NodeSocket, target: bpy.types.NodeSocket) -> None:
         self.tree.links.new(source, target)
 
-    def attribute(self, name: str, kind: str) -> Any:
+    def attribute(self, name: str, kind: str) -> bpy.types.NodeSocket:
         """What gives a named attribute of the points."""
         made = self.new("GeometryNodeInputNamedAttribute")
         made.data_type = kind

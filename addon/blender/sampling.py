@@ -31,7 +31,9 @@ from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import HiddenKeys, RotationModes, played
 
 if TYPE_CHECKING:
-    from .typed import Action, Object, PoseBone
+    import bpy
+
+    from .typed import Action, Context, Object, PoseBone
 
 
 _QUATERNION = ".rotation_quaternion"
@@ -40,7 +42,7 @@ _QUATERNION = ".rotation_quaternion"
 class Reach:
     """What moves the bones of one rig besides keys, by Blender's names. The rig is looked at once, for many actions."""
 
-    def __init__(self, rig: Any) -> None:
+    def __init__(self, rig: Object) -> None:
         """``rig`` is an armature object."""
         self._rig, self._law = rig, Law(rig)
         bones = rig.pose.bones
@@ -59,7 +61,7 @@ class Reach:
         self._replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
         self._replaces = self._replaces and data.action_extrapolation == "HOLD"
 
-    def of(self, action: Any, among: Collection[str] | None = None) -> dict[str, set[str]]:
+    def of(self, action: Action | None, among: Collection[str] | None = None) -> dict[str, set[str]]:
         """The bones reached while ``action`` plays, by reason; ``among`` some bones only. Empty if its keys say all."""
         found = dict(self._always)
         found[CONTROLS] = self._law.bones(action)
@@ -87,7 +89,7 @@ def is_of_a_rig(path: str) -> bool:
     return ".constraints[" in path or path.endswith('"]')
 
 
-def _moved_with(bone: Any) -> set[str]:
+def _moved_with(bone: PoseBone) -> set[str]:
     """The bones that the constraints of a pose bone move."""
     found = {bone.name}
     for constraint in bone.constraints:
@@ -115,7 +117,7 @@ def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
     return found
 
 
-def _indices(curves: Iterable[Any]) -> dict[str, set[int]]:
+def _indices(curves: Iterable[bpy.types.FCurve]) -> dict[str, set[int]]:
     found: dict[str, set[int]] = {}
     for curve in curves:
         found.setdefault(curve.data_path, set()).add(curve.array_index)
@@ -128,7 +130,7 @@ class Sampler:
     ``known``: what was looked at before, kept by the caller as long as nothing in the scene changes.
     """
 
-    def __init__(self, context: Any, rig: Any, known: dict[Any, Any] | None = None) -> None:
+    def __init__(self, context: Context, rig: Object, known: dict[Any, Any] | None = None) -> None:
         """Nothing is hidden yet."""
         self._context, self._rig = context, rig
         self._known = {} if known is None else known
@@ -203,7 +205,7 @@ _REST = {
 class ShownActions:
     """What Blender shows of the actions of one rig, for an export of some of them."""
 
-    def __init__(self, rig: Any, hidden: HiddenKeys, report: Report) -> None:
+    def __init__(self, rig: Object, hidden: HiddenKeys, report: Report) -> None:
         """Raises `WriteError` where a solo track of the NLA hides every action, unless what is shown is wanted."""
         self._rig, self._hidden, self._report = rig, hidden, report
         self._modes = RotationModes(rig)
@@ -265,7 +267,7 @@ def solo_tracks(rig: Object) -> list[str]:
     return [track.name for track in data.nla_tracks if track.is_solo] if data is not None and data.use_nla else []
 
 
-def posed_without_keys(rig: Object, action: Any, modes: dict[str, str]) -> list[str]:
+def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]) -> list[str]:
     """Bones with a channel that no curve of ``action`` sets and that is not at rest; muted curves count as curves."""
     keyed: dict[str, set[int]] = {}
     for curve in compat.curves_of(action, rig):

@@ -21,12 +21,12 @@ from ..core.report import Report
 from . import compat
 
 if TYPE_CHECKING:
-    from .typed import Action, Armature, Context, Object, Scene
+    from .typed import Action, Armature, Context, Object, Scene, ViewLayer
 
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
 """Channels of pose bones and their widths."""
-_kept_frames: set[Any] = set()
+_kept_frames: set[Scene] = set()
 """Scenes whose frame is restored at the end of a context that is open; going there costs as much as any frame."""
 _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """What uses nearly everything, and through which nothing in a pose depends on anything."""
@@ -39,7 +39,7 @@ def set_mode(mode: str) -> None:
 
 
 @contextmanager
-def editing_armature(context: Context, rig: Object) -> Iterator[Any]:
+def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.ArmatureEditBones]:
     """The edit bones of ``rig``, which must be new: linked to a collection of its own meanwhile, so that hidden or
     excluded collections of the user do not matter. Mode, active object and selection are as before afterwards.
     """
@@ -62,7 +62,7 @@ def editing_armature(context: Context, rig: Object) -> Iterator[Any]:
 
 
 @contextmanager
-def object_mode(context: Any) -> Iterator[None]:
+def object_mode(context: Context) -> Iterator[None]:
     """Object mode inside; the mode the active object was in afterwards."""
     active = context.view_layer.objects.active
     mode: Any = active.mode if active is not None else "OBJECT"
@@ -89,7 +89,7 @@ def leaving_edit_mode(context: Context) -> Iterator[None]:
         failure.pop_all()
 
 
-def objects_of(layer: Any) -> list[Any]:
+def objects_of(layer: ViewLayer) -> list[Object]:
     """The objects of a view layer as it is now.
 
     A layer takes note of what was linked or removed when it is asked for its active object, not when it is walked
@@ -249,7 +249,7 @@ def _used_by(owners: Iterable[Object]) -> set[Any]:
 
 
 @contextmanager
-def progress(context: Any, steps: int) -> Iterator[Callable[[float], None]]:
+def progress(context: Context, steps: int) -> Iterator[Callable[[float], None]]:
     """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window.
 
     Work that can pause does so there instead, and shows it in the status bar.
@@ -359,7 +359,7 @@ def _new(blocks: Any, known: NDArray[np.uint32]) -> list[Action | Object]:
     return [everything[place] for place in new]
 
 
-def _identity(block: Any) -> int:
+def _identity(block: bpy.types.ID | None) -> int:
     return 0 if block is None else int(block.session_uid)
 
 
@@ -415,7 +415,7 @@ def _pose(owner: Object) -> dict[str, NDArray[Any]]:
     return found
 
 
-def target_collection(context: Any, report: Report, name: str = "") -> bpy.types.Collection:
+def target_collection(context: Context, report: Report, name: str = "") -> bpy.types.Collection:
     """The collection to link new objects to: the active one, or a new one called ``name`` inside it.
 
     Blender itself keeps hidden and excluded collections from being active; one of another file cannot take objects:
@@ -436,7 +436,7 @@ def target_collection(context: Any, report: Report, name: str = "") -> bpy.types
     return made
 
 
-def exclude(context: Any, collections: Sequence[bpy.types.Collection]) -> None:
+def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> None:
     """Exclude collections from the active view layer, as their check boxes in the outliner do."""
     wanted = {made.session_uid for made in collections}
     waiting = list(context.view_layer.layer_collection.children) if wanted else []
@@ -448,7 +448,7 @@ def exclude(context: Any, collections: Sequence[bpy.types.Collection]) -> None:
             waiting += layer.children
 
 
-def _layers_to(root: bpy.types.LayerCollection, wanted: Any) -> Iterator[Any]:
+def _layers_to(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollection | None) -> Iterator[Any]:
     """The layer collections that lead from ``root``, which is not among them, to ``wanted``."""
     for child in root.children:
         if child == wanted:
@@ -461,7 +461,7 @@ def _layers_to(root: bpy.types.LayerCollection, wanted: Any) -> Iterator[Any]:
             return
 
 
-def make_current(context: Any, objects: Sequence[Object], active: Any) -> None:
+def make_current(context: Context, objects: Sequence[Object], active: bpy.types.Object | None) -> None:
     """Select these objects alone and make one active, in object mode, as importers do."""
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":

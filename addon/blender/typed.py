@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
         data: Any
         pose: Any
+        matrix_world: Any
         animation_data: Any
         animation_data_create: Any
         get: Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
         material_slots: Any
         parent: "Object | None"
         children: "tuple[Object, ...]"
+        children_recursive: Sequence["Object"]  # type: ignore[assignment]
 
         motionbridge_animations: Any
         motionbridge_arma_level: Any
@@ -50,6 +52,9 @@ if TYPE_CHECKING:
     class Action(bpy.types.Action):
         """An action; its F-curves are asked of `compat`."""
 
+        frame_range: Any
+        curve_frame_range: Any
+
         motionbridge_animation: Any
         motionbridge_controls: "Action | None"
         motionbridge_controls_digest: str
@@ -60,6 +65,8 @@ if TYPE_CHECKING:
     class Bone(bpy.types.Bone):
         """A bone of an armature."""
 
+        color: Any
+        id_data: Any
         parent: "Bone | None"
 
         motionbridge_is_colored: bool
@@ -69,6 +76,7 @@ if TYPE_CHECKING:
     class PoseBone(bpy.types.PoseBone):
         """A bone of a pose."""
 
+        id_data: Object
         bone: Bone
         parent: "PoseBone | None"
         constraints: Any
@@ -79,6 +87,7 @@ if TYPE_CHECKING:
         """The bones of an armature object."""
 
         bones: Any
+        collections_all: Any
 
         motionbridge_skeleton: Any
 

@@ -73,7 +73,7 @@ def _compare_later() -> float | None:
     return None
 
 
-def _redraw(context: Any) -> None:
+def _redraw(context: Context) -> None:
     """Redraw the panels: without it, what a timer sets shows only after the mouse has moved over them."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:

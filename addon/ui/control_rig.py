@@ -7,7 +7,7 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ..blender import action_lists, compat, control_links, control_match, control_rig, scope
-from ..blender.typed import Context
+from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
@@ -95,7 +95,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
         return Outcome(said("{}: control rig removed").format(rig.name))
 
 
-def _with_controls(rig: Any) -> list[Any]:
+def _with_controls(rig: Object) -> list[Action]:
     """The actions of an armature that have controls; all there are while no other armature has a control rig."""
     every: Any = bpy.data.actions
     found = [action for action in every if action.motionbridge_controls is not None]
@@ -108,7 +108,7 @@ def _with_controls(rig: Any) -> list[Any]:
     return [action for action in found if action in mine]
 
 
-def _motions_of(rig: Any) -> list[Any]:
+def _motions_of(rig: Object) -> list[Action]:
     """The actions of all files of an armature."""
     lists = (motion_files.LISTS, motion_files.SKL_LISTS)
     return [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
@@ -163,7 +163,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
 class OnFrames(OnControlRig):
     """Work on a control rig between two frames, which a dialog asks for: those of the scene at first."""
 
-    def invoke(self, context: Any, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """From here to the scene's end, or its preview range."""
         operator: Any = self
         scene = context.scene
@@ -238,7 +238,7 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
         return Outcome(said("Boxes that follow no bone: {}").format(held), done=held > 0)
 
 
-def _selected_goals(context: Context, rig: Any) -> list[str]:
+def _selected_goals(context: Context, rig: Object) -> list[str]:
     controls = control_links.controls_of(rig)
     goals = control_rig.goals_of(controls) if context.mode == "POSE" else []
     return [goal.name for goal in goals if compat.is_selected(controls, goal.bone)]

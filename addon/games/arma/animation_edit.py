@@ -43,7 +43,7 @@ def update_status(context: Context, rig: Object, action: Action, report: Report,
 
 def plan_save_back(
     context: Context,
-    rig: Any,
+    rig: Object,
     action: Action,
     *,
     overwrite: bool,

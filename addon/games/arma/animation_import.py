@@ -145,7 +145,7 @@ class _Importer:
     options: AnimationImportOptions
     report: Report
 
-    def onto(self, rig: Any, source: AnimationFile) -> ImportedAnimation:
+    def onto(self, rig: Object | None, source: AnimationFile) -> ImportedAnimation:
         document = source.document
         if not len(document.phases) or not document.bones:
             what = "frames" if document.bones else "bones"

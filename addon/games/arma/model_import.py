@@ -34,7 +34,7 @@ from .options import Levels, ModelImportOptions
 from .skeletons import build_rig, selections_of
 
 if TYPE_CHECKING:
-    from ...blender.typed import Object
+    from ...blender.typed import Context, Object
 
 PICTURES = (".png", ".tga")
 SEE_THROUGH = "_ca"
@@ -206,7 +206,7 @@ def read_model(path: str, report: Report) -> p3d.P3d:
 
 
 def import_model(
-    context: Any,
+    context: Context,
     rig: Any,
     file: str,
     options: ModelImportOptions,

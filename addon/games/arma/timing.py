@@ -229,7 +229,7 @@ class Length:
     by_range: bool
 
 
-def length_of(action: Any, times: NDArray[np.float32], imported: NDArray[np.float32]) -> Length:
+def length_of(action: Action, times: NDArray[np.float32], imported: NDArray[np.float32]) -> Length:
     """How long an action with keys at ``times`` is whose file's keys were put on the frames ``imported``.
 
     An import sets the action's frame range to the file's. Where the user changed it since, it decides. Else keys behind
@@ -456,7 +456,7 @@ def of_own_markers(action: Action) -> list[Event]:
     return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
 
-def frame_of(action: bpy.types.Action, phase: float) -> int:
+def frame_of(action: Action, phase: float) -> int:
     """The whole frame nearest to a phase."""
     known, phases = _known(action)
     # No limits: a phase may lie outside the keys, where time goes on as between the outermost two.
@@ -474,7 +474,7 @@ def phase_at(action: Action, frame: float) -> float:
     return float(np.interp(frame, known, phases) if inside else phases[0] + slope * (frame - known[0]))
 
 
-def _known(action: Any) -> tuple[Any, Any]:
+def _known(action: Action) -> tuple[Any, Any]:
     """Frames and phases of the file's keys, rising; of an action without a file its range as one cycle."""
     properties = action.motionbridge_animation
     frames, phases = (known.astype(np.float64) for known in kept_keys(properties))

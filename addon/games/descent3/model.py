@@ -91,7 +91,7 @@ def models_in(archive: Hog2) -> list[tuple[str, int]]:
     )
 
 
-def import_model(context: Any, source: Source, options: ModelImportOptions, report: Report) -> ImportedModel:
+def import_model(context: Context, source: Source, options: ModelImportOptions, report: Report) -> ImportedModel:
     """Build the model in the scene, selected, its holder active; Object mode is set, nothing else changes.
 
     The file is read once. Raises `ReadError` before anything is built.

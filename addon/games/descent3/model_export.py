@@ -100,7 +100,7 @@ def plan_export(
     return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
 
 
-def plan_save_back(context: Context, holder: Any, *, if_changed: OtherBase, report: Report) -> ModelPlan:
+def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:
     """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
@@ -115,7 +115,7 @@ def plan_save_back(context: Context, holder: Any, *, if_changed: OtherBase, repo
     return plan
 
 
-def settle(plan: ModelPlan, holder: Any) -> None:
+def settle(plan: ModelPlan, holder: Object) -> None:
     """After ``plan`` was saved back: the file on disk is known, and so are its motions."""
     holder.motionbridge_descent_model.saved = plan.digest
     motion.keep_saved(plan.parts, plan.motions, plan.before)

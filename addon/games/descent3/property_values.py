@@ -139,13 +139,13 @@ _CHANNEL = "rotation_quaternion"
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
-def rotates_itself(part: Any) -> Property | None:
+def rotates_itself(part: Object) -> Property | None:
     """The property of a part that the game rotates by itself, a rotor or turret; None for others."""
     found = parse_property(part.motionbridge_descent_part.text)
     return found if found is not None and found.works and found.kind in (Kind.ROTATE, Kind.TURRET) else None
 
 
-def show(context: Any, holder: Any) -> int:
+def show(context: Any, holder: Object) -> int:
     """Add or remove the drivers of a model's rotors and turrets as its properties say; the number of driven parts."""
     model = holder.motionbridge_descent_model
     wanted = {Kind.ROTATE: model.shows_rotors, Kind.TURRET: model.shows_turrets}
@@ -172,19 +172,19 @@ def _rotated(part: Object) -> tuple[Any, Any, str]:
     return part, part, _CHANNEL
 
 
-def _is_driven(part: Any) -> bool:
+def _is_driven(part: Object) -> bool:
     owner, _, path = _rotated(part)
     data = owner.animation_data
     return data is not None and any(curve.data_path == path for curve in data.drivers)
 
 
-def _stop(part: Any) -> None:
+def _stop(part: Object) -> None:
     owner, rotated, path = _rotated(part)
     owner.driver_remove(path)
     rotated.rotation_quaternion = _IDENTITY
 
 
-def _drive(part: Any, found: Property, rate: float) -> None:
+def _drive(part: Object, found: Property, rate: float) -> None:
     owner, rotated, path = _rotated(part)
     rotated.rotation_mode = "QUATERNION"
     axis = np.array(part.motionbridge_descent_part.spin_axis, np.float64)

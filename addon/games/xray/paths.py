@@ -248,7 +248,7 @@ def plan_export(
 
 
 def plan_save_back(
-    context: Context, active: Any, *, options: PathExportOptions, if_changed: OtherBase, report: Report
+    context: Context, active: Object, *, options: PathExportOptions, if_changed: OtherBase, report: Report
 ) -> PathPlan:
     """The path that ``active`` follows for the file it came from. Raises `WriteError`, also where that is changed."""
     properties = followed_action(active).motionbridge_path
@@ -259,7 +259,7 @@ def plan_save_back(
     return plan
 
 
-def why_sampled(active: Any) -> list[str] | None:
+def why_sampled(active: Object) -> list[str] | None:
     """Why the path of ``active`` would be sampled; empty where its keys go out as they are, None if it is still."""
     if active.type == "CURVE" and not _plays(active):
         return [ALONG_A_CURVE]
@@ -296,7 +296,9 @@ def _version(action: Action | None, options: PathExportOptions) -> int | None:
     return None if chosen == "AUTOMATIC" else int(chosen)
 
 
-def _frames(context: Context, owner: Any, action: Any, base: anm.Anm | None, report: Report) -> tuple[int, int]:
+def _frames(
+    context: Context, owner: Any, action: Action | None, base: anm.Anm | None, report: Report
+) -> tuple[int, int]:
     """First and last frame to sample."""
     if action is None:
         return context.scene.frame_start, context.scene.frame_end

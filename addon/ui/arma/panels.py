@@ -249,7 +249,7 @@ _indices: dict[int, int] = {}
 """Armature -> the index found last. Only a hint: it is looked at before it counts."""
 
 
-def _playing(rig: Any) -> int:
+def _playing(rig: Object) -> int:
     """The index of the action that plays, -1 if it is not listed. Blender asks for it many times at each redraw."""
     data = rig.animation_data
     action = data.action if data is not None else None
@@ -270,7 +270,8 @@ def _play(rig: Object, number: int) -> None:
         return
     # The action that stops playing stays within reach.
     animation_import.adopt(rig)
-    actions.play(bpy.context, rig, action)
+    context: Any = bpy.context
+    actions.play(context, rig, action)
 
 
 class MOTIONBRIDGE_UL_arma_animations(BlenderList):
@@ -278,7 +279,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
 
     def draw_item(
         self,
-        _context: bpy.types.Context,
+        _context: Context,
         layout: Any,
         _data: Any,
         item: Any,

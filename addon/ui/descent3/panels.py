@@ -203,7 +203,7 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
         layout.operator("motionbridge.descent_battery_set", icon="RESTRICT_SELECT_OFF")
 
 
-def _draw_file(layout: bpy.types.UILayout, holder: Any) -> None:
+def _draw_file(layout: bpy.types.UILayout, holder: Object) -> None:
     model = holder.motionbridge_descent_model
     if model.path:
         name = f"{Path(model.path).name}: {model.member}" if model.member else Path(model.path).name
@@ -212,7 +212,7 @@ def _draw_file(layout: bpy.types.UILayout, holder: Any) -> None:
         layout.label(text="A new model, not from a file", icon="FILE_NEW")
 
 
-def _draw_part(layout: bpy.types.UILayout, active: Any) -> None:
+def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
     part = active.motionbridge_descent_part
     column = fields(layout.column())
     column.label(text=active.name, icon="OBJECT_DATA", translate=False)
@@ -225,7 +225,7 @@ def _draw_part(layout: bpy.types.UILayout, active: Any) -> None:
         column.label(text=found.problem, icon="ERROR", translate=False)
 
 
-def _draw_point(layout: bpy.types.UILayout, active: Any) -> None:
+def _draw_point(layout: bpy.types.UILayout, active: Object) -> None:
     point = active.motionbridge_descent_point
     column = fields(layout.column())
     column.prop(point, "kind")
@@ -258,7 +258,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         cls.poll_message_set("No selected mesh")
         return any(shown.type == "MESH" for shown in context.selected_objects)
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The selected objects, which get a parent."""
         return context.selected_objects
 

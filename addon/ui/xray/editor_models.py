@@ -174,7 +174,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The meshes."""
         holder = editor_model_of(context)
         return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
@@ -199,7 +199,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         cls.poll_message_set("Select the armature or object that blender-xray imported")
         return _holder(context) is not None
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The model and its armature."""
         holder = _holder(context)
         return (holder, holder.data)

@@ -134,7 +134,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         search_options={"SUGGESTION"},
     )
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The scene, which gets a camera."""
         return (context.scene,)
 
@@ -201,7 +201,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Hands and weapon."""
         holder = holder_of(context.active_object)
         return (holder, holder.motionbridge_hud.item)
@@ -230,7 +230,7 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
     key: StringProperty(name="Key", description="Key of the line to copy; if empty, all lines")
 
     @classmethod
-    def description(cls, context: Any, properties: Any) -> str:
+    def description(cls, context: Context, properties: Any) -> str:
         """Of one line all that it says, also what the panel has no room for."""
         holder = holder_of(context.active_object)
         found = placing.texts(holder) if properties.key and holder is not None else {}

@@ -79,7 +79,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         column.prop(self, "last")
         layout.prop(self, "keeps")
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The motion that the armature plays."""
         hands = holder_of(context.active_object)
         rows, number = hands.motionbridge_hud.actions, hands.motionbridge_hud.active_action
@@ -181,7 +181,7 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         """The bone, to be changed afterwards."""
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The weapon."""
         found = character_and_weapon(context)
         return found[1:] if found is not None else ()

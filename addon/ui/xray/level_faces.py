@@ -563,7 +563,7 @@ def _order(model: Any) -> tuple[bool, int, str]:
     return number < 0, number, model.name
 
 
-def draw_ground(layout: bpy.types.UILayout, ground: Any) -> None:
+def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     """What is shown, slots, models and plants."""
     level = ground.motionbridge_level
     row = layout.row(align=True)

@@ -124,7 +124,7 @@ def is_texture(path: str) -> bool:
 
 
 def import_motions(
-    context: bpy.types.Context,
+    context: Context,
     imported: "model_importing.ImportedModel",
     path: str,
     report: Report,
@@ -375,12 +375,12 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
     bl_context = "object"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """The object is part of a model."""
         holder = holder_of(context.object)
         return holder is not None and holder.motionbridge_model.is_model
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """File, references with what was found for them, user data."""
         layout, holder = self.layout, holder_of(context.object)
         draw_holder(layout, context.object, holder)
@@ -431,7 +431,7 @@ def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties"
 class OnModel(Operation):
     """Mixed into operators on the model that the active object is part of."""
 
-    def edited(self, context: Any) -> Iterable[Any]:
+    def edited(self, context: Context) -> Iterable[Any]:
         """What remembers the model."""
         return (holder_of(context.view_layer.objects.active),)
 

@@ -164,7 +164,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
 
-    def _target(self, context: bpy.types.Context, path: str, report: Report) -> Any:
+    def _target(self, context: bpy.types.Context, path: str, report: Report) -> Object:
         """The armature; where none is active that of a model imported for these motions."""
         rig = likely_rig(context)
         if rig != active_rig(context) and not self.model:

@@ -113,7 +113,7 @@ def _play(rig: Object, number: int) -> None:
         _play_action(rig, bpy.data.actions[number])
 
 
-def _play_action(rig: bpy.types.Object, action: bpy.types.Action) -> None:
+def _play_action(rig: Any, action: Any) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
     context: Any = bpy.context

@@ -52,7 +52,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
             return False
         return remembered(holder) is None or making.has_new_bones(holder)
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The model and its armature."""
         holder = _holder(context)
         return tuple(one for one in (holder, holder.data) if one is not None)
@@ -87,7 +87,7 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         cls.poll_message_set("The active armature is not an X-Ray model: use New X-Ray Model first")
         return any(known(bone) is not None for bone in active_rig(context).data.bones)
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature."""
         return (active_rig(context).data,)
 
@@ -170,7 +170,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         cls.poll_message_set("Select an X-Ray bone, or an object with a material")
         return context.view_layer.objects.active is not None
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature or the material."""
         if self.target == "BONE":
             return (active_rig(context).data,) if active_rig(context) is not None else ()

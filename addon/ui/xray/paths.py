@@ -201,7 +201,7 @@ class PathPanel(MotionbridgePanel):
         layout.operator("motionbridge.report", icon="TEXT")
 
 
-def _draw_path(layout: bpy.types.UILayout, action: Any) -> None:
+def _draw_path(layout: bpy.types.UILayout, action: Action) -> None:
     path = action.motionbridge_path
     column = fields(layout.column())
     column.prop(path, "path_name")

@@ -162,7 +162,7 @@ def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
         layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
-def rig_to_import_onto(context: Context, report: Report) -> Any:
+def rig_to_import_onto(context: Context, report: Report) -> Object:
     """The active armature, or the only one there is. Raises `ReadError`."""
     rig = likely_rig(context)
     if rig is None:

@@ -14,7 +14,7 @@ from bpy.props import (
 )
 
 from ....blender.properties import AddedProperties, nearest_above
-from ....blender.typed import Context
+from ....blender.typed import Context, Object
 from ..options import ASPECTS, GAMES, STANCES
 from . import attachments, pairs, placing
 
@@ -115,7 +115,7 @@ class HudProperties(bpy.types.PropertyGroup):
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
 
 
-def _above(part: Any) -> Any:
+def _above(part: Object) -> Any:
     """The hands that an empty above them carries, else the parent."""
     hands = part.motionbridge_hud.hands
     return hands if hands is not None and hands.motionbridge_hud.is_hud else part.parent

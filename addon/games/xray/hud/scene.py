@@ -301,7 +301,7 @@ class Renderer(Enum):
     CYCLES = "CYCLES"
 
 
-def chosen_rows(hands: Any, names: str) -> list[int]:
+def chosen_rows(hands: Object, names: str) -> list[int]:
     """The rows of actions by their keys, separated by commas; ``*`` stands for any letters. "" for the active one.
 
     Rows without a motion of the hands are left out. Raises `WriteError` where nothing is left.
@@ -323,7 +323,7 @@ def chosen_rows(hands: Any, names: str) -> list[int]:
 
 
 def render_strip(
-    context: Context, hands: Any, numbers: Sequence[int], path: str, *, columns: int, height: int, renderer: Renderer
+    context: Context, hands: Object, numbers: Sequence[int], path: str, *, columns: int, height: int, renderer: Renderer
 ) -> None:
     """Render actions of the list into a PNG; ``columns`` pictures of each, from its first frame to its last.
 

@@ -256,7 +256,7 @@ def remember(hands: Object, options: HudSceneOptions) -> None:
     properties.game = options.game.name
 
 
-def load_again(hands: Any, report: Report) -> Configs:
+def load_again(hands: Object, report: Report) -> Configs:
     """The configs as they are on the disk now. Raises `ReadError`."""
     properties = hands.motionbridge_hud
     folders = (Path(bpy.path.abspath(part)) for part in properties.folders.split(SEPARATOR) if part)

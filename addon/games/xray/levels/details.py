@@ -595,7 +595,7 @@ def scatter(
     return len(kept)
 
 
-def clear_scattered(ground: Any) -> bool:
+def clear_scattered(ground: Object) -> bool:
     """Take the plants away; whether there were any."""
     made = ground.motionbridge_level.scattered
     if made is None:

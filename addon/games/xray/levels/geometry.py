@@ -256,7 +256,7 @@ _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = 
 }
 
 
-def plan_export(context: Context, holder: Any, options: LevelExportOptions, report: Report) -> Plan:
+def plan_export(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Plan:
     """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
@@ -305,7 +305,7 @@ def export_file(
     return plan
 
 
-def plan_save_back(context: Context, holder: Any, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
     """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
     properties = holder.motionbridge_level
     path = bpy.path.abspath(properties.path)

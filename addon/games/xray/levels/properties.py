@@ -124,7 +124,7 @@ def holder_of(shown: Any) -> Any:
     return shown.motionbridge_level.level_file or shown
 
 
-def meshes_of(holder: Any) -> list[Object]:
+def meshes_of(holder: Object) -> list[Object]:
     """The meshes that a file is made of: the holder itself, or the parts below it."""
     if holder.type == "MESH":
         return [holder]

@@ -299,7 +299,7 @@ class ShownImpostors:
             changes.parts.append(Part(f"{document.name} {visual:05}", "impostor", fields=tuple(fields)))
 
 
-def gather_impostors(document: Level, objects: list[Any], report: Report) -> ShownImpostors | None:
+def gather_impostors(document: Level, objects: list[Object], report: Report) -> ShownImpostors | None:
     """The first of the ``objects`` (at least one); None where its faces are no longer those of the file.
 
     Called before anything is moved in the document. Raises `WriteError` for positions that are NaN or infinite.

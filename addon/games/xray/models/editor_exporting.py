@@ -176,7 +176,7 @@ def plan_export(
 
 def plan_save_back(
     context: Context,
-    holder: Any,
+    holder: Object,
     *,
     if_changed: OtherBase,
     report: Report,
@@ -194,7 +194,7 @@ def plan_save_back(
     return plan
 
 
-def settle(plan: ModelPlan, holder: Any) -> None:
+def settle(plan: ModelPlan, holder: Object) -> None:
     """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
     properties = holder.motionbridge_editor_model
     properties.saved = plan.digest

@@ -199,7 +199,7 @@ def show_bones(rig: Object) -> None:
 
 def _build_meshes(
     shapes: Sequence[Mesh], places: Sequence[Part], tree: GameTree, options: ModelImportOptions, report: Report
-) -> list[Any]:
+) -> list[Object]:
     surfaces: dict[tuple[str, str], Any] = {}
     made = []
     for shape, place in zip(shapes, places, strict=len(shapes) > 0):
@@ -214,7 +214,7 @@ def _build_meshes(
     return made
 
 
-def build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> Any:
+def build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> typed.Material:
     """The material of texture and shader; with its picture, if that is wanted and found."""
     image = None
     # $-names are made by the engine while it runs.

@@ -141,7 +141,7 @@ def plan_new_object(
     return replace(plan, changes=changes)
 
 
-def meshes_for(context: Context, holder: Any) -> list[Object]:
+def meshes_for(context: Context, holder: Object) -> list[Object]:
     """The object itself, meshes below it, and meshes that its armature deforms."""
     below = [holder, *holder.children_recursive]
     if holder.type == "ARMATURE":

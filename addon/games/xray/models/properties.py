@@ -82,7 +82,7 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def objects_below(holder: Any) -> list[Object]:
+def objects_below(holder: Object) -> list[Object]:
     """Everything below a model, but not what belongs to another one that is attached to it, such as a weapon."""
     return [shown for shown in holder.children_recursive if _model_above(shown, holder) == holder]
 

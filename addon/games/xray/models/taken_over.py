@@ -109,14 +109,14 @@ def _stored(owner: Any) -> Any:
     return found if callable(getattr(found, "keys", None)) else None
 
 
-def is_foreign(holder: Any) -> bool:
+def is_foreign(holder: Object) -> bool:
     """Whether blender-xray stored anything on an object or the bones of its armature."""
     if Held(holder):
         return True
     return holder.type == "ARMATURE" and any(Held(bone) for bone in holder.data.bones)
 
 
-def take_over(holder: Any, actions: Iterable[Action], report: Report) -> TakenOver:
+def take_over(holder: Object, actions: Iterable[Action], report: Report) -> TakenOver:
     """Take over what is stored on ``holder``, its bones, the meshes below it with their materials, and ``actions``.
 
     Raises `WriteError` if there is nothing.

@@ -165,7 +165,7 @@ def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
 
 def import_motions(
     codec: Codec,
-    context: bpy.types.Context,
+    context: Context,
     rig: Object,
     path: str,
     *,
@@ -221,7 +221,7 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
     return chosen
 
 
-def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: bpy.types.Object, path: str) -> None:
+def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object, path: str) -> None:
     """Raise `ReadError` where none of the ``bones`` of a file is in an armature with ``places`` as `bone_places`."""
     if bones and not {bone.lower() for bone in bones} & places.keys():
         raise ReadError(
@@ -231,7 +231,7 @@ def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: bpy.ty
         )
 
 
-def bone_places(rig: Any, rest: Rest) -> dict[str, int]:
+def bone_places(rig: Object, rest: Rest) -> dict[str, int]:
     """The place in ``rest`` of each bone by the game's name in lower case, or Blender's where the game's is unknown.
 
     Armatures of other importers have Blender's names only.
@@ -242,13 +242,13 @@ def bone_places(rig: Any, rest: Rest) -> dict[str, int]:
     return places
 
 
-def play(context: bpy.types.Context, rig: bpy.types.Object, action: bpy.types.Action) -> None:
+def play(context: Context, rig: Object, action: Action) -> None:
     """Make ``rig`` play an action, its bones turned by what the action turns them by."""
     actions.play(context, rig, action, order_of_angles(action))
     hold_used(rig)
 
 
-def hold_used(rig: bpy.types.Object) -> None:
+def hold_used(rig: Object) -> None:
     """Let the lists of an armature's files know which of their actions it uses; see `action_lists`."""
     for lists in (LISTS, SKL_LISTS):
         action_lists.hold_used(rig, lists)
@@ -290,7 +290,7 @@ def add(codec: Codec, file: Any, action: Action) -> None:
     action.use_fake_user = True
 
 
-def adopt_copies(codec: Codec, rig: bpy.types.Object) -> None:
+def adopt_copies(codec: Codec, rig: Object) -> None:
     """Make copies that the armature uses motions of their file, so that they stay when it plays others."""
     for file, action in action_lists.unlisted(rig, codec.lists):
         add(codec, file, action)
@@ -413,7 +413,7 @@ def plan_export(
 
 def plan_save_back(
     codec: Codec,
-    context: bpy.types.Context,
+    context: Context,
     rig: Object,
     file: MotionFile | SkeletalFile,
     *,
@@ -465,7 +465,7 @@ def _is_placed_by_configs(rig: Object) -> bool:
 
 def plan_onto(
     codec: Codec,
-    context: bpy.types.Context,
+    context: Context,
     rig: Object,
     chosen: Sequence[Action],
     path: str,
@@ -521,7 +521,7 @@ class Gatherer:
     curves that cannot be written.
     """
 
-    def __init__(self, rig: Any, options: Any, report: Report, sampler: Sampler, lists: Kind) -> None:
+    def __init__(self, rig: Object, options: Any, report: Report, sampler: Sampler, lists: Kind) -> None:
         """Raises `WriteError` as `ShownActions` does."""
         self._rig, self._options, self.report = rig, options, report
         self._sampler, self._reasons = sampler, set[str]()
@@ -535,7 +535,7 @@ class Gatherer:
         """The motion to write for an action under a name."""
         raise NotImplementedError
 
-    def _reached(self, action: bpy.types.Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
+    def _reached(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
         """The bones (of those ``among``) that keys do not tell everything of, and why."""
         reasons = self._sampler.reach.of(action, among)
         return {bone for bones in reasons.values() for bone in bones}, reasons

@@ -225,7 +225,7 @@ class Builders:
             self._made[count] = (actions.ClipWriter(self._rest, places, self._slot_name), bones, tracks)
         return self._made[count]
 
-    def make(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Any:
+    def make(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Action:
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
         step = self._step if options.resample else 1.0
@@ -487,7 +487,7 @@ def definition_of(action: Action, name: str) -> Definition:
 
 
 def update_status(
-    context: Any,
+    context: Context,
     rig: Object,
     chosen: Sequence[Action],
     report: Report,
@@ -541,7 +541,7 @@ def _compared(
     context: Context,
     rig: Object,
     file: Any,
-    chosen: Sequence[Any],
+    chosen: Sequence[Action],
     report: Report,
     *,
     look: bool,

@@ -20,7 +20,7 @@ from bpy.props import (
 
 from ....blender.action_lists import ListedAction, list_property
 from ....blender.properties import AddedProperties, bytes_property, changed, seal_property, status_property
-from ....blender.typed import Context
+from ....blender.typed import Action, Context
 from . import files as motion_files
 from . import timing
 
@@ -272,7 +272,7 @@ class PathProperties(bpy.types.PropertyGroup):
     document_seal: seal_property()
 
 
-def order_of_angles(action: Any) -> str:
+def order_of_angles(action: Action) -> str:
     """The order of an action's angles where its file tells it, which is that of the editor's motions; else ""."""
     skeletal = action.motionbridge_skeletal
     return EULER_ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""

@@ -552,7 +552,7 @@ class SklGatherer(Gatherer):
         timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
         return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
 
-    def _rate(self, action: Any, base: SkeletalMotion | None) -> float:
+    def _rate(self, action: Action, base: SkeletalMotion | None) -> float:
         if base is not None:
             return 1.0 / base.frame
         if action.motionbridge_motion.is_motion:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import bpy
 import numpy as np
 
 from ....blender import action as actions
@@ -50,7 +49,7 @@ def store_marks(action: Action, markers: list[Marker]) -> None:
     show_marks(action)
 
 
-def show_marks(action: bpy.types.Action) -> None:
+def show_marks(action: Action) -> None:
     """One pose marker for each start and end, on the nearest frame; the user's own markers stay."""
     known = {marker.name: marker for marker in action.pose_markers}
     wanted = dict(_times(action))
@@ -77,7 +76,7 @@ def hide_marks(action: Action) -> None:
         action.pose_markers.remove(marker)
 
 
-def frame_of(action: bpy.types.Action, seconds: float) -> int:
+def frame_of(action: Action, seconds: float) -> int:
     """The whole frame nearest to a time of the motion; of a broken file's time what Blender can number."""
     frame = first_frame(action) + seconds * _rate(action)
     return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
@@ -88,17 +87,17 @@ def seconds_at(action: Action, frame: float) -> float:
     return (frame - first_frame(action)) / _rate(action)
 
 
-def _rate(action: Any) -> float:
+def _rate(action: Action) -> float:
     """Frames of Blender in a second of the game."""
     return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
 
 
-def first_frame(action: bpy.types.Action) -> float:
+def first_frame(action: Action) -> float:
     """The frame at which the motion's time is 0."""
     return float(action.frame_start if action.use_frame_range else action.curve_frame_range[0])
 
 
-def _times(action: Any) -> list[tuple[str, float]]:
+def _times(action: Action) -> list[tuple[str, float]]:
     times = []
     for place, mark in enumerate(action.motionbridge_motion.marks):
         for number, interval in enumerate(mark.intervals):
@@ -155,7 +154,7 @@ def frames_of(action: Action, imported: int | None) -> tuple[int, int]:
     return actions.frame_range(action, step, imported, is_cut=action.motionbridge_motion.is_cut)
 
 
-def ends_of(action: Any) -> tuple[int, int]:
+def ends_of(action: Action) -> tuple[int, int]:
     """First and last whole frame of a motion in Blender; of any other action its frame range.
 
     Raises `ReadError` where the stored bytes of the motion are damaged.
@@ -169,7 +168,7 @@ def ends_of(action: Any) -> tuple[int, int]:
     return first, round(first + (count - 1) * action.motionbridge_motion.frame_step)
 
 
-def drawn_ends(action: Any) -> tuple[int, int]:
+def drawn_ends(action: Action) -> tuple[int, int]:
     """As `ends_of`, for panels, which cannot refuse: where stored data is damaged, the frame range of the action."""
     try:
         return ends_of(action)
@@ -188,7 +187,7 @@ def set_length(action: Action, frames: int) -> None:
     action.motionbridge_motion.is_cut = action.use_frame_range and left_out
 
 
-def warn_of_length(action: Any, frames: tuple[int, int], before: int | None, report: Report) -> None:
+def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, report: Report) -> None:
     """Say which motion becomes shorter, and which keys stay behind outside its range.
 
     ``frames`` as `frames_of` gives them, ``before`` as `imported_frames`.
