@@ -52,6 +52,7 @@ from .tracks import (
     overlong,
     refuse_overlong,
     side_by_side,
+    storable,
     stored_translations,
 )
 
@@ -552,9 +553,9 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
     rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
     translations = stored_translations(old)
     for values, untouched in ((quaternions, kept.rotations[index]), (metres, kept.translations[index].all(axis=1))):
-        if not np.isfinite(values[~untouched]).all():
+        if not storable(values[~untouched]):
             raise WriteError(
-                f"keys of {clip.bones[index]!r} in {clip.name!r} are NaN or infinite",
+                f"keys of {clip.bones[index]!r} in {clip.name!r} are NaN, infinite or too large for the file",
                 remedy="Delete these keys, or restore the motion from its file",
             )
     turned, moved = ~kept.rotations[index].all(), ~kept.translations[index].all()

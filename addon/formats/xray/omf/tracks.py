@@ -221,10 +221,10 @@ def edited_rotations(quaternions: Floats, base: NDArray[np.int16], kept: NDArray
 
 
 def new_translations(metres: Floats, width: Width) -> Translations:
-    """A track's translation made from (frames, 3) metres."""
-    if not np.isfinite(metres).all():
+    """A track's translation made from (frames, 3) metres. Raises `WriteError` if a 32-bit float cannot hold them."""
+    if not storable(metres):
         raise WriteError(
-            "a bone has locations that are NaN or infinite, and its keys must be written again",
+            "a bone has locations that are NaN, infinite or too large for the file, and its keys must be written again",
             remedy="Delete these keys, or restore the motion from its file",
         )
     mean = metres.mean(axis=0)
@@ -235,6 +235,11 @@ def new_translations(metres: Floats, width: Width) -> Translations:
         return _in_steps(metres, width)
     narrow = _in_steps(metres, Width.NARROW)
     return narrow if np.abs(narrow.decoded() - metres).max() <= NARROW_ERROR else _in_steps(metres, Width.WIDE)
+
+
+def storable(values: Floats) -> bool:
+    """Whether each of these is a number that a 32-bit float can hold."""
+    return bool((np.abs(values) <= quantum.LARGEST).all())
 
 
 def _in_steps(metres: Floats, width: Width) -> Translations:
@@ -362,7 +367,7 @@ def edited_together(
         return None
     quaternions = space.xray_bone_rotations_back(clip.rotations[numbers])
     metres = space.xray_bone_translations(clip.translations[numbers])
-    if not (np.isfinite(quaternions).all() and np.isfinite(metres).all()):
+    if not (np.isfinite(quaternions).all() and storable(metres)):
         return None
     starts = np.array(base.starts, np.int64)[numbers]
     tracks = _Tracks(base, flags, starts, quaternions, metres, touched[0][numbers], touched[1][numbers])
@@ -442,7 +447,7 @@ def _keep_ranges(
 
 
 def _new(made: _Places, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
-    """Let the ``chosen`` tracks have the `new_translations` of (tracks, frames, 3) finite metres."""
+    """Let the ``chosen`` tracks have the `new_translations` of (tracks, frames, 3) storable metres."""
     by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # of which numpy reduces whole rows at once
     mean = by_frame.mean(axis=0)
     still = ~(np.abs(metres - mean[:, None]) > STILL).reshape(len(metres), -1).any(axis=1)

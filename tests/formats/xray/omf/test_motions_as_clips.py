@@ -474,6 +474,21 @@ def test_what_the_game_cannot_take_is_refused_with_a_remedy(reason: str) -> None
     assert refusal.value.remedy
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("value", [1e39, -1e39, np.inf, np.nan])
+def test_locations_that_the_file_cannot_hold_are_refused_not_stored_as_infinite(samples, value: float) -> None:
+    new = identity_clip(1, 3)
+    new.translations[0, 1, 2] = value
+    with pytest.raises(WriteError, match="too large for the file"):
+        encode([new], skeleton=flat_skeleton(1))
+    base = omf.read((samples / "humanoid.omf").read_bytes(), "humanoid.omf", Report()).motion_set
+    for bones in (slice(0, 1), slice(None)):
+        clips = list(decode(base, Report()))
+        clips[0].translations[bones, 1, 2] = value
+        with pytest.raises(WriteError, match="too large for the file"):
+            encode(clips, base)
+
+
 def test_more_bones_than_the_game_takes_are_refused() -> None:
     with pytest.raises(WriteError, match="65 bones"):
         encode([identity_clip(65, 2)], skeleton=flat_skeleton(65))
