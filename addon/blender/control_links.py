@@ -36,8 +36,8 @@ without keys of their influence does not use them.
 """
 
 
-SWITCHES = {"ik": 1.0, "look": 0.0}
-"""Custom properties of goals and of what heads look at, and what they are at first."""
+SWITCHES = {"ik": 1.0, "look": 0.0, "twist": 1.0}
+"""Custom properties of goals, of what heads look at and of controls of twist bones, and what they are at first."""
 RESTING = "motionbridge_resting"
 """Custom property of these bones: what their switch is without keys, while keys set it."""
 
@@ -153,7 +153,7 @@ def holding(controls: Object, action: Action | None) -> Iterator[None]:
 def rest_switches(controls: Object, before: Action | None, action: Action | None) -> dict[tuple[PoseBone, str], float]:
     """Switches that ``action`` has no key of are as they were before the keys of the action ``before`` set them.
 
-    Gives the switches of all goals and looks, and what they were. Blender leaves them as the keys left them.
+    Gives all switches, and what they were. Blender leaves them as the keys left them.
     """
     was, now = ({curve.data_path for curve in _curves(one, controls)} for one in (before, action))
     found = {}

@@ -45,8 +45,10 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 _Solved = Callable[[NDArray[np.float32], Floats, Floats], Floats]
 
-PROPERTIES = {Role.GOAL: "ik", Role.LOOK: "look"}
-"""Custom properties of goals and of what heads look at: 0 the bones follow their own controls, 1 they follow this."""
+PROPERTIES = {Role.GOAL: "ik", Role.LOOK: "look", Role.FREE: "twist"}
+"""Custom properties of goals and of what heads look at: 0 the bones follow their own controls, 1 they follow this. Of
+controls of twist bones: 0 they show their keys, 1 they follow the joint behind them, too.
+"""
 MECHANISM = "Mechanism"
 """Bone collection of what works by itself."""
 CHANNELS = (("rotation_quaternion", 4), ("location", 3))
@@ -60,8 +62,11 @@ _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
 
 
-def add(context: Context, rig: Object) -> Object:
-    """Give an armature object a control rig of its own, which has no motion yet. Raises `WriteError`."""
+def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
+    """Give an armature object a control rig of its own, which has no motion yet. Raises `WriteError`.
+
+    ``is_following``: twist bones follow the joint behind them at first.
+    """
     if not len(rig.data.bones):
         raise WriteError(f"{rig.name!r} has no bones", remedy="Choose an armature with bones")
     bones = rig.data.bones
@@ -73,6 +78,7 @@ def add(context: Context, rig: Object) -> Object:
     controls, given = _built(context, rig, planned)
     _solve(controls, planned, given)
     _turn(controls, planned, given)
+    _twist(controls, planned, given, is_following=is_following)
     for name, place in zip(index, planned.targets, strict=True):
         link = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         link.name = NAME
@@ -146,7 +152,8 @@ def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int
     bones, role = controls.pose.bones, planned.bones[place].role
     owner, name = bones[given[place]], PROPERTIES[role]
     owner[name] = float(role is Role.GOAL)
-    owner.id_properties_ui(name).update(min=0.0, max=1.0, description="0: own controls, 1: this one")
+    meaning = "0: own keys, 1: follows the hand" if role is Role.FREE else "0: own controls, 1: this one"
+    owner.id_properties_ui(name).update(min=0.0, max=1.0, description=meaning)
     for bone, shown in solved.items():
         # Blender copies a rotation by angles, which loses digits where these are singular; a whole matrix stays.
         joint = bones[given[shown]].constraints.new("COPY_LOCATION")
@@ -179,6 +186,29 @@ def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     for bone, name in zip(planned.bones, given, strict=True):
         bones[name].lock_location = (bone.role in NEUTRAL,) * 3
         bones[name].lock_rotation = (False, *(bone.role is Role.FIST,) * 2)
+
+
+def _twist(controls: Object, planned: ControlPlan, given: list[str], *, is_following: bool) -> None:
+    """Drivers that turn twist bones by a share of the twist behind them, and their switches."""
+    bones = controls.pose.bones
+    for twist in planned.twists:
+        wrist = bones[given[twist.wrist]]
+        if not len(wrist.constraints):
+            copied = wrist.constraints.new("COPY_TRANSFORMS")
+            copied.target, copied.subtarget = controls, given[twist.grip]
+            copied.owner_space = copied.target_space = "POSE"
+        turned = bones[given[twist.turned]]
+        turned.rotation_mode = "XYZ"
+        driver = turned.driver_add("rotation_euler", 1).driver
+        variable = driver.variables.new()
+        variable.name, variable.type = "angle", "TRANSFORMS"
+        source = variable.targets[0]
+        source.id, source.bone_target, source.transform_space = controls, wrist.name, "LOCAL_SPACE"
+        source.transform_type, source.rotation_mode = "ROT_Y", "SWING_TWIST_Y"
+        driver.type, driver.expression = "SCRIPTED", f"angle * {twist.share!r}"
+        free = planned.frees[twist.bone]
+        _switch(controls, planned, given, free, {twist.bone: twist.left_over})
+        bones[given[free]][PROPERTIES[Role.FREE]] = float(is_following)
 
 
 def _show(controls: Object, planned: ControlPlan, given: list[str]) -> None:
@@ -262,29 +292,35 @@ def looks_of(controls: Object) -> list[PoseBone]:
     return _of_role(controls, Role.LOOK)
 
 
+def twists_of(controls: Object) -> list[PoseBone]:
+    """The controls of a control rig's twist bones, which have switches of their own."""
+    return [bone for bone in _of_role(controls, Role.FREE) if bone.get(PROPERTIES[Role.FREE]) is not None]
+
+
 def _of_role(controls: Object, role: Role) -> list[PoseBone]:
     bones = controls.pose.bones
     return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == role.value]
 
 
 def switch_of(owner: PoseBone) -> str:
-    """The name of the property that is the switch of a goal, or of what a head looks at."""
+    """The name of the property that is the switch of a goal, of what a head looks at, or of a twist bone."""
     return PROPERTIES[_ROLES[owner.bone[_ROLE]]]
 
 
 @contextmanager
-def looking_nowhere(controls: Object) -> Iterator[None]:
-    """Heads and necks follow their own controls inside: what aims follows what they show."""
-    name = PROPERTIES[Role.LOOK]
-    before = {bone: bone[name] for bone in looks_of(controls) if bone.get(name)}
+def switched_off(controls: Object) -> Iterator[None]:
+    """All bones follow their own controls inside: what aims or twists follows what heads and limbs show."""
+    switched = [bone for bone in (*goals_of(controls), *looks_of(controls)) if bone.get(switch_of(bone))]
+    before = {bone: bone[switch_of(bone)] for bone in switched}
     for bone in before:
-        bone[name] = 0.0
+        bone[switch_of(bone)] = 0.0
     controls.update_tag()
     try:
         yield
     finally:
         for bone, value in before.items():
-            bone[name] = value
+            bone[switch_of(bone)] = value
+        controls.update_tag()
 
 
 # Motions -------------------------------------------------------------------------------------------------------------
@@ -415,8 +451,8 @@ class _Transfer:
         with (
             scope.only_evaluated(self._context, [evaluated], without=[rig]),
             scope.playing(rig, None),
-            looking_nowhere(evaluated),
             evaluating(self._context, evaluated, played) as poses,
+            switched_off(evaluated),
         ):
 
             def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:

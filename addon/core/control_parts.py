@@ -20,6 +20,8 @@ BENT, THUMB_BENT = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
 """From this bend on, the joints of a finger at rest say about which axis it curls."""
 ALIKE = np.cos(np.radians(45.0))
 """Cosine between the axis that a finger's own joints say and that of its knuckles: below it the knuckles are right."""
+IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
+"""What names of bones say that lie along a limb beside its joints."""
 _THUMB = re.compile(r"thumb|finger_?0$", re.IGNORECASE)
 
 
@@ -44,6 +46,38 @@ class Finger:
     bones: tuple[int, ...]
     hand: int
     axis: Floats
+
+
+@dataclass(frozen=True)
+class Follower:
+    """A bone along a limb, by the bone of it that carries it and the next one behind it, whose twist it shares."""
+
+    start: int
+    end: int
+    share: float
+
+
+def followers_of(
+    names: Sequence[str], parents: Sequence[int], heads: Floats, segments: Sequence[tuple[int, int]]
+) -> dict[int, Follower]:
+    """Twist and roll bones by the ``segments`` of limbs that they lie along: evenly, one alone half."""
+    found: dict[int, Follower] = {}
+    for start, end in segments:
+        on_it = [bone for bone in range(len(names)) if IN_BETWEEN.search(names[bone])]
+        on_it = [bone for bone in on_it if _carrier(bone, names, parents) == start]
+        on_it.sort(key=lambda bone: float((heads[bone] - heads[start]) @ (heads[end] - heads[start])))
+        found |= {bone: Follower(start, end, (place + 1) / (len(on_it) + 1)) for place, bone in enumerate(on_it)}
+    return found
+
+
+def _carrier(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
+    """The first bone above that is not itself in between; -1 if all are."""
+    return next((above for above in _above(bone, parents) if not IN_BETWEEN.search(names[above])), -1)
+
+
+def leads_on(bone: int, names: Sequence[str], children: Sequence[Sequence[int]]) -> bool:
+    """Whether a bone is a joint or comes before one, and is no twist bone beside the limb."""
+    return not IN_BETWEEN.search(names[bone]) or any(leads_on(below, names, children) for below in children[bone])
 
 
 def forward_of(heads: Floats, body: Body) -> Floats | None:

@@ -11,6 +11,9 @@ that is keyed with what is left, ``solved⁻¹ · original``; the target of the 
 switched to inverse kinematics. Its location is always that of the bone's own control: joints do not come apart where a
 goal is too far away, and bones whose lengths are constant stay so to the last bit.
 
+Twist bones have a second solution in the same way: a bone that is turned about the limb by a share of the angle between
+its two neighbours. What that lacks is keyed, so of the angle only what an edit changes is seen.
+
 Matrices are (..., 4, 4) in the armature's space, metres, `p' = M p`.
 """
 
@@ -27,7 +30,18 @@ from numpy.typing import NDArray
 
 from . import affine, rotation
 from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
-from .control_parts import Finger, Torso, fingers_of, forward_of, necks_of, torso_of
+from .control_parts import (
+    IN_BETWEEN,
+    Finger,
+    Follower,
+    Torso,
+    fingers_of,
+    followers_of,
+    forward_of,
+    leads_on,
+    necks_of,
+    torso_of,
+)
 
 Floats = NDArray[np.float64]
 
@@ -47,7 +61,6 @@ TRUNK = 0.12
 ROUNDED = 1e-3
 """How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
 
-_IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
 _BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
 _NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
 
@@ -90,6 +103,12 @@ class Role(Enum):
     """What a head looks at."""
     AIM = "aim"
     """A neck or head that looks there."""
+    GRIP = "grip"
+    """Child of the target of a hand or another joint, with the axes of the limb before it."""
+    WRIST = "wrist"
+    """Child of the target before that joint, posed as the grip is: its turn about its y axis is the limb's twist."""
+    TWIST = "twist"
+    """Turned about the limb by a share of that, on the control of a twist bone."""
     SOCKET = "socket"
     """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
     and of everything below it, to some 1e-5.
@@ -114,6 +133,9 @@ LABELS = {
     Role.TURNED: "Turned",
     Role.LOOK: "Look At",
     Role.AIM: "Aim",
+    Role.GRIP: "Grip",
+    Role.WRIST: "Wrist",
+    Role.TWIST: "Twist",
     Role.SOCKET: "Socket",
 }
 """What names of control bones begin with, before that of the game's bone."""
@@ -181,6 +203,22 @@ class Look:
 
 
 @dataclass(frozen=True)
+class Twist:
+    """The game's twist ``bone``, and by their places what it follows.
+
+    ``turned`` turns by a ``share`` of the angle of ``wrist``, which copies ``grip``. The bone's target copies
+    ``left_over``, its child.
+    """
+
+    bone: int
+    turned: int
+    left_over: int
+    wrist: int
+    grip: int
+    share: float
+
+
+@dataclass(frozen=True)
 class ControlPlan:
     """The bones of a control rig, parents before their children.
 
@@ -193,6 +231,7 @@ class ControlPlan:
     limbs: list[Limb]
     turns: list[Turn]
     looks: list[Look]
+    twists: list[Twist]
     body: Body
 
 
@@ -200,8 +239,9 @@ class ControlPlan:
 class _Planner:
     """Bones that were planned so far, and of the game's bones what the plan needs.
 
-    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``targets`` by their place in ``bones``, as
-    are ``trunk`` and ``chest``. ``fingers`` by their joints, ``fists`` by hands, ``curls`` by first joints of fingers.
+    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``frees`` and ``targets`` by their place in
+    ``bones``, as are ``trunk`` and ``chest``. ``fingers`` by their joints, ``followers`` are twist bones, ``fists`` by
+    hands, ``curls`` by first joints of fingers.
     """
 
     names: Sequence[str]
@@ -212,12 +252,17 @@ class _Planner:
     targets: list[int]
     torso: Torso | None
     fingers: dict[int, Finger]
+    followers: dict[int, Follower]
+    frees: list[int] = field(init=False)
     bones: list[ControlBone] = field(default_factory=list)
     turns: list[Turn] = field(default_factory=list)
     trunk: int = -1
     chest: int = -1
     fists: dict[int, int] = field(default_factory=dict)
     curls: dict[int, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.frees = [-1] * len(self.names)
 
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
         """Plan a bone; its place."""
@@ -229,11 +274,18 @@ class _Planner:
         return len(self.bones) - 1
 
     def above(self, bone: int) -> int:
-        """What controls of one of the game's bones are children of."""
-        return self.targets[self.parents[bone]] if self.parents[bone] >= 0 else 0
+        """What controls of one of the game's bones are children of.
 
-    def add_bone(self, bone: int) -> int:
-        """Plan the control and the target of one of the game's bones; the place of the control."""
+        What twist bones follow, and the others along that limb, would go in circles with what these follow it by.
+        """
+        above = self.parents[bone]
+        follower = self.followers.get(above)
+        if follower is not None and (bone == follower.end or bone in self.followers):
+            return self.frees[above]
+        return self.targets[above] if above >= 0 else 0
+
+    def add_bone(self, bone: int) -> None:
+        """Plan the control and the target of one of the game's bones."""
         torso, above = self.torso, self.above(bone)
         if torso is not None and bone == torso.pelvis:
             above = self.trunk = self.add(Role.TORSO, bone, above, _level(self.matrices[bone]), self._trunk_size())
@@ -249,8 +301,8 @@ class _Planner:
             self.turns.append(Turn(over, self.chest, 1.0 / len(torso.bending)))
         elif bone in self.fingers:
             over = self._add_curled(self.fingers[bone], bone, free)
+        self.frees[bone] = free
         self.targets[bone] = self.add(Role.TARGET, bone, over, self.matrices[bone], self.sizes[bone])
-        return free
 
     def _add_curled(self, finger: Finger, bone: int, free: int) -> int:
         """Plan what curls a joint of a finger, whose target then is a child of that."""
@@ -310,6 +362,28 @@ class _Planner:
         )
         return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, swing, aside)
 
+    def add_twists(self) -> list[Twist]:
+        """Plan what twist bones follow, and by what."""
+        found: list[Twist] = []
+        ends: dict[int, tuple[int, int]] = {}
+        for bone, follower in self.followers.items():
+            start, end = follower.start, follower.end
+            along = self.frames[start].copy()
+            if end not in ends:
+                along[:3, 3] = self.matrices[end, :3, 3]
+                grip, wrist = (
+                    self.add(role, end, self.targets[above], along, self.sizes[end])
+                    for role, above in ((Role.GRIP, end), (Role.WRIST, start))
+                )
+                ends[end] = grip, wrist
+            along = along.copy()
+            along[:3, 3] = self.matrices[bone, :3, 3]
+            turned = self.add(Role.TWIST, bone, self.frees[bone], along, self.sizes[bone])
+            left_over = self.add(Role.LEFT_OVER, bone, turned, self.matrices[bone], self.sizes[bone])
+            grip, wrist = ends[end]
+            found.append(Twist(bone, turned, left_over, wrist, grip, follower.share))
+        return found
+
 
 def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths: Floats) -> ControlPlan:
     """The control rig of a skeleton.
@@ -330,17 +404,19 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
     if torso is not None:
         frames[torso.pelvis] = _hips(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
-    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers)
+    segments = [segment for limb in limbs for segment in (limb.bones[:2], limb.bones[1:])]
+    followers = followers_of(names, parents, heads, segments)
+    planner = _Planner(names, parents, matrices, frames, sizes, [-1] * len(names), torso, fingers, followers)
     size = float(np.ptp(heads, axis=0).max(initial=0.0)) if len(names) else 0.0
     planner.add(Role.ROOT, -1, -1, np.eye(4), 0.2 * size)
-    frees = [-1] * len(names)
     for bone in order_from_roots(parents):
-        frees[bone] = planner.add_bone(bone)
+        planner.add_bone(bone)
     solved = [planner.add_limb(limb, aside[limb.bones[0]]) for limb in limbs]
     forward = forward_of(heads, body)
     necks = necks_of(names, parents, heads, body) if forward is not None else []
     looks = [planner.add_look(neck, LOOK_DISTANCE * size * forward) for neck in necks if forward is not None]
-    return ControlPlan(planner.bones, frees, planner.targets, solved, planner.turns, looks, body)
+    twists = planner.add_twists()
+    return ControlPlan(planner.bones, planner.frees, planner.targets, solved, planner.turns, looks, twists, body)
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
@@ -356,9 +432,9 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
         while at >= 0:
             line.append(at)
             # A collar bone may be where the upper arm is: then it leads nowhere else.
-            below = [main[at], *children[at]]
-            at = next((one for one in below if one >= 0 and (body.parts[one], body.sides[one]) == (part, side)), -1)
-        joints = [at for at in line if not _IN_BETWEEN.search(names[at])]
+            below = [one for one in (main[at], *children[at]) if one >= 0 and leads_on(one, names, children)]
+            at = next((one for one in below if (body.parts[one], body.sides[one]) == (part, side)), -1)
+        joints = [at for at in line if not IN_BETWEEN.search(names[at])]
         if part is Part.LEG:
             joints = [at for at in joints if not _BEHIND_FOOT.search(names[at])]
             # A leg of three segments is bent twice, which two segments are not.

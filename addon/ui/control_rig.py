@@ -50,6 +50,14 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
     bl_label = "Add Control Rig"
     bl_options = {"REGISTER", "UNDO"}
 
+    twist: EnumProperty(
+        name="Twist Bones",
+        items=(
+            ("FOLLOW", "Follow the Hand", "They keep their keys until the hand, foot or joint behind them turns", 0),
+            ("KEEP", "Keep Keys", "They keep their keys whatever the hand does", 1),
+        ),
+    )
+
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The armature has no control rig of its own."""
@@ -62,7 +70,7 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
         """Add it, move the motion that plays onto it, and make it active."""
         rig, action = active_rig(context), active_action(context)
         if control_links.controls_of(rig) is None:
-            control_rig.add(context, rig)
+            control_rig.add(context, rig, is_following=self.twist == "FOLLOW")
         if action is not None:
             with scope.only_evaluated(context, [rig]):
                 control_rig.show(context, rig, action)
@@ -266,6 +274,10 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
     _draw_switches(layout, control_rig.goals_of(controls))
     layout.operator("motionbridge.hold_bone", icon="CONSTRAINT_BONE")
     _draw_switches(layout, control_rig.looks_of(controls), is_head=True)
+    twists = control_rig.twists_of(controls)
+    if twists:
+        layout.label(text="Twist Bones Follow the Hand")
+        _draw_sliders(layout, twists)
 
 
 def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bool = False) -> None:
@@ -277,6 +289,10 @@ def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bo
     to_own = row.operator("motionbridge.match_controls", text="Match Head to FK" if is_head else "Match to FK")
     to_goals.to, to_own.to = "IK", "FK"
     to_goals.what = to_own.what = "HEAD" if is_head else "LIMBS"
+    _draw_sliders(layout, owners)
+
+
+def _draw_sliders(layout: bpy.types.UILayout, owners: list[Any]) -> None:
     column = layout.column(align=True)
     for owner in owners:
         column.prop(owner, f'["{control_rig.switch_of(owner)}"]', text=owner.name, translate=False, slider=True)

@@ -188,7 +188,7 @@ def test_moving_a_hand_changes_the_tracks_of_that_arm_on_those_frames(model, tmp
         key(controls, goal_of(controls), range(10, 21), Matrix.Translation((0.02, 0.03, 0.05)))
     before, after = clips(motions[-1].read_bytes()), clips(saved(rig, tmp_path / "edited.omf"))
     names = {action.motionbridge_motion.imported_name for action in chosen}
-    arm = ("upperarm", "forearm", "hand")
+    arm = ("upperarm", "forearm", "forearm_twist", "hand")
     for name, old in before.items():
         new = after[name]
         differ = (old.rotations != new.rotations).any(axis=-1) | (old.translations != new.translations).any(axis=-1)

@@ -93,6 +93,58 @@ def test_parents_come_first_and_no_bone_points_against_its_parent():
             assert plan.bones[bone.parent].matrix[:3, 1] @ bone.matrix[:3, 1] >= control_rig.OPPOSITE
 
 
+ROLLING = [*NAMES, "l_roll1", "l_roll2", "l_upperarm_twist", "l_thigh_twist", "l_ring", "l_hand_twist"]
+
+
+def rolling(*, hand_on):
+    """A body with two roll bones in a row on the left forearm, the hand on bone ``hand_on``."""
+    parents = [*PARENTS[:9], hand_on, 8, 10, 7, 1, 12, 9]
+    heads = [
+        *HEADS, (0.6, 0.02, 1.4), (0.7, 0.01, 1.4), (0.3, 0.01, 1.4), (0.1, 0, 0.9), (0.3, 0.1, 1.4), (0.9, 0, 1.4),
+    ]  # fmt: skip
+    matrices = np.tile(np.eye(4), (len(heads), 1, 1))
+    matrices[:, :3, 3] = heads
+    return parents, control_rig.plan(ROLLING, parents, matrices, np.full(len(heads), 0.1))
+
+
+@pytest.mark.parametrize("hand_on", [8, 11])
+def test_twist_bones_share_the_twist_behind_them_evenly(hand_on):
+    _, plan = rolling(hand_on=hand_on)
+    shares = {ROLLING[twist.bone]: (round(twist.share, 9), plan.bones[twist.wrist].name) for twist in plan.twists}
+    assert shares == {
+        "l_thigh_twist": (0.5, "Wrist l_calf"),
+        "l_upperarm_twist": (0.5, "Wrist l_forearm"),
+        "l_roll1": (round(1 / 3, 9), "Wrist l_hand"),
+        "l_roll2": (round(2 / 3, 9), "Wrist l_hand"),
+    }
+    for twist in plan.twists:
+        turned, left = plan.bones[twist.turned], plan.bones[twist.left_over]
+        assert (turned.role, turned.parent) == (Role.TWIST, plan.frees[twist.bone])
+        assert (left.role, left.bone, left.parent) == (Role.LEFT_OVER, twist.bone, twist.turned)
+
+
+@pytest.mark.parametrize("hand_on", [8, 11])
+def test_nothing_that_twist_bones_follow_depends_on_them(hand_on):
+    """But what else hangs on them does."""
+    parents, plan = rolling(hand_on=hand_on)
+    turned = {plan.targets[twist.bone] for twist in plan.twists} | {twist.turned for twist in plan.twists}
+
+    def above(place):
+        found = set()
+        while place >= 0:
+            found.add(place)
+            place = plan.bones[place].parent
+        return found
+
+    for twist in plan.twists:
+        assert above(twist.wrist).isdisjoint(turned)
+        assert above(twist.grip).isdisjoint(turned)
+    assert plan.targets[12] in above(plan.frees[ROLLING.index("l_ring")])
+    for bone, parent in enumerate(parents):
+        if parent >= 0:
+            assert {plan.frees[parent], plan.targets[parent]} & above(plan.frees[bone])
+
+
 def test_channels_put_targets_where_the_originals_are():
     plan = planned()
     parents = np.array([bone.parent for bone in plan.bones])

@@ -81,6 +81,61 @@ def body_is_posed() -> Steps:
     assert path.read_bytes() == before, stage.sentence()
 
 
+def add_roll() -> None:
+    """A roll bone in the middle of the left forearm."""
+    stage.call("object.mode_set", mode="EDIT")
+    bones = identity.rig().data.edit_bones
+    roll, forearm = bones.new("forearm_roll_l"), bones["forearm_l"]
+    roll.parent, roll.head = forearm, forearm.head.lerp(bones["hand_l"].head, 0.5)
+    roll.tail = roll.head + forearm.y_axis * 0.1
+    stage.call("object.mode_set", mode="OBJECT")
+
+
+def twist_bone_follows() -> Steps:
+    """A twisted hand turns its roll bone, undo takes it back; one that keeps its keys stays."""
+    identity.import_humanoid()
+    add_roll()
+    stage.step("Roll bone")
+    stage.invoke("motionbridge.add_control_rig")
+    yield from stage.until(lambda: controls() is not None, "controls")
+    stage.call("object.mode_set", mode="POSE")
+    stage.step("Add Control Rig")
+    frame = int(identity.rig().animation_data.action.frame_range[0]) + 2
+    bpy.context.scene.frame_set(frame)
+
+    def rolled() -> float:
+        bpy.context.view_layer.update()
+        bones = identity.rig().pose.bones
+        own = bones["forearm_l"].matrix.inverted() @ bones["forearm_roll_l"].matrix
+        rest = identity.rig().data.bones["forearm_roll_l"]
+        return float(
+            (rest.parent.matrix_local.inverted() @ rest.matrix_local)
+            .to_quaternion()
+            .rotation_difference(own.to_quaternion())
+            .angle
+        )
+
+    assert rolled() < 1e-3
+    twist_hand()
+    stage.step("Pose")
+    assert 0.2 < rolled() < 0.5, rolled()
+    yield from stage.undo()
+    assert rolled() < 1e-3, rolled()
+    controls().pose.bones["FK forearm_roll_l"]["twist"] = 0.0
+    controls().update_tag()
+    twist_hand()
+    assert rolled() < 1e-3, rolled()
+
+
+def twist_hand() -> None:
+    """A key of the left hand's box, turned about the forearm."""
+    bones = controls().pose.bones
+    along = bones["IK hand_l"].head - bones["FK forearm_l"].head
+    there = Matrix.Translation(bones["IK hand_l"].head)
+    turn = there @ Matrix.Rotation(0.8, 4, along) @ there.inverted()
+    shift("IK hand_l", turn, bpy.context.scene.frame_current)
+
+
 def another_motion_is_played() -> Steps:
     """A click on another motion of the list moves it onto the controls, which then show it."""
     identity.import_humanoid()
@@ -165,5 +220,6 @@ SCENES = [
     ("moving all motions is stopped late", long_work.in_small_steps(stopped_late, long_work.STOPPED)),
     ("a control rig is posed, saved back, undone and removed", posed_saved_and_removed),
     ("a control rig's torso, chest and head are posed, saved back and undone", body_is_posed),
+    ("a control rig's twist bones follow a posed hand", twist_bone_follows),
     ("a control rig shows the motion that is played", another_motion_is_played),
 ]
