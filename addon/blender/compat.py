@@ -180,6 +180,17 @@ def set_corner_normals(mesh: Mesh, normals: NDArray[np.float32]) -> None:
         mesh.normals_split_custom_set(normals)
 
 
+def hiding_driver(rig: Object, bone: str) -> Any:
+    """A new driver of whether a bone is hidden in pose mode: Blender 5.0 moved that from the armature to the object."""
+    owner = rig.pose.bones[bone] if bpy.app.version >= (5, 0) else rig.data.bones[bone]
+    return owner.driver_add("hide").driver
+
+
+def is_hiding(curve: Any) -> bool:
+    """Whether the curve of a driver hides a bone."""
+    return bool(curve.data_path.endswith("].hide"))
+
+
 def is_selected(rig: Object, bone: Any) -> bool:
     """Whether a bone of ``rig`` is selected in pose mode; since 5.0 the pose has a selection of its own."""
     pose = rig.pose.bones[bone.name]

@@ -90,6 +90,7 @@ class Law:
         drivers = [
             (curve.data_path, curve.mute, curve.driver.type, curve.driver.expression)
             for curve in (data.drivers if data is not None else ())
+            if not compat.is_hiding(curve)
         ]
         tracks = [(track.name, track.mute, len(track.strips)) for track in (data.nla_tracks if data else ())]
         found.update(repr((settings, links, drivers, tracks)).encode())

@@ -86,6 +86,17 @@ def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[
     return found
 
 
+def goals_of_limbs(rig: Object, selected: Collection[str]) -> list[str]:
+    """The goals of the limbs of which a goal, a pole or one of their own controls is among these."""
+    structure, labels = structure_of(rig, controls_of(rig)), controls_of(rig).data.bones.keys()
+    found = []
+    for limb in structure.limbs.tolist():
+        own = _rows(structure, structure.bones[limb[:3]], Role.FREE).tolist()
+        if any(labels[row] in selected for row in (*own, limb[2], limb[3])):
+            found.append(labels[limb[2]])
+    return found
+
+
 def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
     """Let goals follow a bone of the game between ``ends``, or nothing where ``bone`` is empty; the shown pose stays.
 

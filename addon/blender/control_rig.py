@@ -21,7 +21,7 @@ from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Con
 from ..core.errors import WriteError
 from . import compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
-from .bone_curves import ActionTemplate, bone_within, evaluated_poses, evaluating, key_times, write_keys
+from .bone_curves import ActionTemplate, bone_path, bone_within, evaluated_poses, evaluating, key_times, write_keys
 from .control_links import (
     LOOKER,
     NAME,
@@ -85,6 +85,7 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
         link.target, link.subtarget = controls, given[place]
         link.owner_space = link.target_space = "POSE"
     _show(controls, planned, given)
+    _hide_unused(controls, planned, given)
     return controls
 
 
@@ -165,10 +166,26 @@ def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int
         switch.owner_space = switch.target_space = "POSE"
         driver = switch.driver_add("influence").driver
         driver.type = "AVERAGE"
-        variable = driver.variables.new()
-        variable.targets[0].id = controls
-        path = f'pose.bones["{bpy.utils.escape_identifier(owner.name)}"]["{name}"]'
-        variable.targets[0].data_path = path
+        _read_switch(driver, controls, owner.name, name)
+
+
+def _read_switch(driver: bpy.types.Driver, controls: Object, owner: str, name: str) -> None:
+    """Give a driver the switch of a control as a variable of that name."""
+    variable = driver.variables.new()
+    variable.name = name
+    variable.targets[0].id, variable.targets[0].data_path = controls, f'{bone_path(owner)}["{name}"]'
+
+
+def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> None:
+    """Circles of a limb that follows its goal are hidden, goal and pole of one that follows its circles."""
+    name = PROPERTIES[Role.GOAL]
+    for limb in planned.limbs:
+        hidden = dict.fromkeys((limb.goal, limb.pole), f"{name} <= 0")
+        hidden |= dict.fromkeys((planned.frees[bone] for bone in limb.bones), f"{name} >= 1")
+        for place, expression in hidden.items():
+            driver = compat.hiding_driver(controls, given[place])
+            _read_switch(driver, controls, given[limb.goal], name)
+            driver.type, driver.expression = "SCRIPTED", expression
 
 
 def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
@@ -473,8 +490,9 @@ def _twin(context: Context, controls: Object, rows: list[int]) -> Any:
     names_kept = [controls.data.bones[row].name for row in rows]
     twin = controls.copy()
     twin.data = controls.data.copy()
+    twin.data.animation_data_clear()
     for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
-        if bone_within(curve.data_path) not in names_kept:
+        if compat.is_hiding(curve) or bone_within(curve.data_path) not in names_kept:
             twin.animation_data.drivers.remove(curve)
     with scope.editing_armature(context, twin) as edit_bones:
         for name in set(edit_bones.keys()).difference(names_kept):
@@ -521,7 +539,8 @@ def _depended_on(controls: Object, rows: set[int]) -> set[int]:
         for constraint in bone.constraints:
             found |= {getattr(constraint, name, "") for name in ("subtarget", "pole_subtarget")}
             found |= {target.subtarget for target in getattr(constraint, "targets", ())}
-    for curve in controls.animation_data.drivers if controls.animation_data is not None else ():
+    drivers = controls.animation_data.drivers if controls.animation_data is not None else ()
+    for curve in (one for one in drivers if not compat.is_hiding(one)):
         for target in (target for variable in curve.driver.variables for target in variable.targets):
             used = uses.setdefault(bone_within(curve.data_path), set())
             used.update({target.bone_target, bone_within(target.data_path)})
@@ -575,11 +594,11 @@ def own_controls(context: Context, rig: Object) -> None:
 
 def _lead_to(mine: Any, theirs: Any) -> None:
     """Constraints and drivers of a copy that lead to the original lead to the copy."""
-    for curve in mine.animation_data.drivers if mine.animation_data is not None else ():
-        for variable in curve.driver.variables:
-            for target in variable.targets:
-                if target.id == theirs:
-                    target.id = mine
+    animated = [one.animation_data for one in (mine, mine.data) if one.animation_data is not None]
+    for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
+        for target in variable.targets:
+            if target.id == theirs:
+                target.id = mine
     for constraint in (one for bone in mine.pose.bones for one in bone.constraints):
         for name in ("target", "pole_target"):
             if getattr(constraint, name, None) == theirs:

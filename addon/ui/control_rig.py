@@ -198,7 +198,7 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
     what: EnumProperty(
         name="What",
         items=(
-            ("LIMBS", "Arms and Legs", "Limbs of the selected boxes, or all", 0),
+            ("LIMBS", "Arms and Legs", "Limbs of the selected controls, or all", 0),
             ("HEAD", "Head", "Head and neck: between what they look at (IK) and their own controls (FK)", 1),
         ),
     )
@@ -247,9 +247,12 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
 
 
 def _selected_goals(context: Context, rig: Object) -> list[str]:
+    """The goals of limbs of which a control is selected: the box is hidden while a limb follows its circles."""
     controls = control_links.controls_of(rig)
-    goals = control_rig.goals_of(controls) if context.mode == "POSE" else []
-    return [goal.name for goal in goals if compat.is_selected(controls, goal.bone)]
+    if context.mode != "POSE":
+        return []
+    selected = {bone.name for bone in controls.data.bones if compat.is_selected(controls, bone)}
+    return control_match.goals_of_limbs(rig, selected)
 
 
 def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:

@@ -598,3 +598,57 @@ def test_no_other_control_takes_the_place_of_one_that_was_deleted():
     of = dict(zip(controls.data.bones.keys(), structure.bones.tolist(), strict=True))
     head = rig.data.bones.find("head")
     assert [name for name, bone in of.items() if bone == head] == ["Target head", "Aim head", "Left Over head"]
+
+
+def hidden(controls):
+    """The controls that pose mode hides, but for those that work by themselves."""
+    owners = controls.pose.bones if bpy.app.version >= (5, 0) else controls.data.bones
+    return {owner.name for owner in owners if owner.hide}
+
+
+LIMBS = {"hand_l": ("upperarm_l", "forearm_l", "hand_l"), "hand_r": ("upperarm_r", "forearm_r", "hand_r"),
+         "foot_l": ("thigh_l", "calf_l", "foot_l"), "foot_r": ("thigh_r", "calf_r", "foot_r")}  # fmt: skip
+
+
+def unused(in_circles):
+    """What is hidden when the limbs that end with ``in_circles`` follow their own circles, and the others do not."""
+    found = set()
+    for end, bones in LIMBS.items():
+        found |= {f"IK {end}", f"Pole {bones[1]}"} if end in in_circles else {f"FK {bone}" for bone in bones}
+    return found
+
+
+def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
+    rig, controls, motions = with_rig("humanoid")
+    assert hidden(controls) == unused(())
+    assert Law(rig).bones(rig.animation_data.action) == set()
+    first = int(rig.animation_data.action.frame_range[0])
+    select(controls, "Pole forearm_l", "FK thigh_r")
+    assert bpy.ops.motionbridge.match_controls(to="FK", first=first + 1, last=first + 3) == {"FINISHED"}
+    for frame, in_circles in ((first, ()), (first + 2, ("hand_l", "foot_r")), (first + 4, ())):
+        bpy.context.scene.frame_set(frame)
+        assert hidden(controls) == unused(in_circles)
+    bpy.context.scene.frame_set(first)
+    controls.pose.bones["IK hand_r"]["ik"] = 0.5
+    controls.update_tag()
+    bpy.context.view_layer.update()
+    assert hidden(controls) == unused(()) - {f"FK {bone}" for bone in LIMBS["hand_r"]}
+    assert saved(rig, tmp_path / "hidden.omf") == motions[-1].read_bytes()
+
+
+def test_a_duplicate_hides_by_switches_of_its_own():
+    rig, controls, _ = with_rig("humanoid")
+    for one in bpy.context.view_layer.objects:
+        one.select_set(one == rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.duplicate()
+    copy = bpy.context.view_layer.objects.active
+    actions.play(bpy.context, copy, copy.animation_data.action)
+    theirs = control_links.controls_of(copy)
+    assert theirs != controls
+    theirs.pose.bones["IK hand_l"]["ik"] = 0.0
+    for one in (controls, theirs):
+        one.update_tag()
+    bpy.context.view_layer.update()
+    assert hidden(theirs) == unused(["hand_l"])
+    assert hidden(controls) == unused(())
