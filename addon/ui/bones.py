@@ -25,7 +25,6 @@ class BoneDisplayOperation(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature is active."""
         return not lacks_rig(cls, context)
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
@@ -60,14 +59,12 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something to remove."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The bones are drawn as Blender does")
         return armature.is_readable(active_rig(context))
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove them."""
         rig = active_rig(context)
         armature.make_plain(rig)
         return Outcome(said("{}: bones as Blender draws them").format(rig.name))
@@ -143,7 +140,6 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         return (rig,) if rig is not None and rig.library is not None else ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Restore."""
         rig = active_rig(context)
         action = played(rig)
         bones = rotation_modes.restore(rig, action, games.order_of_angles(action))

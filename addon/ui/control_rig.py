@@ -22,11 +22,9 @@ class ControlRigOperation(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature is active."""
         return not lacks_rig(cls, context)
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """The armature object."""
         return (active_rig(context),)
 
 
@@ -35,7 +33,6 @@ class OnControlRig(ControlRigOperation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """It has one."""
         if not super().poll(context):
             return False
         operator: Any = cls
@@ -154,7 +151,6 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The armature plays something."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The armature plays no action")
@@ -235,7 +231,6 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
         layout.prop(self, "last")
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Of the selected boxes."""
         rig = active_rig(context)
         goals = _selected_goals(context, rig)
         if not goals:

@@ -161,7 +161,6 @@ class ArmatureExport(FileExport):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is an armature."""
         operator: Any = cls
         operator.poll_message_set("No armature in the scene")
         return bool(rigs_of(context)) or is_collection_exporter(operator)
@@ -269,7 +268,6 @@ class SaveBack(Operation, BackupChoice):
         return []
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Say what would change."""
         operator: Any = self
         operator.backup = preferences(context).backup
         if bpy.app.background:
@@ -440,7 +438,6 @@ class SaveBackOntoImported(SaveBack):
         return str(self.source(context).path)
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """What knows of the file."""
         return (self.source(context).id_data,)
 
     def settle(self, context: Context, plan: "FilePlan") -> None:

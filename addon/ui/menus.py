@@ -46,7 +46,6 @@ class GameImports:
         layout: Any
 
     def draw(self, _context: Context) -> None:
-        """The game's files."""
         _draw_operators(self.layout, "import_scene", self.entries)
 
 

@@ -271,7 +271,6 @@ class FileChoice:
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def paths(self) -> list[str]:
-        """Absolute paths, each once."""
         chosen: Any = self
         found = [Path(chosen.directory, entry.name) for entry in chosen.files if entry.name]
         if not found and chosen.filepath:
@@ -293,12 +292,10 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something to show."""
         cls.poll_message_set("No report: no import or export was run")
         return bool(context.window_manager.motionbridge_report)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
-        """Show it in a dialog."""
         return context.window_manager.invoke_props_dialog(
             self, width=720, title="Motionbridge Report", confirm_text="Keep as Text"
         )

@@ -52,7 +52,6 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
     )
 
     def draw(self, _context: Context) -> None:
-        """Folders, then habits."""
         layout = self.layout
         layout.use_property_split = True
         xray = layout.column()

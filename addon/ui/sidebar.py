@@ -136,7 +136,6 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Other panels come first."""
         return is_of_a_game(context)
 
 

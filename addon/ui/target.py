@@ -274,7 +274,6 @@ class OnAction(Operation):
         return plays_action(cls, context)
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """The action."""
         return (self.chosen(context)[1],)
 
     def chosen(self, context: bpy.types.Context) -> tuple[Any, Any]:

@@ -113,7 +113,6 @@ class SkeletonFilesPanel(MotionbridgePanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The files."""
         column = fields(self.layout.column())
         for name in SKELETON_FILES:
             column.prop(context.scene.motionbridge_skeleton_files, name)
@@ -280,7 +279,6 @@ class EXPORT_SCENE_OT_arma_rtm(
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.ANIMATIONS)
         options = options_from(self, AnimationExportOptions, table=self.table())
         rig = rig_to_export(context, self.collection)
@@ -341,7 +339,6 @@ class IMPORT_SCENE_OT_arma_p3d(
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
         paths = self.chosen_files("Choose at least one model (.p3d)")
         if not self.levels:
             raise ReadError("no LOD is chosen", remedy="Choose at least one LOD")

@@ -39,7 +39,6 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
         return ()
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Compare."""
         rig, action = self.chosen(context)
         status = animation_edit.update_status(context, rig, action, report)
         name = action.motionbridge_animation.bl_rna.properties["status"].enum_items[status].name
@@ -65,7 +64,6 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, Blend
         return str(self.chosen(context)[1].motionbridge_animation.path)
 
     def planned(self, context: Context, report: Report) -> "AnimationPlan":
-        """The animation."""
         rig, action = self.chosen(context)
         return animation_edit.plan_save_back(
             context, rig, action, overwrite=self.overwrite, report=report, hidden=self.hidden_keys_option()
@@ -108,7 +106,6 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove it."""
         _, action = self.chosen(context)
         properties = action.motionbridge_animation
         place = properties.active_event
@@ -143,7 +140,6 @@ class MOTIONBRIDGE_UL_arma_events(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """Name, value, phase."""
         for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
             column.prop(item, name, text="", emboss=False)
 
@@ -268,7 +264,7 @@ def _play(rig: Object, number: int) -> None:
     action = rows[number].action if 0 <= number < len(rows) else None
     if action is None:
         return
-    # The action that stops playing stays within reach.
+    # The action that stops playing stays available.
     animation_import.adopt(rig)
     context: Any = bpy.context
     actions.play(context, rig, action)
@@ -287,7 +283,6 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """Name, then the badge."""
         if item.action is None:  # it was deleted after the list was filtered
             return
         animation = item.action.motionbridge_animation
@@ -320,11 +315,9 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature is active."""
         return not lacks_rig(cls, context)
 
     def edited(self, context: bpy.types.Context) -> Iterable[Any]:
-        """The armature object."""
         return (active_rig(context),)
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -348,7 +341,6 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set the range."""
         rig, action = self.chosen(context)
         times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
         length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))

@@ -76,7 +76,6 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
     """Models of the chosen archives, with a tick each."""
 
     def size(self, item: Any) -> str:
-        """How large it is."""
         return shown("{} kB").format(max(item.bytes // 1024, 1))
 
 
@@ -185,7 +184,6 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         return found
 
     def draw(self, _context: Context) -> None:
-        """Which, and how."""
         layout = self.layout
         if len(self.listed):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("Models: {} of {}"))
@@ -201,7 +199,6 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             row.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every model."""
         paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
         sources = self._sources(paths, report)
         made = self.import_each(
@@ -309,7 +306,6 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
         return has_mesh(context) or is_collection_exporter(cls)
 
@@ -329,7 +325,6 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             self.filepath = str(Path(folder).parent / name) if folder else name
 
     def draw(self, _context: Context) -> None:
-        """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "normals", "anew"):
             layout.prop(self, name)
@@ -339,7 +334,6 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
@@ -399,7 +393,6 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
     )
 
     def draw(self, _context: Context) -> None:
-        """The options."""
         self.layout.prop(self, "fake_user")
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -430,7 +423,6 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
         return model_of(context.view_layer.objects.active).motionbridge_descent_model
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """The model."""
         holder = model_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)

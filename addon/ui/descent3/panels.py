@@ -34,7 +34,6 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A model is active."""
         cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
 
@@ -43,7 +42,6 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Compare, select what differs."""
         edited = compare(context)
         for one in edited:
             if one.visible_get():
@@ -67,7 +65,6 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a model."""
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
@@ -180,7 +177,6 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a model."""
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
@@ -254,7 +250,6 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A mesh is selected."""
         cls.poll_message_set("No selected mesh")
         return any(shown.type == "MESH" for shown in context.selected_objects)
 
@@ -263,7 +258,6 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
         return context.selected_objects
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Put a holder above them."""
         with scope.object_mode(context):
             holder = hierarchy.begin(context, list(context.selected_objects))
         return Outcome(said("{} can now be exported for Descent 3").format(holder.name))
@@ -280,7 +274,6 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A sub-object is active."""
         cls.poll_message_set("The active object is not a sub-object of a Descent 3 model")
         active = context.view_layer.objects.active
         return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
@@ -303,12 +296,10 @@ class Batteries(Operation):
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """What has the batteries."""
         return (active_holder(context),)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """It has a model."""
         chosen: Any = cls
         chosen.poll_message_set("The active object is not part of a Descent 3 model")
         return active_holder(context) is not None
@@ -321,7 +312,6 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
     bl_label = "Add Battery"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Add it."""
         holder = active_holder(context)
         model = holder.motionbridge_descent_model
         row = model.batteries.add()
@@ -339,7 +329,6 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
     bl_label = "Remove Battery"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove it."""
         model = active_holder(context).motionbridge_descent_model
         if not len(model.batteries):
             raise WriteError("there is no battery", remedy="Add one first")
@@ -355,7 +344,6 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
     bl_label = "Set from Selected"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set what is selected."""
         holder = active_holder(context)
         model = holder.motionbridge_descent_model
         if not len(model.batteries):
@@ -373,7 +361,6 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a mesh."""
         cls.poll_message_set("No mesh in the scene")
         return has_mesh(context)
 

@@ -66,7 +66,6 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
 
         def work(path: str, found: Report) -> Any:
             options = model_options(context, self, collection=Path(path).stem if self.new_collection else "")
@@ -123,7 +122,6 @@ class EXPORT_SCENE_OT_xray_object(
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.EDITOR_MODELS)
         holder = editor_model_to_export(context, self.collection)
         options = options_from(self, EditorModelExportOptions, backup=self.backup)
@@ -175,12 +173,10 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
         return editor_model_of(context) is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The meshes."""
         holder = editor_model_of(context)
         return tuple(one.data for one in (holder, *holder.children_recursive) if one.type == "MESH")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Compute and show."""
         with scope.object_mode(context):
             number = editor_exporting.show_normals(editor_model_of(context), report)
         return Outcome(said("Meshes with the editor's normals: {}").format(number), done=number > 0)
@@ -200,12 +196,10 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         return _holder(context) is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The model and its armature."""
         holder = _holder(context)
         return (holder, holder.data)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Take over, count."""
         holder = _holder(context)
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
         found = taken_over.take_over(holder, actions, report)
@@ -277,11 +271,9 @@ class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The model has some."""
         return len(holder_of(context.object).motionbridge_editor_model.parts) > 0
 
     def draw(self, context: Context) -> None:
-        """Each with its bones."""
         for part in holder_of(context.object).motionbridge_editor_model.parts:
             box = self.layout.box()
             box.prop(part, "name", text="")
@@ -342,7 +334,6 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         return (holder, *_motions_inside(holder))
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """The model with its motions."""
         return editor_exporting.plan_save_back(
             context,
             editor_model_of(context),

@@ -202,12 +202,10 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Hands and weapon."""
         holder = holder_of(context.active_object)
         return (holder, holder.motionbridge_hud.item)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Ask for the names."""
         return context.window_manager.invoke_props_dialog(self, confirm_text="Add")
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -241,13 +239,11 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There are values."""
         cls.poll_message_set("No first-person scene with configs is active")
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.values) > 0
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Put the lines there."""
         found = placing.texts(holder_of(context.active_object))
         if self.key:
             found = {key: text for key, text in found.items() if key == self.key}
@@ -470,7 +466,6 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         }
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
-        """How motions are written."""
         layout.prop(self, "width")
         layout.prop(self, "rename")
 

@@ -69,7 +69,6 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         return context.window_manager.invoke_props_dialog(self, confirm_text="Attach")
 
     def draw(self, context: Context) -> None:
-        """Bones are chosen from lists."""
         layout = fields(self.layout)
         active = context.active_object
         layout.prop_search(self, "bone", active.data, "bones")
@@ -88,7 +87,6 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         return (played,) if played is not None else ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Write the keys."""
         keeps = attachments.Keeps[self.keeps]
         frames = (self.first, self.last)
         count = attachments.attach(context, context.active_object, self.bone, self.holder, frames=frames, keeps=keeps)
@@ -113,7 +111,6 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There are actions to render."""
         cls.poll_message_set("No first-person scene with actions is active")
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
@@ -127,7 +124,6 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
         return ExportHelper.invoke(self, context, event)
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Render and save."""
         hands = holder_of(context.active_object)
         numbers = hud_scene.chosen_rows(hands, self.actions)
         operator: Any = self
@@ -173,7 +169,6 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Two objects are selected."""
         cls.poll_message_set("Select the weapon, then the armature of the character")
         return character_and_weapon(context) is not None
 
@@ -182,12 +177,10 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The weapon."""
         found = character_and_weapon(context)
         return found[1:] if found is not None else ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Attach it."""
         found = character_and_weapon(context)
         if found is None:
             raise WriteError("no weapon is selected", remedy="Select the weapon, then the armature of the character")

@@ -180,7 +180,6 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
             column.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Set what is ticked."""
         values: dict[str, Any] = {}
         names: dict[int, str] = {}
         if self.use_material:
@@ -281,7 +280,6 @@ class OfGround(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A ground is active."""
         cls.poll_message_set("The active object is not the ground of a level (.details)")
         return is_ground(context.active_object)
 
@@ -308,7 +306,6 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
         return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Colour it."""
         level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
         return Outcome(said("Updated the colours"))
 
@@ -392,7 +389,6 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set what is ticked."""
         given = level_details.SlotValues(
             plants={int(self.place): (self.model, tuple(self.density))} if self.use_plant else {},
             ground=self.ground if self.use_ground else None,
@@ -416,7 +412,6 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
     bl_label = "Add Selected Meshes"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Add them."""
         meshes = [one for one in context.selected_objects if one.type == "MESH"]
         ground = context.active_object
         count = level_details.add_models(ground, meshes)
@@ -442,7 +437,6 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
     bl_label = "Replace with Selected Mesh"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Replace it."""
         ground, model = context.active_object, self.chosen(context)
         others = [one for one in context.selected_objects if one.type == "MESH" and one not in (ground, model)]
         if len(others) != 1:
@@ -461,7 +455,6 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
     bl_label = "Remove Model"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove it."""
         ground, model = context.active_object, self.chosen(context)
         name = model.name
         with scope.object_mode(context):
@@ -480,7 +473,6 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Select them."""
         ground, model = context.active_object, self.chosen(context)
         with scope.object_mode(context):
             faces = level_details.slots_with(ground, model.motionbridge_level.number)
@@ -504,7 +496,6 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperat
     )
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Show them."""
         ground = context.active_object
         options = options_from(self, ScatterOptions)
         with scope.object_mode(context):
@@ -520,7 +511,6 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
     bl_label = "Remove Scattered"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Take them away."""
         if not level_details.clear_scattered(context.active_object):
             return Outcome(said("No scattered models in the scene"), done=False)
         return Outcome(said("Removed the scattered models"))
@@ -539,7 +529,6 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """Number and name."""
         row = layout.row(align=True)
         number = row.row()
         number.ui_units_x = 1.8

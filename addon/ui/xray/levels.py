@@ -105,7 +105,6 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
         paths = self.chosen_files(f"Choose at least one of {', '.join(level_geometry.SUFFIXES)}")
         made: list[ImportedLevelFile] = []
         with scope.progress(context, len(paths)) as step:
@@ -140,13 +139,11 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         return ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """The file browser."""
         self.called_by_person(from_browser=True)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import what the folder holds."""
         if not self.directory:
             raise ReadError("no folder is chosen", remedy="Choose the folder with level.cform")
         folder = Path(bpy.path.abspath(self.directory))
@@ -214,7 +211,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         return False
 
     def draw(self, context: Context) -> None:
-        """The options."""
         layout = fields(self.layout)
         for name in ("modifiers", "anew"):
             layout.prop(self, name)
@@ -230,7 +226,6 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
                 paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
         suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
@@ -267,12 +262,10 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A mesh is active."""
         cls.poll_message_set("The active object is not a mesh")
         return context.active_object is not None and context.active_object.type == "MESH"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Add the attributes."""
         level_geometry.begin(context, context.active_object, self.kind)
         return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
 
@@ -289,7 +282,6 @@ class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
     )
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set it."""
         return self.set_values(context, {"two_sided": self.two_sided})
 
 
@@ -309,7 +301,6 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
     )
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set it."""
         return self.set_values(context, {"occlusion": self.occlusion})
 
 
@@ -376,7 +367,6 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """Kind, legend, faces, problems."""
         layout = self.layout
         active = context.active_object
         holder = holder_of(active)
@@ -478,7 +468,6 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         return level_of(context.view_layer.objects.active).motionbridge_level
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """The file."""
         holder = level_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return level_geometry.plan_save_back(context, holder, if_changed=if_changed, report=report)

@@ -231,7 +231,6 @@ class EXPORT_SCENE_OT_xray_ogf(
         self.draw_choices(layout, rig)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.MODELS)
         holder = game_model_to_export(context, self.collection)
         options = options_from(self, ModelExportOptions, backup=self.backup)
@@ -302,7 +301,6 @@ class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
         return bone is not None and bone_properties.known(bone) is not None
 
     def draw(self, context: Context) -> None:
-        """Name, number, material, mass, rest."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
         column.prop(bone, "game_name")
@@ -432,7 +430,6 @@ class OnModel(Operation):
     """Mixed into operators on the model that the active object is part of."""
 
     def edited(self, context: Context) -> Iterable[Any]:
-        """What remembers the model."""
         return (holder_of(context.view_layer.objects.active),)
 
     @classmethod
@@ -451,7 +448,6 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Add it behind the others."""
         model = remembered(holder_of(context.view_layer.objects.active))
         model.references.add().name = "actors\\motions"
         model.active_reference = len(model.references) - 1
@@ -466,7 +462,6 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Remove it."""
         model = remembered(holder_of(context.view_layer.objects.active))
         if not 0 <= model.active_reference < len(model.references):
             raise WriteError("no reference is chosen", remedy="Choose one in the list")
@@ -488,7 +483,6 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Fill the text."""
         holder = holder_of(context.view_layer.objects.active)
         name = _text_name(holder)
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
@@ -529,11 +523,9 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a material."""
         return context.material is not None
 
     def draw(self, context: Any) -> None:
-        """Texture and shader."""
         column = self.fields()
         column.prop(context.material.motionbridge_material, "texture")
         column.prop(context.material.motionbridge_material, "shader")
@@ -549,11 +541,9 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     filter_glob: StringProperty(default=kinds.BONES.glob, options={"HIDDEN"})
 
     def draw(self, context: Context) -> None:
-        """Onto what."""
         draw_rig(self.layout, context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import the file."""
         paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
             raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
@@ -580,11 +570,9 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
             self.filepath = bpy.path.abspath(bone_values.suggested_name(rig))
 
     def draw(self, _context: Context) -> None:
-        """Whether to keep a backup."""
         draw_backup(fields(self.layout), self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.BONES)
         rig = rig_to_export(context, self.collection)
         with scope.object_mode(context):

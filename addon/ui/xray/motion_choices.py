@@ -71,7 +71,6 @@ class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
     """Motions of the chosen files, with a tick each."""
 
     def size(self, item: Any) -> str:
-        """Its length."""
         return shown("1 frame") if item.frames == 1 else shown("{} frames").format(item.frames)
 
 
@@ -157,7 +156,6 @@ class MotionChooser:
     bl_options = {"INTERNAL"}
 
     def draw(self, context: Context) -> None:
-        """What comes next."""
         operator: Any = self
         column = operator.layout.column()
         column.label(text="Next step: the list of motions", icon="INFO")

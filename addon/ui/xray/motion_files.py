@@ -105,7 +105,6 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self.ask(context)
 
     def draw(self, context: Context) -> None:
-        """Where to, which, how."""
         layout = self.layout
         rig = likely_rig(context)
         column = layout.column()
@@ -135,7 +134,6 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
                 body.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, omf_codec.OMF, report)
         rig = self._target(context, next(iter(chosen)), report)
@@ -264,7 +262,6 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
     def draw(self, context: Context) -> None:
-        """Which, where to, how."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
         self.draw_removed(layout)
@@ -280,7 +277,6 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         return (rig, *self._chosen(rig)) if rig is not None else ()
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.MOTIONS)
         rig = rig_to_export(context, self.collection)
         chosen = self._chosen(rig)
@@ -384,7 +380,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         return active_file(active_rig(context)) is not None
 
     def planned(self, context: Context, report: Report) -> "Plan":
-        """The motion file."""
         rig, file = self._target(context)
         with scope.progress(context, len(library.motions_of(file))) as step:
             return library.plan_save_back(

@@ -66,7 +66,6 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Revert."""
         rig, action = self.chosen(context)
         omf_codec.revert(rig, action, report)
         return Outcome(said("Restored {} from the file").format(action.name))
@@ -160,7 +159,6 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Compare."""
         rig = rig_to_export(context, "")
         listed = library.motions_of(active_file(rig))
         if not listed:
@@ -180,7 +178,6 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Take the action's name over."""
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
         return Outcome(said("Renamed the motion to {}").format(action.name))
@@ -198,7 +195,6 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
         return ()
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Set rate and range."""
         _, action = self.chosen(context)
         match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
         return frames_said(context)
@@ -243,7 +239,6 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
 
     def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
-        """The armature."""
         return (active_rig(context),)
 
     def _paths(self, rig: Object) -> list[str]:
@@ -270,7 +265,6 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return missing
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import them."""
         rig = rig_to_export(context, "")
         paths = self._paths(rig)
         made: list[Any] = []
@@ -331,7 +325,6 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
     name: StringProperty(name="Name", description="The mark's name in the game", default="mark")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Add it behind the others."""
 
         def add(action: Action, markers: "list[core_model.Marker]") -> str:
             name = names.distinct(self.name, {marker.name for marker in markers})
@@ -352,14 +345,12 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
     name: StringProperty(name="Name", description="The mark's name in the game", options={"SKIP_SAVE"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Ask for the name."""
         motion = active_motion(self, context)
         if motion is not None and 0 <= motion.active_mark < len(motion.marks):
             self.name = motion.marks[motion.active_mark].name
         return context.window_manager.invoke_props_dialog(self)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Rename."""
 
         def rename(_action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             if not self.name:
@@ -377,7 +368,6 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Remove it."""
         return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
 
 
@@ -399,7 +389,6 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
     )
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Add it behind the others."""
 
         def add(action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             frame = context.scene.frame_current_final
@@ -423,7 +412,6 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
     interval: IntProperty(name="Interval", description="Index of the interval in the active mark", default=-1)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Remove it."""
 
         def remove(_action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
@@ -442,7 +430,6 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Take them."""
         return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
 
 

@@ -175,7 +175,6 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         _property: str,
         index: int,
     ) -> None:
-        """Name, then the badge."""
         action = listed_actions.action_at(MOTIONS, rig, index)
         if action is None:
             return
@@ -297,7 +296,6 @@ class PlayingPanel(OnActiveMotion):
     bl_options = set()
 
     def draw(self, context: Context) -> None:
-        """Names, flags, numbers."""
         layout = fields(self.layout)
         action = active_action(context)
         motion = action.motionbridge_motion

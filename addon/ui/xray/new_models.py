@@ -53,12 +53,10 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         return remembered(holder) is None or making.has_new_bones(holder)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The model and its armature."""
         holder = _holder(context)
         return tuple(one for one in (holder, holder.data) if one is not None)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Set up, count."""
         holder = _holder(context)
         with scope.object_mode(context):
             number = making.set_up(holder)
@@ -88,17 +86,14 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
         return any(known(bone) is not None for bone in active_rig(context).data.bones)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature."""
         return (active_rig(context).data,)
 
     def draw(self, _context: Context) -> None:
-        """The options."""
         layout = fields(self.layout)
         for name in ("shape", "density", "selected"):
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Fit, count."""
         rig = active_rig(context)
         with scope.object_mode(context):
             if rig.motionbridge_editor_model.is_made:
@@ -127,7 +122,6 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         return bool(active_rig(context).motionbridge_editor_model.is_made)
 
     def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
-        """The model and its armature."""
         rig = active_rig(context)
         return (rig, rig.data)
 
@@ -135,7 +129,6 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         """Nothing but the file."""
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Take over, count."""
         (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
         rig = active_rig(context)
         with scope.object_mode(context):
@@ -166,12 +159,10 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is an active object."""
         cls.poll_message_set("Select an X-Ray bone, or an object with a material")
         return context.view_layer.objects.active is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature or the material."""
         if self.target == "BONE":
             return (active_rig(context).data,) if active_rig(context) is not None else ()
         made = context.view_layer.objects.active.active_material
@@ -194,7 +185,6 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
             layout.label(text="gamemtl.xr not found: set Game Materials in the preferences", icon="INFO")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Set it."""
         chosen = self._chosen(context)
         there = material_names(context, dynamic=self.target == "BONE")
         if not chosen:

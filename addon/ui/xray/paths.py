@@ -52,7 +52,6 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
         chosen = self.chosen_files("Choose at least one path (.anm)")
         made: list[motion_paths.ImportedPath] = []
         target = Target[self.target]
@@ -125,7 +124,6 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is an object."""
         cls.poll_message_set("No object in the scene")
         return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
@@ -151,7 +149,6 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         file = self.named_file(kinds.PATHS)
         options = options_from(self, PathExportOptions)
         mover = mover_to_export(context, self.collection)
@@ -244,7 +241,6 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
         return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """The path."""
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
         return motion_paths.plan_save_back(

@@ -91,7 +91,6 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         self.ask(context)
 
     def draw(self, context: Context) -> None:
-        """Onto what, which, how."""
         draw_rig(self.layout, context)
         self.draw_list(self.layout)
         layout = fields(self.layout.column())
@@ -101,7 +100,6 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file."""
         paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
         actions: list[Action] = []
@@ -251,7 +249,6 @@ class EXPORT_SCENE_OT_xray_skl(
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Plan and write."""
         path = self.named_file(kinds.EDITOR_MOTIONS)
         if Path(path).suffix.lower() not in {".skl", ".skls", ".object"}:
             path += ".skls"
@@ -314,7 +311,6 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         _property: str,
         index: int,
     ) -> None:
-        """Name, then the file's."""
         action = listed_actions.action_at(EDITOR_MOTIONS, rig, index)
         if action is None:
             return
@@ -345,7 +341,6 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """One plays."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature plays no editor motion")
@@ -435,7 +430,6 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         return (rig, *library.motions_of(file_played(rig)))
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """All motions of the file."""
         rig = active_rig(context)
         with scope.object_mode(context):
             return library.plan_save_back(
