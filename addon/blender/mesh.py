@@ -228,7 +228,7 @@ def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) ->
     shown = column(data.corner_normals, "vector", len(data.loops), 3)
     if (np.abs(shown - given) <= FAR_OFF).all():
         return True
-    # Angles cannot hold every normal: the same ones given again look like those that nobody edited.
+    # Angles cannot hold every normal: the same ones given again look like unedited ones.
     again = data.copy()
     try:
         again.normals_split_custom_set(given)
@@ -686,7 +686,7 @@ def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
         return
     ends = np.empty(2 * len(data.edges), np.int32)
     data.edges.foreach_get("vertices", ends)
-    # Made anew: since 5.0 there may be one value for all edges, which cannot be written at once.
+    # Replaced: since 5.0 there may be one value for all edges, which cannot be written at once.
     there = data.attributes.get(".select_edge")
     if there is not None:
         data.attributes.remove(there)

@@ -48,7 +48,7 @@ def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.Armatu
     context.scene.collection.children.link(scratch)
     scratch.objects.link(rig)
     with object_mode(context), kept_selection(context):
-        # Selected armatures would be edited along with it, and Blender would make their bones anew.
+        # Selected armatures would be edited along with it, and Blender would replace their bones.
         for shown in objects_of(layer):
             shown.select_set(False)
         layer.objects.active = rig

@@ -57,7 +57,7 @@ def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32],
     kind = rotation_kind(owner.rotation_mode)
     turned = _channel(owner, curves, f"rotation_{kind}", frames)
     turns = rotation.normalised(turned) if kind == "quaternion" else rotation.of_mode(turned, owner.rotation_mode)
-    # Normalising makes a rotation of what is none.
+    # Normalising would make a rotation of a matrix that is not one.
     turns[~np.isfinite(turned).all(axis=1)] = np.nan
     if not turning:
         turns[:] = _NO_TURN

@@ -177,7 +177,7 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     if task.output is not None and resolved(output) == resolved(task.file):
         raise WriteError("this is the file that is converted", file=output, remedy="Use --in-place to replace it")
     converted = found.module.write(conversion(document, told))
-    # What we could not read ourselves shall replace nobody's file.
+    # What we could not read ourselves must not replace a file.
     found.module.read(converted, output, Report())
     outcome.lines += told.lines()
     if task.output is None and converted == data:

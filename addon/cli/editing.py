@@ -192,7 +192,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     omf = format_named("omf").module
     result = document.with_motion_set(changed)
     data = omf.write(result)
-    # What we could not read ourselves shall replace nobody's file.
+    # What we could not read ourselves must not replace a file.
     omf.read(data, output, Report())
     lines = list(text.motion_set_differences(document.motion_set, changed)) if tell else []
     for line in lines:

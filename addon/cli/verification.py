@@ -135,7 +135,7 @@ def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Ve
                 # A process died without a word, and with it the pool; which file did it shows when each is alone.
                 yield _judged_alone(file, deep)
     finally:
-        # Nobody may be listening any more (a closed pipe, Ctrl-C): what has not begun is not begun.
+        # The reader may be gone (a closed pipe, Ctrl-C): files whose turn has not come are left out.
         pool.shutdown(cancel_futures=True)
 
 

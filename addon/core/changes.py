@@ -132,13 +132,11 @@ class Changes:
         errors = [(item.error, item.name, part.name) for part in self.parts for item in part.items]
         return max(errors, default=(0.0, "", ""))
 
-    def worst_errors(self, places: str = "XYZ") -> tuple[float, float]:
-        """Metres and radians as `worst_error`: items whose names end in one of ``places`` are in metres."""
-        found: dict[bool, float] = {True: 0.0, False: 0.0}
-        for item in self.all_items():
-            kind = item.name[-1:] in places
-            found[kind] = max(found[kind], item.error)
-        return found[True], found[False]
+    def worst_errors(self) -> tuple[float, float]:
+        """Metres and radians as `worst_error`: items whose names end in X, Y or Z are in metres."""
+        items = list(self.all_items())
+        metres = max((item.error for item in items if item.name.endswith(("X", "Y", "Z"))), default=0.0)
+        return metres, max((item.error for item in items if not item.name.endswith(("X", "Y", "Z"))), default=0.0)
 
     def sentence(self) -> str:
         """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on."""

@@ -116,7 +116,6 @@ def recover(
     parents: Sequence[int] | NDArray[np.int32],
     *,
     near: Floats | None = None,
-    largest_residual: float = LARGEST_RESIDUAL,
     noise: float = NOISE,
 ) -> Pivots:
     """The joints of bones with model-space deltas (bones, frames, 4, 4) below ``parents`` (bones,) index or -1.
@@ -149,25 +148,24 @@ def recover(
         if above[bone] < 0:
             continue
         start = found.points[above[bone]] if near is None else near[bone]
-        _solve(found, bone, factor[bone], start, (largest_residual, noise))
+        _solve(found, bone, factor[bone], start, noise)
         if not found.accepted[bone]:
             found.points[bone] = found.points[above[bone]]
     return found
 
 
-def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, limits: tuple[float, float]) -> None:
+def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, noise: float) -> None:
     """Least squares from ``start``, along the directions in which rounding cannot carry the point far."""
-    largest_residual, noise = limits
     equations = factor[:, :3]
     wrong = factor[:, 3] - equations @ start
     left, values, right = np.linalg.svd(equations, full_matrices=False)
     wanted = left.T @ wrong
     # What no point at all would mend; what a move along a direction that only rounding shows might is not counted.
-    moving = values * largest_residual > noise
+    moving = values * LARGEST_RESIDUAL > noise
     found.residuals[bone] = np.linalg.norm(wrong - left[:, moving] @ wanted[moving])
     # An error of the equations moves the point by that error over the singular value.
-    kept = values * largest_residual > max(noise, float(found.residuals[bone]))
+    kept = values * LARGEST_RESIDUAL > max(noise, float(found.residuals[bone]))
     moved = np.divide(wanted, values, out=np.zeros(3), where=kept)
     found.points[bone] = start + right.T @ moved
     found.directions[bone] = kept.sum()
-    found.accepted[bone] = kept.sum() >= 2 and found.residuals[bone] <= largest_residual
+    found.accepted[bone] = kept.sum() >= 2 and found.residuals[bone] <= LARGEST_RESIDUAL

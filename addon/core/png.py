@@ -17,7 +17,7 @@ def encode(pixels: NDArray[np.uint8]) -> bytes:
     height, width, channels = pixels.shape
     if not height or not width or channels != 4:
         raise ValueError(f"a picture of {width} x {height} pixels of {channels} channels")
-    # Each row begins with the number of its filter; 0 is none.
+    # Each row begins with the number of its filter, 0 for no filter.
     rows = np.zeros((height, 1 + 4 * width), np.uint8)
     rows[:, 1:] = pixels.reshape(height, 4 * width)
     header = struct.pack(">IIBBBBB", width, height, 8, _RGBA, 0, 0, 0)

@@ -303,7 +303,7 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
     times, values = np.empty((4, len(own))), np.empty((4, len(own)))
     for axis, points in enumerate((times, values)):
         points[0], points[1] = keys[axis], right[axis]
-        # After a bone's last key comes another bone's first: nobody asks for the segment between.
+        # After a bone's last key comes another bone's first: the segment between is not used.
         points[2:, -1:] = 0.0
         points[2, :-1], points[3, :-1] = left[axis, 1:], keys[axis, 1:]
     with np.errstate(all="ignore"):  # numbers of broken files

@@ -302,7 +302,7 @@ def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
     if switch.any():
         other = _since(np.cumsum(switch), starts) % 2 == 1
         result[:, other] = _other_zxy(angles[:, other].T).T
-    # What is NaN or infinite (broken files) must not reach what is behind it.
+    # NaN or infinite values (broken files) must not spread to the frames behind them.
     change = (result[:, far] - result[:, far - 1]) / (2 * np.pi)
     rounds = np.zeros_like(result)
     rounds[:, far] = np.nan_to_num(np.rint(change), nan=0.0, posinf=0.0, neginf=0.0)

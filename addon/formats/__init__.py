@@ -164,7 +164,7 @@ def detect(path: PurePath | str, head: bytes) -> Format | None:
 
 
 def format_named(name: str) -> Format:
-    """The format with this short name. Raises `ReadError` for a name nobody knows."""
+    """The format with this short name. Raises `ReadError` for an unknown name."""
     for known in FORMATS:
         if known.name == name:
             return known

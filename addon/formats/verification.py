@@ -1,4 +1,4 @@
-"""The byte law, asked of one file: does it leave as it came?"""
+"""The byte law checked for one file: is it written byte for byte as it was read?"""
 
 from __future__ import annotations
 

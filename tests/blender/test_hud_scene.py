@@ -361,7 +361,7 @@ def test_both_play_in_the_games_time(gamedata, flags, hands_speed, item_speed):
         poses.append(item_pose(made))
     play(made.item, item)
     for frame, pose in zip(frames, poses, strict=True):
-        wanted = hud.item_frame(frame, hands_speed, last + 1, item_speed, bits)
+        wanted = hud.frame_after(frame / 30 / hands_speed, last + 1, item_speed, bits)
         scene.frame_set(int(wanted), subframe=wanted - int(wanted))
         np.testing.assert_allclose(pose, item_pose(made), atol=1e-4, err_msg=f"frame {frame}: {wanted}")
     made.hands.motionbridge_hud.active_action = number

@@ -1,7 +1,7 @@
 """Curves as an F-curve holds them: a key has two handles and says how the segment *after* it runs.
 
 `fitted` makes one with few keys through many samples, where nothing can be carried over key by key. Greedy, from the
-left: each segment is a cubic between two samples and reaches as far as the tolerance holds. With both ends on their
+left: each segment is a cubic between two samples and is as long as the tolerance allows. With both ends on their
 samples and the control times at thirds, time runs evenly (u = s), so the cubic is
 
     v(s) = (1-s)³ v0 + 3 (1-s)² s y1 + 3 (1-s) s² y2 + s³ v1
@@ -36,7 +36,7 @@ class Curve:
     ``keys``, ``left`` and ``right`` (keys, 2): time in seconds and value of the key and of its handles (absolute);
     ``interpolation`` (keys,) uint8 of `Interpolation`; ``before`` and ``after`` a `Behaviour`, where linear follows the
     outer handles. ``source`` (keys,) int32: which key of the curve that a file decodes to this one is, -1 for a new
-    one; None where nobody knows (they are then found again by their times).
+    one; None where it is unknown (keys are then matched by their times).
     """
 
     keys: Floats
@@ -310,9 +310,9 @@ def fitted(times: Floats, values: Floats, tolerance: float) -> Curve:
 
 
 def _furthest(times: Floats, values: Floats, start: int, tolerance: float) -> tuple[int, Floats]:
-    """The furthest sample one cubic reaches from ``start``, and its two inner control values.
+    """The furthest sample to which one cubic from ``start`` stays within the tolerance, and its inner control values.
 
-    The reach is doubled while it holds and then halved into place: a number of tries in the logarithm of the samples.
+    The length is doubled while that holds and then found by halving: as many tries as the logarithm of the samples.
     """
     most = len(times) - 1
     good, pair = start + 1, _controls(times, values, start, start + 1)[0]

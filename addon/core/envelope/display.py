@@ -136,7 +136,7 @@ def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Dis
     keyed = np.flatnonzero(counts)
     starts, ends = envelopes.bounds[keyed], envelopes.bounds[keyed + 1] - 1
     breaks = ends[:-1]
-    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
         if not len(keyed):
             return Curves.of([empty_curve(one.before, one.after) for one in envelopes]), {}
         slopes = tangents(joined, breaks)

@@ -346,10 +346,10 @@ def bernstein(controls: Floats, u: Floats) -> Floats:
 
 
 def solve(controls: Floats, times: Floats) -> Floats:
-    """The parameters in [0, 1] at which cubics with (n, 4) control times reach (n,) ``times``.
+    """The parameters in [0, 1] at which cubics with (n, 4) control times are at (n,) ``times``.
 
     By halving, as the engine does: where a cubic that folds back has several answers, this finds the engine's. A time
-    it never reaches gives the nearer end.
+    outside the cubic gives the nearer end.
     """
     cubic = _Cubic.of(controls, times)
     low, high = cubic.halved(np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)

@@ -50,7 +50,7 @@ _BEZIER = np.uint8(Interpolation.BEZIER)
 class Match:
     """For each key of a curve: the shown key it is (``place``, -1 for none), and what of it is unchanged.
 
-    Handles that no segment and no behaviour uses count as unchanged; of keys that are none of the shown ones nothing
+    Handles that no segment and no behaviour uses count as unchanged; of keys that are not among the shown ones nothing
     is. ``interpolation`` is about the segment after the key.
     """
 
@@ -289,7 +289,7 @@ def keys_of_curve(
         base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     else:
         planned = plan(curve, base, shown, matched or match(curve, shown, frame))
-    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
         result = _shaped(planned, base, stepped_parameters)
     result[0].before, result[0].after = curve.before, curve.after
     return result
@@ -342,7 +342,7 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     shapes, parameters = old.shapes, old.parameters
     leaving, arriving = tangents(old)
     straight = leaving
-    if (planned.kind_before == Interpolation.LINEAR).any():  # nobody else is asked whether a linear key would do
+    if (planned.kind_before == Interpolation.LINEAR).any():  # elsewhere it is not asked whether a linear key would do
         straight = tangents(Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters))[0]
     third = np.diff(planned.keys[:, 0]) / 3
     after, before = planned.after[:-1], planned.before[1:]
@@ -383,8 +383,8 @@ def _near(planned: Plan) -> Floats:
 def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
     """The shape of every key.
 
-    Each key's shape hangs on whether the next one's segment is Bezier 2D: two answers are prepared, and taken from the
-    end backwards.
+    Each depends on whether the next key's segment is Bezier 2D: two answers are prepared, and taken from the end
+    backwards.
     """
     cubic_after = planned.kind_after == Interpolation.BEZIER
     line_after = planned.kind_after == Interpolation.LINEAR
@@ -413,7 +413,7 @@ def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
 
 
 def _from_the_end(if_not: Flags, if_so: Flags) -> Flags:
-    """Answers each of which hangs on the next: ``if_so`` where the next is true, else ``if_not``; after the last false.
+    """Answers, each depending on the next: ``if_so`` where that is true, else ``if_not``; the last has no next.
 
     Where both are the same the answer is known. Between such places each key either takes the next one's answer or
     turns it round, so it is the known one, turned round as often as there are turns on the way.
@@ -501,7 +501,7 @@ def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]
     sampled = [side for channel in channels for side in _samples(channel, frame)]
     if not sampled:
         return []
-    with np.errstate(all="ignore"):  # broken files hold numbers whose products are none
+    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
         values = segment_values(
             np.concatenate([side.kinds for side in sampled]),
             np.concatenate([side.points for side in sampled]),

@@ -1,6 +1,6 @@
-"""Skeletons: which bone hangs on which, other names of the same bones, and the skeletons of the games' men.
+"""Skeletons: each bone's parent, other names of the same bones, and the skeletons of the games' men.
 
-Tables of names are for animations and armatures that call the same bone differently; JSON that anybody can edit:
+Tables of names are for animations and armatures that call the same bone differently; editable JSON:
 ``{"bones": {"name in the file": "name in the armature", …}}``, and a ``comment`` if wanted. Names are compared without
 regard to case, as everywhere in the game; bones that are not in the table keep their names. What belongs to what in
 the table of the two men is anatomy: the games themselves say nothing about it.

@@ -68,7 +68,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Hog2:
-    """The document of an archive. Raises `ReadError` where it is none or is cut off."""
+    """The document of an archive. Raises `ReadError` where it is not an archive or is cut off."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")

@@ -93,7 +93,7 @@ class Image:
 
 @dataclass(slots=True, eq=False)
 class AnimationHead:
-    """How an animation begins: ``version`` 1, or None in the old form, which has ``numbers`` nobody reads besides.
+    """How an animation begins: ``version`` 1, or None in the old form, which also has ``numbers`` that are not used.
 
     ``frame_time`` is seconds, and ignored by the engine. ``numbers`` are 12 bytes: a float before the time, a whole
     number and a float behind it.
@@ -134,7 +134,7 @@ def _image_starts(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> OgfImage:
-    """The document of a texture. Raises `ReadError` where it is none or is cut off."""
+    """The document of a texture. Raises `ReadError` where it is not a texture or is cut off."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")

@@ -57,7 +57,7 @@ FLOATS = 3
 FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
 """Which channel (X Y Z H P B) stands at each place of a file."""
 FRAMES_PER_SECOND = 30.0
-"""What is assumed where a file's number is none."""
+"""Used where the file's rate is NaN, infinite or below 0.001."""
 LONGEST = 1e7
 """Seconds; the longest camera paths of the games last minutes."""
 
@@ -84,7 +84,7 @@ class Animation:
 
     @property
     def rate(self) -> float:
-        """Frames a second, where the file's number is one."""
+        """Frames per second; `FRAMES_PER_SECOND` where the file's number is not usable."""
         usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
         return float(self.fps) if usable else FRAMES_PER_SECOND
 

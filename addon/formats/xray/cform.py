@@ -11,7 +11,7 @@ material, and three texture coordinates; the rest is unknown (0 in the one real 
 
 As a `Mesh`, game material, both suppress flags and sector are face attributes. A face of version 4 is nothing but what
 the mesh says. Those of older versions and of `build.cform` hold more (which faces lie beside them, what the compiler
-knows), in a way nobody could check: there values change, the faces stay.
+knows), and no rule for these is known: there values change, the faces stay.
 """
 
 from __future__ import annotations
@@ -417,9 +417,9 @@ def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[
 
 
 def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[Problem]:
-    """What a `level.cform` cannot hold, and what is worth a look.
+    """What a `level.cform` cannot hold, and warnings.
 
-    ``game_materials`` the ids that the game knows, none where nobody knows them.
+    ``game_materials`` the ids that the game knows, empty if unknown.
     """
     yield from problems.unusable(mesh)
     yield from _out_of_range(mesh, None)

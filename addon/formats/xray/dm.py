@@ -302,6 +302,6 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game would not take, and what is worth a look."""
+    """What the game would not load, and warnings."""
     yield from _fatal_problems(mesh)
     yield from problems.worth_a_look(mesh)

@@ -5,7 +5,7 @@ one 23 bytes, tensions and parameters as 16-bit numbers of -32 ... 32, and 9 byt
 In 16 bits 0 lies between two steps: what was 0 reads as ±0.000488.
 
 An X-Ray channel and a Blender channel differ by a sign at most (`core.space`), so curves carry over key by key. A
-channel nobody touched goes back as the bytes it came from, whatever happens to the others.
+channel that is not edited keeps its bytes, whatever happens to the others.
 """
 
 from __future__ import annotations
@@ -420,7 +420,7 @@ BONE = Mapping((0, 1, 2, 4, 3, 5), (1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
 
 
 def lost_slopes(changes: Iterable[Item]) -> str:
-    """A sentence about channels that the game continues otherwise than asked for; empty where there are none."""
+    """A sentence about channels that the game continues differently from what was asked for, or an empty text."""
     lost = [change for change in changes if change.slope_error > SLOPE_WORTH_TELLING]
     if not lost:
         return ""
@@ -456,7 +456,7 @@ def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
     numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
     if _are_finite(numbers):
         shown = displays(envelopes, frame)
-        # Numbers near the largest there are can have handles that are none.
+        # Numbers near the largest float can have handles that are infinite.
         if _are_finite([(one.curve.keys, one.curve.left, one.curve.right) for one in shown]):
             return shown
     if len(envelopes) > 1:
@@ -481,7 +481,7 @@ class _Base:
 
 @dataclass
 class _Encoded:
-    """A channel to be stored. ``differing``: how many of its keys are not the base's, None for an untouched one.
+    """A channel to be stored. ``differing``: how many of its keys are not the base's, None for an unedited one.
 
     ``asked``: what to compare it with, None where nothing can be lost; ``converted``: it is the base's in another
     layout, and a change only if that loses something.
@@ -588,7 +588,7 @@ def decode_tracks(
 
 
 def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
-    """As `displayed`; channels that hold or lead to what is no number without keys."""
+    """As `displayed`; a channel that contains or leads to NaN or infinite values has no keys."""
     keys = envelopes.keys
     if _are_finite([(keys.times, keys.values, keys.tcb, keys.parameters)]):
         curves, odd = displayed(envelopes, frame)

@@ -66,6 +66,6 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game or the level compiler would not take, and what is worth a look."""
+    """What the game or the level compiler would not load, and warnings."""
     yield from problems.unusable(mesh)
     yield from problems.worth_a_look(mesh, LEAST_AREA)

@@ -65,7 +65,7 @@ class Generation(Enum):
     ONE_MODEL = "anim_"
     """Shadow of Chernobyl: ``visual`` has arms and weapon."""
     TWO_MODELS = "anm_"
-    """Clear Sky and later: ``item_visual`` hangs on a bone of the hands."""
+    """Clear Sky and later: ``item_visual`` is parented to a bone of the hands."""
 
 
 def generation(values: Mapping[str, str]) -> Generation:
@@ -178,9 +178,9 @@ def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) ->
 
 
 def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
-    """The bone of the hands that an item hangs on: the one of its place among all keys ``ancor_*``, sorted.
+    """The bone of the hands that an item is parented to: that of its index among all keys ``ancor_*``, sorted.
 
-    Raises `ReadError` where the hands have no such place.
+    Raises `ReadError` where the hands have no such key.
     """
     bones = [hands[key] for key in sorted(hands) if key.startswith("ancor_")]
     place = int(numbers(item.get("attach_place_idx", "0"), 1)[0])
@@ -220,16 +220,6 @@ def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pi
 def fire_point(item: Floats, bone: Floats, point: Sequence[float]) -> Floats:
     """(3,) of the muzzle: ``fire_point`` in the frame of its bone, which is (4, 4) in the item model."""
     result: Floats = (item @ bone @ np.array([*point, 1.0]))[:3]
-    return result
-
-
-def on_screen(point: Floats, field_of_view: float, aspect: float) -> Floats:
-    """(..., 2) of points (..., 3) on the screen, -1 to 1 from left to right and bottom to top.
-
-    ``field_of_view`` vertical, degrees; ``aspect`` width over height.
-    """
-    high = 1.0 / math.tan(math.radians(field_of_view) / 2)
-    result: Floats = point[..., :2] * np.array([high / aspect, high]) / point[..., 2:]
     return result
 
 
@@ -317,13 +307,6 @@ def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[s
 # Playing ------------------------------------------------------------------------------------------------------------
 
 
-def milliseconds(frames: int, speed: float, flags: int) -> int | None:
-    """How long the hands' motion keeps the weapon busy; None for one that loops and never ends by itself."""
-    if not flags & MotionFlag.STOP_AT_END:
-        return None
-    return round(1000 * frames / FRAMES_PER_SECOND / speed)
-
-
 def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:
     """The frame that a motion shows this long after its start: it loops, or stops at its last frame."""
     last = frames - 1
@@ -331,8 +314,3 @@ def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:
     if last <= 0:
         return 0.0
     return min(frame, float(last)) if flags & MotionFlag.STOP_AT_END else math.fmod(frame, last)
-
-
-def item_frame(hands_frame: float, hands_speed: float, frames: int, speed: float, flags: int) -> float:
-    """The item's frame while the hands are at one of theirs: both start together, each plays at its own speed."""
-    return frame_after(hands_frame / FRAMES_PER_SECOND / hands_speed, frames, speed, flags)

@@ -207,7 +207,7 @@ _CORNERS = np.array([(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)])
 def decode(document: AiMap, name: str) -> PolygonMesh:
     """A square of one cell for each node, tilted as the ground is, in Blender's axes; face n is node n.
 
-    A plane that is steeper than the format's makers meant, or is none, gives a level square.
+    A plane that is steeper than the format allows for, or has no normal, gives a level square.
     """
     count = len(document.nodes)
     normals, steps = document.normals, _CORNERS[::-1] * float(document.cell)

@@ -3,7 +3,7 @@
 A body is ``u32 unpacked size`` and a bit stream, most significant bit first. Symbols 0..255 are bytes; 256..313 are
 matches of 3..60 bytes, followed by a distance whose upper six bits have a fixed prefix code and whose lower six stand
 as they are. Known from the engine's ``LzHuf.cpp``, which halves its counts at 0x4000 where the method of 1989 waited
-for 0x8000. Nobody has to write it: every reader of the game takes plain chunks.
+for 0x8000. Writing is not needed: every reader of the game takes plain chunks.
 """
 
 from __future__ import annotations
@@ -100,7 +100,7 @@ class _Tree:
                 return
 
     def _halve(self) -> None:
-        """Halve all leaves (rounding up) and build the tree anew over them in their present order."""
+        """Halve all leaves (rounding up) and rebuild the tree over them in their present order."""
         leaves = [
             ((frequency + 1) // 2, son)
             for frequency, son in zip(self.frequency[:_NODES], self.son, strict=True)

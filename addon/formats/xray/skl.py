@@ -110,7 +110,7 @@ class SkeletalMotion:
 
     @property
     def frame(self) -> float:
-        """The length of a frame in seconds; 1/30 where the file's number is none."""
+        """The length of a frame in seconds; 1/30 where the file's rate is not usable."""
         usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
         return 1.0 / (float(self.fps) if usable else 30.0)
 

@@ -88,7 +88,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game would not take, and what is worth a look."""
+    """What the game would not load, and warnings."""
     yield from problems.unusable(mesh)
     yield from problems.worth_a_look(mesh)
     share = mesh.values(OCCLUSION, Domain.FACE)

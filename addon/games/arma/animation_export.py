@@ -101,15 +101,13 @@ class Base:
             return []
         return rtm.scaled_bones(self.document)
 
-    def reference(
-        self, bones: WrittenBones, clip: DeltaClip, untouched: Floats | None, modes: dict[str, str]
-    ) -> Floats:
+    def reference(self, bones: WrittenBones, clip: DeltaClip, unedited: Floats | None, modes: dict[str, str]) -> Floats:
         """(bones, frames, 4, 4) as the clip's: what would be gathered if nothing had been edited.
 
-        ``untouched``: the deltas (bones of the armature, frames, 4, 4) that were gathered, if nothing was. ``modes``:
-        the rotation mode that each bone's keys were read by. Rows that the base does not have hold anything.
+        ``unedited``: the deltas (bones of the armature, frames, 4, 4) that were gathered, if nothing was edited.
+        ``modes``: the rotation mode that each bone's keys were read by. Rows that the base does not have hold anything.
         """
-        shown = self._shown(untouched, modes)
+        shown = self._shown(unedited, modes)
         frames = rtm.frame_sources(clip.phases, self.clip.phases)
         return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
 
@@ -131,14 +129,14 @@ class Base:
             setattr(found, name, (1.0 - share) * held[:, before] + share * held[:, after])
         return found, animated
 
-    def _shown(self, untouched: Floats | None, modes: dict[str, str]) -> Floats:
+    def _shown(self, unedited: Floats | None, modes: dict[str, str]) -> Floats:
         """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
         rows = np.flatnonzero(self.places >= 0)
-        if untouched is None:
+        if unedited is None:
             found, _ = self.channels()
             delta_action.as_angles(found, self.rest, modes)
-            untouched = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
-        shown = untouched[self.places[rows]]
+            unedited = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
+        shown = unedited[self.places[rows]]
         if self.mode == timing.BONES:
             shown = timing.moved(shown, self.carried, self.clip.phases, -1.0, self.zero)
         result = self.clip.deltas.copy()
@@ -374,7 +372,7 @@ class _Exporter:
                     remedy="Assign an action to the armature, or pose its bones for a static pose",
                 )
             self._report.note("no action plays: the pose is exported as a static pose", rig.name)
-        self._untouched: Floats | None = None
+        self._unedited: Floats | None = None
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
     def _modes_of(self, action: Action | None) -> dict[str, str]:
@@ -537,7 +535,7 @@ class _Exporter:
             if path != timing.LOCATION and not (self._reasons and is_of_a_rig(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         if base is not None and gathered.digest == base.digest:
-            self._untouched = gathered.deltas
+            self._unedited = gathered.deltas
         return gathered
 
     def _warn_of_muted(self, bones: Sequence[str], action: Action, report: Report) -> None:
@@ -652,7 +650,7 @@ class _Exporter:
     def _encoded(self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones) -> tuple[rtm.Rtm, Changes]:
         """The file's document; of the file it came from only where that is of the same kind."""
         base = self._base.document if self._base is not None else None
-        reference = self._base.reference(bones, clip, self._untouched, self._modes) if self._base is not None else None
+        reference = self._base.reference(bones, clip, self._unedited, self._modes) if self._base is not None else None
         sampled = self._sampled[bones.places] & (bones.places >= 0)
         reach = np.where(sampled, SAMPLED_REACH, rtm.TOLERANCE)[:, None, None, None]
         if hierarchy is None:

@@ -1,7 +1,7 @@
 """Models of the Arma tools (MLOD) into Blender, so that an animation can be seen on a body; they are not written.
 
 A mesh object for each level that is asked for; points of the memory level and proxies are empties, which follow the
-bone whose selection they are in. With an armature the meshes hang on it and have its modifier.
+bone whose selection they are in. With an armature the meshes are its children and have its modifier.
 
 The game's pictures of faces (PAA) cannot be shown. Somebody who has made or unpacked textures has them as PNG or TGA
 under the same names: beside the model, in ``data`` there, or in the folders that the texture's path names. These are
@@ -62,7 +62,7 @@ class Surfaces:
     _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
 
     def build(self, wanted: Material) -> Any:
-        """A Blender material; the one that is there where it looks the same."""
+        """A Blender material; an existing one if it looks the same."""
         colour = colour_of(wanted.texture)
         if colour is not None:
             return material.build(wanted, colour=colour)

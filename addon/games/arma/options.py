@@ -39,7 +39,7 @@ class HierarchyFrom(Enum):
     ARMA2 = "arma2"
     FLASHPOINT = "flashpoint"
     FLAT = "flat"
-    """No bone hangs on another: always the same pose, but no chain to animate."""
+    """No bone has a parent: always the same pose, but no chain to animate."""
 
 
 HIERARCHIES = (
@@ -83,7 +83,7 @@ PIVOTS = (
 
 
 class StepMode(Enum):
-    """What becomes of the step in Blender; all can be exported again as they came."""
+    """What becomes of the step in Blender; with each the file can be exported unchanged."""
 
     LEFT_OUT = "LEFT_OUT"
     OBJECT = "OBJECT"
@@ -92,7 +92,7 @@ class StepMode(Enum):
 
 class AnimationImportOptions(Options):
     """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
-    game's names; ``table`` what an armature that is there calls the file's bones otherwise; ``config`` and
+    game's names; ``table`` other names that an existing armature has for the file's bones; ``config`` and
     ``pivots_model`` paths, "" for none.
 
     ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.

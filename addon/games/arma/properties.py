@@ -191,7 +191,7 @@ class MarkProperties(bpy.types.PropertyGroup):
 
 
 def level_of(active: Object | None) -> Any:
-    """What the active object is to a model: the level itself, or of an empty the level it hangs on; else None."""
+    """The level that the active object is, or that it is a child of; else None."""
     while active is not None:
         if active.type == "MESH" and active.motionbridge_arma_level.is_level:
             return active.motionbridge_arma_level

@@ -294,7 +294,7 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
 
 def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: str, report: Report) -> dict[str, Floats]:
     """Bone -> joint: of the pivots model that is named or lies beside, else of the model's memory level; what is still
-    missing is the middle of what hangs on the bone.
+    missing is the middle of the vertices that follow the bone.
     """
     bones = list(hierarchy.parents)
     path = pivots_model or _beside(file, hierarchy.pivots_model)

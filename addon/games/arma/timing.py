@@ -6,7 +6,7 @@ number). So the step can be keys of the armature object, or be added to every bo
 bones; the others follow) and be taken out again by subtracting it.
 
 Of events the phases are the truth, pose markers on whole frames a view of them. A marker that is moved moves its event,
-one that is deleted takes its event along; one that nobody moved never rounds a phase.
+one that is deleted deletes its event; one that is not moved never rounds a phase.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ WHOLE_CYCLE = 0.9
 def frames_of(
     phases: NDArray[np.float32], first_frame: float, cycle: float | None, report: Report, place: str
 ) -> NDArray[np.float32]:
-    """(keys,) the frame of each key: one after the other, or with ``cycle`` frames from phase 0 to phase 1.
+    """(keys,) the frame of each key: one frame apart, or with ``cycle`` frames from phase 0 to phase 1.
 
-    Where phases are no numbers, do not rise or lie too near to each other it is one frame a key, which is said.
+    Where phases are NaN or infinite, do not rise or are too close together, each key is a frame, which is reported.
     """
     every = first_frame + np.arange(len(phases), dtype=np.float64)
     if cycle is None:
@@ -152,7 +152,7 @@ def _between(frames: Floats, known: Floats, phases: Floats) -> Floats:
 
 
 def moving_phases(phases: NDArray[np.float32]) -> Floats:
-    """(keys,) how much of the step is done: the phases, or where they are no numbers as if they were spread evenly."""
+    """(keys,) how much of the step is done: the phases, or evenly spread ones where some are NaN or infinite."""
     usable = np.isfinite(phases).all()
     return (phases if usable else rtm.default_phases(len(phases))).astype(np.float64)
 

@@ -37,7 +37,7 @@ def _stash() -> Any:
 
 
 class MotionImportOptions(Options):
-    """``motions`` by name, None for all; where the first key goes; whether saving keeps actions nobody plays."""
+    """``motions`` by name, None for all; where the first key goes; whether saving keeps unused actions."""
 
     motions: Collection[str] | None = None
     first_frame: int = option(0, "First Frame", "Frame of the first key")
@@ -92,8 +92,8 @@ WIDTHS = (
 class MotionExportOptions(ExportOptions):
     """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
 
-    Without ``look`` nothing is sampled: bones that keys do not tell everything of count as untouched, and the plan says
-    of which actions.
+    Without ``look`` nothing is sampled: bones that not only keys move count as unedited, and the plan lists
+    the actions.
     """
 
     width: omf.Width = listed(
@@ -450,7 +450,7 @@ class HudSceneOptions(Options):
     """What a first-person scene shows: a ``section`` of the configs, or the models of ``hands`` and ``item`` alone.
 
     ``folders`` of the game and its mods (gamedata), the first that has a file wins. ``configs`` files below them, read
-    in this order; none for ``system.ltx``. ``hands_section`` "" for the first of the game's own that is there.
+    in this order; none for ``system.ltx``. ``hands_section`` "" for the first of the game's own that exists.
     ``beside`` is the section of what the other hand holds, "" for nothing.
     """
 

@@ -180,7 +180,7 @@ def followed_action(active: Object | None) -> Any:
 
 
 def moved_object(active: Object) -> Object:
-    """What is exported for the active object: of a camera that hangs on a path's empty as imported, the empty."""
+    """What is exported for the active object: the path's empty for a camera that follows it as imported."""
     above = active.parent
     if active.type != "CAMERA" or _plays(active) or above is None or not _is_followed(above):
         return active

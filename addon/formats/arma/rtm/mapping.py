@@ -146,7 +146,7 @@ def encode_plain(
 ) -> tuple[Plain, Changes]:
     """``base`` with this clip in it, or a new file; and what is no longer the base's.
 
-    ``unedited`` (bones, frames, 4, 4) as the clip's deltas: what an untouched base would have come back as, where that
+    ``unedited`` (bones, frames, 4, 4) as the clip's deltas: what an unedited base would be gathered as, where that
     is not what it decodes to; only rows that the base has are looked at. ``tolerance``: by how much numbers may differ
     from that and count as unedited, one or (bones, 1, 1, 1). Raises `WriteError`.
     """

@@ -148,7 +148,7 @@ def _empty() -> Oof:
 
 
 def _match(model: Model, base: Oof) -> Match:
-    """Parts keep the base's indices if they are its sub-objects in its order; otherwise they are numbered anew."""
+    """Parts keep the base's indices if they are its sub-objects in its order; else they are renumbered."""
     existing = base.sub_objects
     taken: set[int] = set()
     sources = []

@@ -177,7 +177,7 @@ def write(document: Details) -> bytes:
 
 
 def recompose(document: Details) -> bytes:
-    """The file's bytes with every slot packed anew from its separate values."""
+    """The file's bytes with every slot packed again from its separate values."""
     values = unpack(document.slots)
     old = document.header.version == 2
     rows = pack(values, document.header.version, document.slots["unknown"] if old else None)
@@ -264,14 +264,14 @@ def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = 
     return rows
 
 
-def empty_slots(count: int, version: int = 3) -> NDArray[np.void]:
-    """Slots at height 0 where nothing grows."""
+def empty_slots(count: int) -> NDArray[np.void]:
+    """Slots of version 3 at height 0 where nothing grows."""
     nothing = np.zeros(count)
     shades = np.zeros((count, 5), np.uint8)
     values = SlotValues(
         nothing, nothing, np.full((count, 4), EMPTY, np.int32), np.zeros((count, 4, 4), np.uint8), shades
     )
-    return pack(values, version)
+    return pack(values, 3)
 
 
 def ground_of(rows: NDArray[np.void]) -> NDArray[np.float64]:

@@ -448,7 +448,7 @@ _BLOCK = 1 << 18
 @dataclass(frozen=True)
 class Plants:
     """``points`` (n, 3) float32, ``models`` (n,) int32 their numbers, ``turns`` (n,) float32 radians about z,
-    ``scales`` (n,) and ``reaches`` (n,) float32: how high the slot is, in which the engine looks for the collision.
+    ``scales`` (n,) and ``reaches`` (n,) float32: the height of the slot, in which the engine looks for the ground.
     """
 
     points: NDArray[np.float32]

@@ -17,7 +17,7 @@ SHOWN = 5
 """Lines and names of each kind of problem that are listed."""
 
 # A comment begins with a semicolon, or with // if that is the first slash of the line. Lines with a quote before it
-# are taken whole: a comment sign inside of the first quotes is none.
+# are taken whole: a comment sign inside of the first quotes is text.
 _LINE = re.compile(
     r'(?:([^;/"\r\n]*(?:/(?!/)[^;"\r\n]*)?)((?:;|//)[^\r\n]*)?|([^\r\n]*))(\r\n|\r|\n|\Z)',
 )

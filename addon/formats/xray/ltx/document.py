@@ -21,7 +21,6 @@ BLANKS = " \t\v\f\r\n"
 _WITHOUT_BLANKS = dict.fromkeys(map(ord, BLANKS))
 _BREAK = re.compile(r"\r\n|\r|\n")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_TRUE = ("on", "yes", "true", "1")
 
 
 class Line(NamedTuple):
@@ -229,7 +228,7 @@ def words(value: str) -> list[str]:
 
 
 def numbers(value: str, count: int) -> list[float]:
-    """``count`` numbers, as C's ``%f,%f,%f`` reads them: it stops at the first that is none, and the rest is 0."""
+    """``count`` numbers, as C's ``%f,%f,%f`` reads them: it stops at the first that is not one, and the rest is 0."""
     result = [0.0] * count
     place = 0
     for index in range(count):
@@ -242,8 +241,3 @@ def numbers(value: str, count: int) -> list[float]:
             break
         place += 1
     return result
-
-
-def is_true(value: str) -> bool:
-    """Whether the game takes a value for yes."""
-    return value.lower() in _TRUE

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -47,16 +47,6 @@ def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
     return Edit(changed, changes)
 
 
-def without_value(document: Ltx, section: str, key: str) -> Edit:
-    """Remove every line of a key from a section. Raises `WriteError` for a section that is missing."""
-    head, _ = _found(document, section, key)
-    removed = {item.line for one in _heads(document, section) for item in _lines_of(document, one, key)}
-    if not removed:
-        return Edit(document, [])
-    lines = [line for index, line in enumerate(document.lines) if index not in removed]
-    return Edit(Ltx(lines, document.encoding, document.bom), [f"[{head.name}] {key}: removed"])
-
-
 def _heads(document: Ltx, section: str) -> list[Head]:
     sign, bracket, name = section.partition("[")
     change, name = (Change(sign), name.removesuffix("]")) if bracket else (Change.NONE, section)
@@ -66,15 +56,11 @@ def _heads(document: Ltx, section: str) -> list[Head]:
     return found
 
 
-def _lines_of(document: Ltx, head: Head, key: str) -> Iterator[Item]:
-    return (item for item in document.items(head) if item.key == key and item.change is Change.NONE)
-
-
 def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
     """The head and the line that count: the last line of the key, in the last section of the name that has it."""
     heads = _heads(document, section)
     for head in reversed(heads):
-        items = list(_lines_of(document, head, key))
+        items = [item for item in document.items(head) if item.key == key and item.change is Change.NONE]
         if items:
             return head, items[-1]
     return heads[-1], None

@@ -5,7 +5,7 @@ same name with the others, then a weight map for each bone that has points.
 
 Of an imported mesh, what is not edited keeps its bytes. While vertices and faces are those of the import, an edit
 replaces the chunks that it is about: points with their box, normals, smoothing, the faces of surfaces; texture
-coordinates and weights together, as faces name both by one number. With other faces the geometry is written anew; all
+coordinates and weights together, as faces name both by one number. With other faces the geometry is written again; all
 else of the mesh stays.
 """
 
@@ -430,7 +430,7 @@ def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
 
 
 def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
-    """Texture coordinates and weights anew, with the bits of the import where they are not edited."""
+    """New texture coordinates and weights, with the bits of the import where they are not edited."""
     geometry = _geometry(mesh, base, model, report)
     points, faces, refs = base.first(Points), base.first(Faces), base.first(VertexMapRefs)
     if points is None or faces is None or refs is None or len(faces.corners) != len(geometry.corners):

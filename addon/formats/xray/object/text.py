@@ -78,15 +78,15 @@ def _mesh_words(mesh: Mesh) -> Iterator[str]:
 
 def dump(document: Object) -> Iterator[str]:
     """Everything, a value or a row of numbers a line."""
-    yield from _dump_contents(document, "")
+    yield from _dump_contents(document)
 
 
-def _dump_contents(contents: Contents, indent: str) -> Iterator[str]:
+def _dump_contents(contents: Contents) -> Iterator[str]:
     for section in contents.sections:
-        yield f"{indent}{chunk_heading(section.chunk)} {_word(section)}"
-        yield from (f"{indent}  {line}" for line in _dump_value(section))
+        yield f"{chunk_heading(section.chunk)} {_word(section)}"
+        yield from (f"  {line}" for line in _dump_value(section))
     if len(contents.tail):
-        yield f"{indent}tail {bytes(contents.tail).hex()}"
+        yield f"tail {bytes(contents.tail).hex()}"
 
 
 def _word(section: Section[Any]) -> str:
@@ -102,7 +102,7 @@ def _dump_value(section: Section[Any]) -> Iterator[str]:
         if len(section.chunk.body):
             yield bytes(section.chunk.body).hex()
     elif isinstance(value, Contents):
-        yield from _dump_contents(value, "")
+        yield from _dump_contents(value)
     elif isinstance(value, bones.Bones):
         yield from bones.dump(value)
     elif isinstance(value, skl.Skl):

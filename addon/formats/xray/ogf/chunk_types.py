@@ -392,7 +392,7 @@ class BoneNames:
 
 
 BOX, SPHERE, CYLINDER = 1, 2, 3
-"""`Shape.type`; 0 is none."""
+"""`Shape.type`; 0 for no shape."""
 
 
 @dataclass(slots=True, eq=False)
@@ -428,7 +428,7 @@ class Shape:
 
 @dataclass(slots=True, eq=False)
 class Joint:
-    """How a bone hangs on its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
+    """How a bone is joined to its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
 
     ``limits`` (3, 4) float32, a row for x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1 breakable)
     and ``breaking`` (2,) force and torque are None, like ``friction``, where the layout is too old to have them.

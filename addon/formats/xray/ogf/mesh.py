@@ -64,8 +64,8 @@ _PLAIN_TYPES: dict[int, dict[int, int]] = {
 class Settings:
     """How meshes are compared and written.
 
-    ``normal_step`` is how far a component of a normal may lie from the file's and still be untouched (Blender keeps
-    custom normals in 16 bits). ``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl's engine.
+    ``normal_step``: by how much a component of an unedited normal may differ, as Blender keeps custom normals in 16
+    bits. ``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl's engine.
     """
 
     normal_step: float = 0.0
@@ -322,7 +322,7 @@ def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) ->
 
 
 def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
-    """Only of what is written anew: a number that came from the file may go back into it."""
+    """Refuse NaN and infinite numbers in what is edited; the file's own may be written back."""
     masks = {"positions": touched.positions, "normals": touched.normals, "uvs": touched.uvs}
     fresh = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"

@@ -170,7 +170,7 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
 
 
 def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
-    """Whether names and parents are the base's: such a file leaves as it came, whatever the game makes of it."""
+    """Whether names and parents are the base's: such a file stays as it is, even if the game could not load it."""
     labels = [bone.label for bone in bone_names.bones]
     return (
         len(labels) == len(skeleton.bones)

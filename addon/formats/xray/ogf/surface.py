@@ -205,7 +205,7 @@ class Influences:
 
 
 def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
-    """The mesh's weights by bone number, names compared without case. Raises `WriteError` for weights that are none."""
+    """The mesh's weights by bone number, names compared without case. Raises `WriteError` for unusable weights."""
     count = max(len(bones), 1)
     if mesh.weights is None:
         return Influences(np.zeros(0, np.int64), np.zeros(0), len(mesh.positions), count)

@@ -1,7 +1,7 @@
 """What an `.omf` says, in its own order and integers: a library of motions and their parameters.
 
 A motion's body stays one run of bytes with a table of where its tracks begin: 231 motions of 47 tracks are read without
-making ten thousand objects, and an untouched track leaves as it came. `Track` is the typed view of one of them.
+making ten thousand objects, and an unedited track keeps its bytes. `Track` is the typed view of one of them.
 
 Known from the engine's ``SkeletonMotions.cpp`` and the editor's ``ExportSkeleton.cpp``. Unconfirmed by real bytes:
 tracks with flag 8 (float keys, a later engine's).
@@ -196,7 +196,7 @@ class Motion:
 
 @dataclass(slots=True)
 class MotionLibrary:
-    """Chunk 0xE. ``entries`` as they lie in the file: motions, and chunks that are none (the count is chunk 0)."""
+    """Chunk 0xE. ``entries`` in the file's order: motions, and chunks that hold no motion (the count is chunk 0)."""
 
     entries: list[Motion | Chunk]
     tail: Bytes = b""

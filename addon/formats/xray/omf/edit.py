@@ -1,7 +1,7 @@
 """Editing a set of motions as a list: rename, delete, reorder, merge, split, set how they play.
 
-Every function returns a new set and leaves the given one alone; motions nobody named keep their bytes. Names are
-compared as the game does, without case; where a name is there twice the first one is meant.
+Every function returns a new set and leaves the given one alone; motions that are not named keep their bytes. Names are
+compared as the game does, without case; of two motions of one name the first is used.
 
 `problems` are what the game's engine and editor refuse or misread, checked before anything is written.
 """
@@ -128,7 +128,7 @@ def _name_problems(what: str, name: bytes, found: dict[str, str]) -> None:
 
 
 def refuse_new_problems(before: MotionSet | None, after: MotionSet) -> None:
-    """Raise `WriteError` for the first problem that ``before`` did not have: old sins of a file stop nobody's work."""
+    """Raise `WriteError` for the first problem that ``before`` did not have; older ones are not errors."""
     known = problems(before) if before is not None else {}
     for problem, remedy in problems(after).items():
         if problem not in known:
@@ -245,7 +245,7 @@ def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionS
 def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -> MotionSet:
     """``motions`` and behind them those of ``other``, whose tracks are put into this file's bone order.
 
-    A name that is there already is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where
+    An existing name is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where
     the bones differ or a motion plays on a partition that this file lacks.
     """
     chosen = pairs(motions)

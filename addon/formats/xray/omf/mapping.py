@@ -133,7 +133,7 @@ def encode(
     that were read from evaluated poses. Raises `WriteError` for what the game cannot take, unless the base has it.
     """
     start = base if base is not None else _empty_set(skeleton, clips, parts)
-    pairs(start)  # refuses a base of which nobody knows what belongs together
+    pairs(start)  # refuses a base whose motions and definitions do not match
     motions = start.library.motions
     definitions_out = list(start.parameters.definitions)
     renaming = identities is not None
@@ -253,13 +253,13 @@ class Untouched:
 def compare(
     clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
 ) -> Untouched:
-    """The untouched rule over a whole motion; track i of ``clip`` must be track i of ``base``.
+    """The rule for "not edited" over a whole motion; track i of ``clip`` must be track i of ``base``.
 
     ``rest``: the pose the clip's keys were offsets from. Blender adds offsets to it and turns the sum, so the rounding
     of a number has the size of the whole vector and of the rest offset.
 
     ``sampled``: bones that were read from evaluated poses, which are normalised and carry Blender's rounding: one step
-    is allowed for them. Frames behind the base's are untouched only in tracks that are one value there.
+    is allowed for them. Frames behind the base's count as unedited only in tracks that are one value there.
     """
     old = side_by_side(base)
     looked_at = np.array([bone in sampled for bone in clip.bones])[:, None, None]
@@ -323,23 +323,6 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> 
     return np.array(found, np.float64)[:, None, None]
 
 
-def encode_motion(
-    clip: Clip,
-    bones: list[str],
-    base: Motion | None = None,
-    *,
-    rest: Skeleton | None = None,
-    width: Width = Width.AUTOMATIC,
-    sampled: Collection[str] = frozenset(),
-) -> tuple[Motion, list[Item]]:
-    """A motion whose track i moves ``bones[i]``, and what in it differs from ``base``; ``sampled`` as in `compare`.
-
-    Untouched tracks keep the base's bytes. Bones the clip lacks keep the base's track, else stand still in ``rest``.
-    Raises `WriteError` where neither has them.
-    """
-    return next(_encoded([_asked(clip, bones, base, rest, sampled)], rest, width))
-
-
 @dataclass(frozen=True)
 class _Asked:
     """A motion to encode: a ``clip`` of the file's bones, and the ``base`` that it can be compared with.
@@ -354,8 +337,9 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Compared:
-    """A motion beside its base: the ``untouched`` tracks (tracks,), how many rotations and translations of each are
-    not (``turned`` and ``moved``), and the tracks ``numbers`` that were made anew, each off by so many metres.
+    """A motion beside its base: the unedited (``untouched``) tracks (tracks,), how many rotations and translations of
+    each are edited (``turned`` and ``moved``), and the tracks ``numbers`` that were encoded again, each ``off`` by so
+    many metres.
     """
 
     untouched: NDArray[np.bool_]
@@ -379,7 +363,10 @@ def _asked(
 
 
 def _encoded(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> Iterator[tuple[Motion, list[Item]]]:
-    """Each motion as `encode_motion` has it; those of as many frames as their bases are compared several at a time."""
+    """Each motion, whose track i moves bone i, and what in it differs from its base.
+
+    Unedited tracks keep the base's bytes. Motions of as many frames as their bases are compared several at a time.
+    """
     alike: dict[Any, list[int]] = {}
     for number, one in enumerate(asked):
         if one.base is not None:
@@ -474,7 +461,12 @@ def _error(clip: Clip, index: int, track: Track) -> float:
 
 
 def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
-    """The clip with exactly these bones, names compared without case; missing ones filled as `encode_motion` says."""
+    """The clip with exactly these bones, names compared without case.
+
+    Bones that it lacks have ``base``'s tracks, or stand still in ``rest``.
+
+    Raises `WriteError` where neither has them.
+    """
     if [bone.lower() for bone in clip.bones] == [bone.lower() for bone in bones]:
         return clip  # also of a broken file that has two tracks for one bone
     places = {bone.lower(): place for place, bone in reversed(list(enumerate(clip.bones)))}

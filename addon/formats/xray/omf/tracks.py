@@ -254,7 +254,7 @@ def _in_steps(metres: Floats, width: Width) -> Translations:
 def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_], width: Width) -> Translations:
     """The base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's own range where they fit it.
 
-    Otherwise the range is made anew, and with it every key.
+    Else the track gets a new range, and with it new keys.
     """
     if base.size is not None and base.init is not None:
         limit = 127 if base.keys.dtype.itemsize == 1 else 32767

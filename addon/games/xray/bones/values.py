@@ -261,7 +261,7 @@ OF_KIND: dict[type, tuple[str, ...]] = {
 
 @dataclass
 class BonesPlan:
-    """A file that could be written; ``changed`` properties by bone, ``added`` bones, how many are ``untouched``."""
+    """A file that could be written; ``changed`` properties by bone, ``added`` bones, how many are unedited."""
 
     path: str
     data: bytes = b""
@@ -270,7 +270,7 @@ class BonesPlan:
     untouched: int = 0
 
     def sentence(self) -> str:
-        """``1 bone changed, 2 added, 40 untouched``."""
+        """``1 bone changed, 2 added, 40 unchanged``."""
         parts = []
         if self.changed:
             parts.append(f"{len(self.changed)} {'bone' if len(self.changed) == 1 else 'bones'} changed")
@@ -286,7 +286,7 @@ class BonesPlan:
 def import_bones(rig: Object, path: str, report: Report) -> int:
     """Put the properties of the file at ``path`` on the bones of ``rig``; how many bones got some.
 
-    Raises `ReadError` for a file that is none, or of which no bone is in the armature.
+    Raises `ReadError` if the file is not a `.bones` file, or none of its bones is in the armature.
     """
     data = files.read_file(path)
     document = bones_format.read(data, path, report)

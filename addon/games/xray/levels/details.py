@@ -319,7 +319,7 @@ def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
 
 
 def find_problems(ground: Object) -> Iterator[Problem]:
-    """What keeps the ground from being exported and what is worth a look; elements are faces."""
+    """What keeps the ground from being exported, and warnings; elements are faces."""
     data = kept(ground.motionbridge_level, "document")
     points = gather_ground(ground)
     shown = models_of(ground)
@@ -350,7 +350,7 @@ class SlotValues:
     """What selected slots are given; None and missing places stay as they are.
 
     ``plants`` place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1, or
-    None for those that are there. ``ground`` and ``height`` metres; shares from 0 to 1.
+    None to keep them. ``ground`` and ``height`` metres; shares from 0 to 1.
     """
 
     plants: Mapping[int, tuple[int, Sequence[float] | None]] = field(default_factory=dict)

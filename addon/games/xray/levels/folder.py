@@ -56,7 +56,7 @@ TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(PLACED, "p
 
 
 def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
-    """The files of a level folder that are asked for, by name. Raises `ReadError` where it is no folder or has none."""
+    """The files of a level folder that are asked for, by name. Raises `ReadError` where there are none."""
     if not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()

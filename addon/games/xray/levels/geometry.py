@@ -1,8 +1,8 @@
 """Files of a level that are faces: collision, occluders, sound occluders, errors, what grows; and detail models.
 
 A file becomes one mesh, collision on request one for each sector or game material below an empty. Attributes of faces
-hold what the file says of them, materials show it. What nobody touched leaves byte for byte. On the way out, transforms
-of objects are applied and polygons cut into triangles; the scene stays as it is.
+hold what the file says of them, materials show it. What is not edited is written unchanged. Exports apply transforms
+of objects and cut polygons into triangles; the scene stays as it is.
 """
 
 from __future__ import annotations
@@ -363,7 +363,7 @@ _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
 def find_problems(
     context: Context, holder: Object, report: Report, options: LevelExportOptions | None = None
 ) -> list[Offending]:
-    """What the game or its tools would not take, or what is worth a look, with the elements of Blender's meshes."""
+    """What the game or its tools would not load, and warnings, with the elements of Blender's meshes."""
     options = LevelExportOptions() if options is None else options
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
@@ -469,7 +469,7 @@ def set_slots(context: Context, ground: Object, given: level_details.SlotValues)
 
 
 def refresh(context: Context, shown: Object, shown_by: str = "") -> None:
-    """Colour the faces anew by their attributes, which a script may have changed; in object and edit mode alike.
+    """Colour the faces again by their attributes, which a script may have changed; in object and edit mode alike.
 
     ``shown_by`` what the ground is coloured by from now on. Raises `WriteError`.
     """

@@ -39,7 +39,7 @@ Floats = NDArray[np.float64]
 Finding = tuple[Any, Problem]
 
 APART = 0.5
-"""Metres between what is seen and what collides that are worth a look; the compiler keeps them within a centimetre."""
+"""Metres between visual and collision meshes that are reported; the compiler keeps them within a centimetre."""
 MOST_GROUND = 10.0
 """Metres above a node in which the ground that buries it is looked for."""
 STICKS_OUT = 0.25
@@ -55,7 +55,7 @@ _AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 
 
 def find(scene: Scene, holder: Object) -> list[Finding]:
-    """Everything that is worth a look in the level that ``holder`` remembers, each with the object it is of.
+    """The warnings of all checks on the level that ``holder`` remembers, each with its object.
 
     Of an AI map, its nodes alone.
     """
@@ -275,12 +275,12 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
         yield from _of(shown, problems.some(wrong, "slots", what, remedy))
 
 
-def _grounded(layers: _Layers, low: Floats, reach: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
-    """(n,) whether there is ground above the places ``low`` (n, 3), not farther than ``reach`` (n,).
+def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
+    """(n,) whether there is ground above the points ``low`` (n, 3), at most ``height`` (n,) metres.
 
     Without a search ``tree`` of faces, the ``boxes`` of what is seen count as ground.
     """
-    high = low + np.stack([np.zeros_like(reach), np.zeros_like(reach), reach], axis=1)
+    high = low + np.stack([np.zeros_like(height), np.zeros_like(height), height], axis=1)
     if tree is None:
         return _inside(boxes, low, high, APART)
     result = np.zeros(len(low), np.bool_)
@@ -289,7 +289,7 @@ def _grounded(layers: _Layers, low: Floats, reach: Floats, tree: Any, boxes: Flo
             if number % _SOME == 0:
                 layers.pause()
             top = high[number] + (dx, dy, 0.0)
-            result[number] = tree.ray_cast(top, (0, 0, -1), float(reach[number]))[0] is not None
+            result[number] = tree.ray_cast(top, (0, 0, -1), float(height[number]))[0] is not None
     return result
 
 

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 FRONT, BACK = (0.2, 0.75, 0.9, 1.0), (0.9, 0.35, 0.6, 1.0)
 """Of portals: the side that is seen from the front sector, and the other."""
 WATTS = 10.0
-"""Of a point light that reaches a metre: at half its range it then gives about a watt per square metre."""
+"""Of a point light with a range of a metre: at half of it it then gives about a watt per square metre."""
 MOST_WATTS = 1e6
 SUN_STRENGTH = 3.0
 LEAST_SIZE = 0.01
@@ -201,7 +201,7 @@ LINKS = "motionbridge_ai_links"
 
 
 def show_links(shown: Object) -> tuple[int, int]:
-    """Make the links of an AI map's object anew, below it; how many lead both ways, and how many one way.
+    """Replace the objects of an AI map's links, below its own; how many lead both ways, and how many one way.
 
     Raises `ReadError`.
     """

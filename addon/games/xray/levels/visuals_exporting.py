@@ -50,7 +50,7 @@ DISPLAY = 1e-4
 
 @dataclass
 class _Found:
-    """The objects of one level file: ``first`` by kind and row, ``copies`` of rows that are there already, by kind.
+    """The objects of one level file: ``first`` by kind and row, ``copies`` of these rows, by kind.
 
     All impostors are one object, in row 0. ``boxes`` stand for many surfaces or trees. ``saved``: whether the file was
     saved since the import.

@@ -546,7 +546,7 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
         ("material", "game material"),
     ):
         held = getattr(surface, name)
-        # Compared as text: bytes that are no text stay.
+        # Compared as text: bytes that are not text stay.
         if held is not None and names.decode(held) != names.decode(getattr(now, name)):
             values[name] = getattr(now, name)
             fields.append(label)

@@ -1,7 +1,7 @@
 """Models of X-Ray out of Blender: gather, encode onto the bytes that were imported, write.
 
-What nobody touched is written as the file had it: a bone's rest pose counts as untouched while Blender still has what
-it had after the import, and then the file's own numbers are taken, which Blender cannot hold exactly.
+What is not edited is written as the file had it. A bone's rest pose counts as unedited while Blender still has what it
+had after the import; then the file's own numbers are used, which Blender cannot hold exactly.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SAME_TURN, SAME_PLACE = 1e-5, 1e-6
-"""Elements and metres that a rest matrix may stray while nobody edits it; saving and edit mode moved none in tests."""
+"""Elements and metres by which an unedited rest matrix may differ; saving and edit mode moved none in tests."""
 NORMAL_STEP = 2e-4
 """How far normals stray that Blender holds in 16 bits."""
 
@@ -98,7 +98,7 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
 def export_model(
     context: Context, holder: Object, path: Path | str, options: ModelExportOptions, report: Report
 ) -> Plan:
-    """Write the model to ``path``, whole or not at all; untouched, it is the imported file. Raises `WriteError`."""
+    """Write the model to ``path``, whole or not at all; if it is not edited, the imported file. Raises `WriteError`."""
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
@@ -209,7 +209,7 @@ def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report:
 
 
 def gather_skeleton(rig: Object, base: Ogf) -> Skeleton:
-    """The rig's bones in the model's order; those nobody moved at rest as the model's file has them."""
+    """The rig's bones in the model's order; where a rest pose is not edited, the one of the model's file."""
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place_of = {bone: place for place, bone in enumerate(now.bones)}
     ordered = bone_properties.in_order(rig)

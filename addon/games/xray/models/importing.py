@@ -294,7 +294,7 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
     try:
         document = ogf.read(files.read_file(path), str(path), Report())
     except MotionbridgeError:
-        # A broken neighbour is no reason to say anything: nobody asked for it.
+        # A broken file beside it is not reported: it was not chosen.
         return False
     return any(motions in reference.files for reference in references_of(document, tree))
 

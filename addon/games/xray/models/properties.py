@@ -118,7 +118,7 @@ _SHOWN = sum(item[3] for item in FLAG_ITEMS)
 
 
 def flags_of(model: "EditorModelProperties") -> int:
-    """The flags as the file stores them, 0 for a text that is no number. ``model`` is an `EditorModelProperties`."""
+    """The flags as the file stores them, 0 for a text that is not a number. ``model`` is an `EditorModelProperties`."""
     try:
         return int(model.flags or "0", 16) & 0xFFFF_FFFF
     except ValueError:

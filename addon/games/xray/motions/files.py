@@ -320,7 +320,7 @@ def target_names(motion: Any) -> list[str]:
 
 
 def target_name(motion: MotionProperties) -> str:
-    """What the motion plays on, by name; its number where nobody knows the name."""
+    """The bone part or bone that the motion plays on, by name; its index where the name is unknown."""
     number = motion.bone_or_part
     return next((name for name, known in _choices(motion) if known == number), str(number))
 

@@ -177,7 +177,7 @@ def import_motions(
     """One action for each motion of the file at ``path``, on the armature object ``rig``.
 
     ``read`` gives the file where it has been read already, such as `ReadFiles.take`.
-    Raises `ReadError` for a file that is none, of which no bone is in the armature, or what its codec refuses.
+    Raises `ReadError` if the file is not a motion file, none of its bones is in the armature, or its codec refuses it.
     """
     with rows_removed_on_failure(rig, codec.lists.files):
         opened = read(codec, path, report) if read is not None else codec.read(path, report)

@@ -166,7 +166,7 @@ class OmfCodec:
     def settle(
         self, plan: MotionPlan, rig: Object, file: MotionFile | None = None, options: MotionExportOptions | None = None
     ) -> MotionFile | None:
-        """What is on disk is now what counts as untouched; without ``file`` the rig gets a new one."""
+        """The file on disk is now the imported one; without ``file`` the rig gets a new one."""
         return settle(plan, rig, file, options)
 
 
@@ -495,7 +495,7 @@ def update_status(
     look: bool = True,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Compare each action with what its file has: new, edited or untouched.
+    """Compare each action with what its file has: new, edited or unedited.
 
     ``look`` False samples nothing: what only sampling could tell is unknown then.
     """

@@ -282,7 +282,7 @@ def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list
 
 
 def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOptions | None) -> Any:
-    """After ``plan`` was written: what is on disk is now what counts as untouched. Gives back the motion file.
+    """After ``plan`` was written: the file on disk is now the imported one. Returns the motion file.
 
     Without ``file`` the rig gets a new one, so that new motions can be saved back from now on.
     """

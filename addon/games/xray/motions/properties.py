@@ -1,7 +1,7 @@
 """What X-Ray adds to actions and rigs: how a motion plays, its marks, and the file it came from.
 
-The bytes a motion had travel with its action, the rest of its file with the rig, so that whatever nobody touches leaves
-as it came. Of the editor's motions, too, `MotionProperties` says how the game plays them: the same panels show it.
+An action keeps its motion's bytes and the rig the rest of the file, so that what is not edited is written unchanged.
+`MotionProperties` also say how the game plays the editor's motions: the same panels show them.
 """
 
 from typing import Any

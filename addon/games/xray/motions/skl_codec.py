@@ -463,7 +463,7 @@ class SklHost:
         return motions
 
     def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
-        """The imported file, which may end in bytes nobody knows; a new one without any."""
+        """The imported file, which may end in unknown bytes, or a new one."""
         if self.document is None:
             return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
         places = action_lists.members(self.file, SKL_LISTS)
@@ -504,7 +504,7 @@ class _Kept:
         return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
 
     def digest(self, place: int) -> bytes:
-        """What tells a bone's untouched F-curves; empty in files of versions that kept none."""
+        """The digest of a bone's unedited F-curves; empty in files of versions that kept none."""
         begin = self.numbers[place] * pose.DIGEST_SIZE
         return self.drawn[begin : begin + pose.DIGEST_SIZE]
 

@@ -1,7 +1,7 @@
 """The editor's motions on one rig: a bone's file channels as pose-bone channels, and back.
 
-The same arithmetic builds an action and, when it is exported, says what of it nobody touched: the bytes that travel
-with the action are shown once more, and what stands on the action is compared with that.
+The same arithmetic builds an action and, when it is exported, tells what of it is not edited: the bytes kept with the
+action are decoded again, and the action's keys are compared with the result.
 """
 
 from __future__ import annotations

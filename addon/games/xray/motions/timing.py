@@ -1,7 +1,7 @@
 """When things happen in a motion of a file: its marks, and how long it is.
 
 Of marks, intervals in seconds are the truth, pose markers on whole frames a view of them. Two real times in three lie
-between frames, so a marker nobody moved must never round its interval.
+between frames, so a marker that is not moved must never round its interval.
 
 Keys behind the last frame of the file make a motion longer, the action's frame range makes it shorter. The number of
 frames is read from the bytes kept with the action, so that files of every version say it.

@@ -18,7 +18,6 @@ from addon.formats.xray.ltx.document import (
     Include,
     Item,
     cleaned,
-    is_true,
     numbers,
     unquoted,
     words,
@@ -134,7 +133,6 @@ def test_numbers_are_read_as_c_reads_them(text, values):
 
 
 def test_values_of_other_kinds():
-    assert [is_true(text) for text in ("on", "YES", "true", "1", "0", "off", "")] == [True] * 4 + [False] * 3
     assert words("a, b,c") == ["a", "b", "c"]
     assert words("") == []
     assert unquoted('"a b"') == "a b"

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from addon.core.errors import WriteError
 from addon.formats.xray.ltx import codec, write
-from addon.formats.xray.ltx.edit import with_value, without_value
+from addon.formats.xray.ltx.edit import with_value
 from tests.real_files import corpus_files
 
 
@@ -63,12 +63,6 @@ def test_letters_are_written_in_the_files_encoding():
     assert edited("[a]\nkey = я\n".encode(), "a", "key", "ж")[0] == "[a]\nkey = ж\n".encode()
     with pytest.raises(WriteError, match="1251"):
         edited(b"[a]\nkey = 1\n", "a", "key", "漢")
-
-
-def test_a_key_is_removed_with_all_its_lines():
-    edit = without_value(codec.parsed(b"[a]\nkey = 1 ; c\nx = 1\nkey = 2\n[b]\nkey = 3\n"), "a", "key")
-    assert (write(edit.document), edit.changes) == (b"[a]\nx = 1\n[b]\nkey = 3\n", ["[a] key: removed"])
-    assert without_value(edit.document, "a", "key").changes == []
 
 
 VALUES = st.text(st.sampled_from("ab19.,-_ \\|$"), min_size=1, max_size=12).filter(str.strip)

@@ -18,7 +18,7 @@ from addon.formats.xray import omf
 from addon.formats.xray.omf import mapping
 from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import Motion, MotionSet, TrackFlag, track_bones
-from addon.formats.xray.omf.mapping import Identity, decode, decode_motion, encode, encode_motion
+from addon.formats.xray.omf.mapping import Identity, decode, decode_motion, encode
 from addon.formats.xray.omf.tracks import Width
 from tests.formats.xray.omf.test_bytes import TRACKS, crc, definition, motion, omf_file, parameters
 from tests.real_files import VECTORS, corpus_files
@@ -71,6 +71,16 @@ def flat_skeleton(bones: int) -> Skeleton:
         np.zeros((bones, 3)),
         space.XRAY_ROOT_FRAME,
     )
+
+
+def set_of(motion: Motion) -> MotionSet:
+    """A file of one motion, named walk."""
+    bones = max(motion.track_count, 1)
+    motions, _ = encode([identity_clip(bones, 1)], skeleton=flat_skeleton(bones))
+    old = motions.library.motions[0]
+    motion.identifier = old.identifier
+    motions.library.entries[motions.library.entries.index(old)] = motion
+    return motions
 
 
 def test_a_file_with_fewer_definitions_than_motions_is_refused_by_index_too():
@@ -233,19 +243,21 @@ def test_a_longer_or_shorter_track_keeps_its_keys_and_their_range() -> None:
 def test_a_motion_without_frames_leaves_as_it_came_and_can_be_edited() -> None:
     keyless = Motion.of(b"walk", 0, [b"\0" + bytes(4) + bytes(12), b"\x02" + bytes(20)])
     clip = decode_motion(keyless, ["bone0", "bone1"])
-    made, changes = encode_motion(clip, ["bone0", "bone1"], keyless)
-    assert (made.frames, made.body, changes) == (0, keyless.body, [])
+    motions, changes = encode([clip], set_of(keyless))
+    assert (motions.library.motions[0].frames, motions.library.motions[0].body, changes.parts) == (0, keyless.body, [])
     clip.translations[1, 0, 0] = 1
-    made, changes = encode_motion(clip, ["bone0", "bone1"], keyless)
+    motions, changes = encode([clip], set_of(keyless))
+    made = motions.library.motions[0]
     assert (made.frames, made.track_count, made.leftover) == (1, 2, 0)
-    assert len(changes) == 2
+    assert len(changes.parts[0].items) == 2
 
 
 def test_a_motion_without_tracks_is_refused() -> None:
     with pytest.raises(WriteError, match="'walk' has no tracks"):
-        encode_motion(identity_clip(1, 1), [], Motion.of(b"walk", 1, []))
+        encode([identity_clip(1, 1)], set_of(Motion.of(b"walk", 1, [])))
+    without_bones, _ = encode([], skeleton=flat_skeleton(0))
     with pytest.raises(WriteError, match="lists no bones"):
-        encode_motion(identity_clip(1, 1), [])
+        encode([identity_clip(1, 1)], without_bones)
 
 
 @pytest.mark.parametrize("half_range", [0.024, 0.026, 1.4, 1.6])
@@ -378,9 +390,9 @@ def test_still_motions_of_any_usual_length_can_be_edited_in_place() -> None:
 
 def test_a_motion_too_long_to_be_read_can_be_replaced() -> None:
     claiming = Motion.of(b"walk", 0xFFFF_FFFF, [b"\x02" + bytes(20)])
-    made, changes = encode_motion(identity_clip(1, 3), ["bone0"], claiming)
-    assert made.frames == 3
-    assert [change.keys for change in changes] == [6]
+    motions, changes = encode([identity_clip(1, 3)], set_of(claiming))
+    assert motions.library.motions[0].frames == 3
+    assert [change.keys for change in changes.parts[0].items] == [6]
 
 
 def test_a_longer_clip_keeps_what_stands_still() -> None:
