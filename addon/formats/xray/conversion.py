@@ -239,7 +239,8 @@ def _tracks(clip: Clip) -> list[BoneTrack]:
     tracks = []
     for number, bone in enumerate(clip.bones):
         place = space.xray_bone_translations(clip.translations[number])
-        turn = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller warns of what is not finite
+            turn = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
         channels = (*place.T, -turn[:, 1], -turn[:, 0], turn[:, 2])
         keyed = [bool(clip.translation_keyed[number])] * 3 + [bool(clip.rotation_keyed[number])] * 3
         envelopes = [_stepped(values if moves else values[:1]) for values, moves in zip(channels, keyed, strict=True)]

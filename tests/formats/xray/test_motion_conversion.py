@@ -9,7 +9,7 @@ from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import bones, conversion, omf, skl
 from addon.formats.xray import object as editor_model
-from addon.formats.xray.omf.document import Motion
+from addon.formats.xray.omf.document import Motion, Track, TrackFlag
 from addon.formats.xray.omf.mapping import decode as decode_clips
 from tests.real_files import corpus_files
 
@@ -104,6 +104,27 @@ def test_translations_beyond_32_bits_become_infinite_with_a_warning(samples):
     values = [envelope.keys["value"] for track in made.motions[0].tracks for envelope in track.envelopes]
     assert sum(np.isinf(channel).sum() for channel in values) > 0
     assert not any(np.isnan(channel).any() for channel in values)
+
+
+@pytest.mark.filterwarnings("error")
+def test_infinite_rotations_of_a_damaged_file_stay_on_their_frames_with_a_warning(samples):
+    document = read(omf, (samples / "humanoid.omf").read_bytes(), "humanoid.omf")
+    motion = document.motion_set.library.motions[0]
+    tracks = [motion.track(number) for number in range(motion.track_count)]
+    sound = read(omf, omf.write(document), "humanoid.omf")
+    damaged = np.tile(np.array([0, 0, 0, 1], "<f4"), (motion.frames, 1))
+    damaged[3] = (np.inf, 0, np.inf, np.nan)
+    tracks[2] = Track(TrackFlag.FLOAT_KEYS, damaged, np.zeros((1, 3), "<f4"), rotation_crc=0)
+    motion.body = Motion.of(motion.name, motion.frames, tracks).body
+    report = Report()
+    made = conversion.editor_motions(read(omf, omf.write(document), "humanoid.omf"), report)
+    assert any("NaN or infinite values" in warning for warning in report.warnings)
+    values = np.stack([envelope.keys["value"] for envelope in made.motions[0].tracks[2].envelopes[3:]])
+    assert np.flatnonzero(np.isnan(values).any(axis=0)).tolist() == [3]
+    others = conversion.editor_motions(sound, Report()).motions[0].tracks
+    for number in {*range(motion.track_count)} - {2}:
+        for one, other in zip(made.motions[0].tracks[number].envelopes, others[number].envelopes, strict=True):
+            assert one.keys.tobytes() == other.keys.tobytes()
 
 
 @pytest.mark.parametrize("last", [-1, 1 << 30])
