@@ -84,7 +84,7 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
     return omf.write(new_omf(encode(clips, skeleton=skeleton)[0]))
 
 
-def made_editor_motions(motions: int = EDITOR_MOTIONS, *, per_frame: bool) -> bytes:
+def made_editor_motions(*, per_frame: bool) -> bytes:
     """A skls onto the skeleton of `made_skeleton`, six channels a bone.
 
     ``per_frame``: 60 keys on 60 frames each, linear or TCB by turns, as editors export them. Else a bone in three holds
@@ -93,7 +93,7 @@ def made_editor_motions(motions: int = EDITOR_MOTIONS, *, per_frame: bool) -> by
     random = np.random.default_rng(11)
     skeleton = made_skeleton()
     made = []
-    for number in range(motions):
+    for number in range(EDITOR_MOTIONS):
         tracks = []
         for bone, name in enumerate(skeleton.bones):
             shape = (Shape.LINEAR, Shape.TCB)[number % 2] if per_frame else (4, 3, 0)[bone % 3]

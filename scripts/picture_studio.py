@@ -133,12 +133,12 @@ def key(name: str) -> Steps:
     yield from press(name, window().width // 2, window().height // 2)
 
 
-def open_sidebar(kind: str = "VIEW_3D", tab: str = "Motionbridge") -> Steps:
-    """Open an editor's sidebar at a tab."""
+def open_sidebar(kind: str = "VIEW_3D") -> Steps:
+    """Open an editor's sidebar at our tab."""
     space(kind).show_region_ui = True
     yield 0.5
     region = next(region for region in area(kind).regions if region.type == "UI")
-    region.active_panel_category = tab
+    region.active_panel_category = "Motionbridge"
     area(kind).tag_redraw()
     yield 0.5
 

@@ -6,6 +6,8 @@ a face twice, a face folded to a line, one without area.
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -47,13 +49,10 @@ def _quads(*quads: Corners) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
     return positions, triangles
 
 
-def _walls(low: float, high: float, height: float) -> list[Corners]:
-    """The four walls of a square hut, seen from outside."""
-    ring = [(low, low), (high, low), (high, high), (low, high)]
-    return [
-        [(*ring[side], 0.0), (*ring[(side + 1) % 4], 0.0), (*ring[(side + 1) % 4], height), (*ring[side], height)]
-        for side in range(4)
-    ]
+def _walls() -> list[Corners]:
+    """The four walls of the hut, seen from outside."""
+    ring = [(-2, -2), (2, -2), (2, 2), (-2, 2), (-2, -2)]
+    return [[(*left, 0.0), (*right, 0.0), (*right, 2.5), (*left, 2.5)] for left, right in pairwise(ring)]
 
 
 def _flat(low: float, high: float, height: float) -> Corners:
@@ -66,7 +65,7 @@ def _faces(mesh: Mesh, **columns: NDArray[np.generic]) -> Mesh:
 
 
 def _collision() -> cform.Cform:
-    positions, triangles = _quads(_flat(-5, 5, 0), *_walls(-2, 2, 2.5), _flat(-2, 2, 2.5), _flat(-1.875, 1.875, 0.125))
+    positions, triangles = _quads(_flat(-5, 5, 0), *_walls(), _flat(-2, 2, 2.5), _flat(-1.875, 1.875, 0.125))
     # Face 14 lies on face 2, face 15 is folded to a line, face 16 has three places on one line.
     extra = np.array([[4, 5, 6], [0, 1, 1], [0, 28, 1]], np.int32)
     positions = np.concatenate([positions, np.array([[0.0, -5.0, 0.0]], np.float32)])
@@ -89,13 +88,13 @@ def _collision() -> cform.Cform:
 def _occluders() -> Occluders:
     # The last is smaller than a level compiler accepts.
     tiny = [(4.0, 4.0, 0.0), (4.03125, 4.0, 0.0), (4.03125, 4.0, 0.03125), (4.0, 4.0, 0.03125)]
-    positions, triangles = _quads(*_walls(-2, 2, 2.5), _flat(-2, 2, 2.5), tiny)
+    positions, triangles = _quads(*_walls(), _flat(-2, 2, 2.5), tiny)
     two_sided = np.repeat([True, True, True, True, False, True], 2)
     return hom.encode(_faces(Mesh("level.hom", positions, triangles), **{TWO_SIDED: two_sided}))[0]
 
 
 def _sound_occluders() -> Occluders:
-    positions, triangles = _quads(*_walls(-2, 2, 2.5), _flat(-2, 2, 2.5))
+    positions, triangles = _quads(*_walls(), _flat(-2, 2, 2.5))
     occlusion = np.repeat(np.array([0.05, 0.05, 0.05, 0.6, 0.0], np.float32), 2)
     two_sided = np.repeat([True, True, True, True, False], 2)
     mesh = _faces(Mesh("level.som", positions, triangles), **{TWO_SIDED: two_sided, som.OCCLUSION: occlusion})
