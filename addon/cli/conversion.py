@@ -6,14 +6,16 @@ import argparse
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 from ..core.errors import MotionbridgeError, WriteError
-from ..core.files import resolved, warn_of_replacing, write_atomically
+from ..core.files import read_file, resolved, warn_of_replacing, write_atomically
 from ..core.report import Report
 from ..formats import Format, GameModelChoice
-from . import processes, skeleton_choice
+from ..formats.arma import model_cfg
+from ..formats.arma.skeletons import BUILT_IN, Hierarchy
+from . import processes
 from .inspection import expanded, opened
 from .output import TROUBLE, complain
 
@@ -90,7 +92,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="FILE",
         help="with --to ogf: the .ogf or .omf whose order of bones the model gets, so that its motions fit",
     )
-    skeleton_choice.add_options(command)
+    known = ", ".join(BUILT_IN)
+    command.add_argument("--model-cfg", metavar="CFG", help="for .rtm: the model.cfg with the skeleton")
+    command.add_argument(
+        "--skeleton", metavar="NAME", help=f"for .rtm: a skeleton of that model.cfg, or without one: {known}"
+    )
     processes.add_option(command)
     command.set_defaults(run=_convert)
 
@@ -196,7 +202,7 @@ def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Repor
         return conversion
     along = found.along_skeleton.get(task.to)
     if along is not None:
-        hierarchy = skeleton_choice.chosen_hierarchy(task.file, task.model_cfg, task.skeleton, told)
+        hierarchy = _chosen_hierarchy(task.file, task.model_cfg, task.skeleton, told)
         return lambda document, report: along(document, hierarchy, report)
     known = ", ".join((*found.conversions, *found.along_skeleton, *found.renderings))
     raise WriteError(
@@ -204,6 +210,28 @@ def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Repor
         file=task.file,
         remedy=f"Known: {known}" if known else "This format has one version",
     )
+
+
+def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Report) -> Hierarchy | None:
+    """The skeleton asked for; None where none was. Raises `ReadError`, and `WriteError` where the choice is open.
+
+    Of a model.cfg without a name it is the one that belongs to ``file``, or the only one that has bones.
+    """
+    if cfg is None:
+        if name is not None and name not in BUILT_IN:
+            raise WriteError(f"there is no built-in skeleton {name!r}", remedy=f"Known: {', '.join(BUILT_IN)}")
+        return BUILT_IN[name] if name is not None else None
+    config = model_cfg.read(read_file(cfg), cfg, report)
+    with_bones = [found for found in config.skeletons.values() if found.parents]
+    found = config.skeleton(name) if name is not None else config.skeleton_of(PurePath(file).stem)
+    if found is None and name is None and len(with_bones) == 1:
+        found = with_bones[0]
+    if found is None:
+        there = ", ".join(skeleton.name for skeleton in with_bones)
+        problem = f"there is no skeleton {name!r}" if name is not None else "the file has several skeletons"
+        remedy = f"Choose one with --skeleton: {there}" if there else "The file describes no skeleton: give another"
+        raise WriteError(problem, file=cfg, remedy=remedy)
+    return found
 
 
 def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes]]:

@@ -10,7 +10,7 @@ from typing import Any
 from ..core import names
 from ..core.errors import ReadError, WriteError
 from ..core.files import resolved, warn_of_replacing, write_atomically
-from ..core.report import Report
+from ..core.report import Report, counted
 from ..formats import format_named
 from ..formats.xray.omf import edit, text
 from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
@@ -205,7 +205,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     for line in replacing.lines():
         complain(line)
     write_atomically(output, data, backup=chosen.backup)
-    print(f"{output}: {len(changed.library.motions)} motions, {len(data)} bytes")
+    print(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")
 
 
 def _same_file(one: str, other: str) -> bool:
