@@ -615,20 +615,15 @@ def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
 
 @contextmanager
 def evaluated_mesh(
-    context: Context,
-    shown: Object,
-    report: Report,
-    *,
-    modifiers: bool,
-    without: Container[str] = (),
+    context: Context, shown: Object, report: Report, *, modifiers: bool, without: Container[str] = ()
 ) -> Iterator[Any]:
-    """The mesh that modifiers make of an object, or None for its own: ``modifiers`` False, or there are none.
+    """The mesh that modifiers and shape keys make of an object, or None for its own: not wanted, or there are none.
 
     Modifiers of the types ``without`` are not what anybody means: where there are no others, the mesh is its own.
     """
     if not modifiers:
         warn_of_modifiers(shown, report, without)
-    if not modifiers or not _active_modifiers(shown, without):
+    if not modifiers or not (_active_modifiers(shown, without) or _active_shape_keys(shown)):
         yield None
         return
     if shown.mode == "EDIT":
@@ -641,13 +636,20 @@ def evaluated_mesh(
 
 
 def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:
-    """Say which modifiers do not count."""
-    if active := _active_modifiers(shown, without):
-        report.warn(f"modifiers are not applied ({', '.join(active)})", shown.name)
+    """Say which modifiers and shape keys do not count."""
+    for what, active in (("modifiers", _active_modifiers(shown, without)), ("shape keys", _active_shape_keys(shown))):
+        if active:
+            report.warn(f"{what} are not applied ({', '.join(active)})", shown.name)
 
 
 def _active_modifiers(shown: Object, without: Container[str]) -> list[str]:
     return [change.name for change in shown.modifiers if change.show_viewport and change.type not in without]
+
+
+def _active_shape_keys(shown: Object) -> list[str]:
+    keys, pinned = shown.data.shape_keys, shown.active_shape_key if shown.show_only_shape_key else None
+    blocks = keys.key_blocks[1:] if keys is not None else ()
+    return [key.name for key in blocks if (key == pinned if pinned else key.value and not key.mute)]
 
 
 @dataclass(frozen=True)

@@ -40,7 +40,7 @@ def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCur
     if compat.SLOTTED and slot is None:
         return []
     bag = compat.curve_bag(data.action, slot)
-    return [curve for curve in bag.fcurves if curve.mute == muted] if bag is not None else []
+    return [curve for curve in bag.fcurves if compat.is_muted(curve) == muted] if bag is not None else []
 
 
 def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tuple[str, int], Any]:

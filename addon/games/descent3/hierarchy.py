@@ -12,7 +12,7 @@ A new model has a holder for meshes, points of a part, guns and turrets of batte
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -69,8 +69,10 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
         for found in candidates
         if found in in_scene and not found.motionbridge_descent_model.is_model and holder_of(found) == holder
     ]
-    points = sorted(filter(is_point, own), key=_point_order)
-    parts = sorted(filter(is_part, own), key=_part_order)
+    points = _copies_last(sorted(filter(is_point, own), key=_point_order), _point_of_file)
+    parts = _copies_last(
+        sorted(filter(is_part, own), key=_part_order), lambda part: part.motionbridge_descent_part.source
+    )
     indices = {part: index for index, part in enumerate(parts)}
     for found in own:
         if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
@@ -99,6 +101,25 @@ def _part_order(part: Object) -> tuple[int, bool, int, str]:
     return source, part.name != properties.shown_name, depth, part.name
 
 
+def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
+    """Those that are no row of the file (-1), or the first of a row, in their order; then other copies of rows."""
+    taken: set[Any] = set()
+    copies = []
+    for found in ordered:
+        row = row_of(found)
+        if row in taken:
+            copies.append(found)
+        elif row != -1:
+            taken.add(row)
+    return [*(found for found in ordered if found not in copies), *copies]
+
+
+def _point_of_file(point: Object) -> Any:
+    """Which of the file's points an empty is or was copied from, -1 for none; a copy with an index of its own is new."""
+    properties = point.motionbridge_descent_point
+    return (properties.kind, properties.source, properties.number) if properties.source >= 0 else -1
+
+
 def _point_order(point: Object) -> tuple[int, int, str]:
     properties = point.motionbridge_descent_point
     index = properties.number if properties.number >= 0 else _LATER
@@ -118,11 +139,9 @@ def _above(child: Object) -> Object | None:
     parent = child.parent
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
         return parent
-    on_bones = {
-        other.parent_bone: other
-        for other in parent.children
-        if other.parent_type == "BONE" and other.motionbridge_descent_part.is_part
-    }
+    others = [one for one in parent.children if one.parent_type == "BONE" and one.motionbridge_descent_part.is_part]
+    # Of a part and its copies on one bone, the copies hang on the part.
+    on_bones = {other.parent_bone: other for other in sorted(others, key=_part_order, reverse=True)}
     bone = parent.data.bones.get(child.parent_bone)
     if bone is not None and on_bones.get(bone.name) not in (None, child):
         return on_bones[bone.name]
@@ -217,7 +236,7 @@ def local_at_rest(found: Object) -> Floats:
         elif "location" in animated:
             location = Vector(properties.offset) if properties.is_part else _first_location(found)
         rotation = Quaternion() if "rotation" in animated else found.matrix_basis.to_quaternion()
-        scale: Any = Vector((1, 1, 1)) if "scale" in animated else found.scale
+        scale: Any = _kept_scale(found) if "scale" in animated else found.scale
         basis = Matrix.LocRotScale(location, rotation, scale)
     return array(found.matrix_parent_inverse) @ array(basis)
 
@@ -231,18 +250,36 @@ def _first_location(found: Any) -> Vector:
     return location
 
 
+def _kept_scale(found: Object) -> Vector:
+    """The scale of all keys where they are of one: I keys scale with location and rotation. No scale where it changes."""
+    scale, data = found.scale.copy(), found.animation_data
+    driven = {curve.data_path for curve in data.drivers} if data is not None else set()
+    for curve in _curves_of_all_actions(found):
+        if curve.data_path == "scale":
+            values = {round(key.co.y, 6) for key in curve.keyframe_points}
+            if len(values) != 1 or len(curve.modifiers) or "scale" in driven:
+                return Vector((1, 1, 1))
+            scale[curve.array_index] = curve.keyframe_points[0].co.y
+    return Vector((1, 1, 1)) if "scale" in driven else scale
+
+
 def _animated_channels(found: Object) -> set[str]:
     """Those of location, rotation and scale that drivers, the action or NLA strips animate."""
     data = found.animation_data
     if data is None:
         return set()
-    curves = list(data.drivers)
+    curves = [*data.drivers, *_curves_of_all_actions(found)]
+    return {curve.data_path.partition("_")[0] for curve in curves} & {"location", "rotation", "scale"}
+
+
+def _curves_of_all_actions(found: Object) -> list[Any]:
+    """The F-curves of the action and of NLA strips."""
+    data = found.animation_data
+    if data is None:
+        return []
     actions = [data.action] if data.action is not None else []
     actions += [strip.action for track in data.nla_tracks for strip in track.strips if strip.action is not None]
-    for action in actions:
-        bag = compat.curve_bag(action, compat.suitable_slot(action, found) if compat.SLOTTED else None)
-        curves += list(bag.fcurves) if bag is not None else []
-    return {curve.data_path.partition("_")[0] for curve in curves} & {"location", "rotation", "scale"}
+    return [curve for action in actions for curve in compat.curves_of(action, found)]
 
 
 def array(matrix: Any) -> Floats:

@@ -357,10 +357,15 @@ def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
         part.links.append(_Link(owner, bone, curves, rotates))
         part.curves += list(curves.values())
         part.sampled += _why_sampled(owner, bone, rotates=rotates)
-    if above is not None and above.parent_type == "BONE" and any(link.bone for link in part.links[1:]):
+    if above is not None and any(_hang_together(link.owner, above) for link in part.links if not link.bone):
         own = transforms.channels_of(transforms.playing_curves(above))
         part.on_bone = _Link(above, "", own, rotates_itself(above) is None)
     return part
+
+
+def _hang_together(one: Object, other: Object) -> bool:
+    """Whether both are parented to bones of the same armature."""
+    return one.parent == other.parent and (one.parent_type, other.parent_type) == ("BONE", "BONE")
 
 
 def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:

@@ -234,6 +234,8 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
 
 UNKNOWN = "motionbridge_unknown_texture"
 """Property of a material for a texture index outside of the table, or for a texture without a name."""
+PICTURE = "motionbridge_picture"
+"""Property of a material: the image that shows its texture."""
 MISSING = (0.8, 0.0, 0.8, 1.0)
 _NUMBERED = re.compile(r"\.\d{3,}$")
 
@@ -251,34 +253,41 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
         if textures is not None:
             report.warn("a texture is missing; set the Descent 3 folder to see it", look.texture)
         return material.build(look)
-    return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
+    made = material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
+    made[PICTURE] = picture.image
+    return made
 
 
 def gather_material(found: typed.Material | None) -> Material:
     """The texture or colour of a Blender material; None, an empty slot, is a face without either.
 
-    A material made in Blender has the texture that its image is named after, otherwise its own colour.
+    A material made in Blender, or one that was given another image, has the texture that its image is named after,
+    otherwise its own colour.
     """
     if found is None:
         return Material("")
     if found.get(UNKNOWN):
         return Material(found.get(material.TITLE, found.name))
-    texture = found.motionbridge_material.texture or _image_name(found)
+    image, imported = _image_of(found), found.get(PICTURE)
+    texture = found.motionbridge_material.texture
+    if image is not None and (not texture or (imported is not None and image != imported)):
+        texture = _texture_named_by(image)
     if texture:
         return Material(found.name, texture)
     return Material(found.name, colour=_colour(found))
 
 
-def _image_name(found: Any) -> str:
-    """The name, without suffix, of the image that gives a material its colour; empty if there is none."""
+def _image_of(found: Any) -> Any:
+    """The image that gives a material its colour, None if there is none."""
     nodes = found.node_tree.nodes if found.node_tree is not None else ()
     images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
     coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
-    node = next(iter(coloured or images), None)
-    if node is None:
-        return ""
-    file = bpy.path.abspath(node.image.filepath)
-    return PurePath(file.replace("\\", "/")).stem if file else _NUMBERED.sub("", node.image.name).partition(".")[0]
+    return next((node.image for node in coloured or images), None)
+
+
+def _texture_named_by(image: Any) -> str:
+    file = bpy.path.abspath(image.filepath)
+    return PurePath(file.replace("\\", "/")).stem if file else _NUMBERED.sub("", image.name).partition(".")[0]
 
 
 def _links(node: Any) -> list[Any]:

@@ -148,7 +148,7 @@ def _empty() -> Oof:
 
 
 def _match(model: Model, base: Oof) -> Match:
-    """Parts keep the base's indices if they are its sub-objects in its order; else they are renumbered."""
+    """Parts keep the base's indices if they are its sub-objects in its order, before new ones; else they are renumbered."""
     existing = base.sub_objects
     taken: set[int] = set()
     sources = []
@@ -157,7 +157,10 @@ def _match(model: Model, base: Oof) -> Match:
         sources.append(part.source if known else -1)
         taken.add(part.source)
     same = sources == list(range(len(existing)))
-    stored = [part.index for part in existing] if same else list(range(len(model.parts)))
+    stored = list(range(len(model.parts)))
+    numbers = [part.index for part in existing]
+    if same or sources[: len(existing)] == stored[: len(existing)] == sorted(numbers):
+        stored[: len(existing)] = numbers
     return Match(stored, sources, base.part_indices, same)
 
 

@@ -1,0 +1,191 @@
+"""Models of Descent 3 as people work on them: copies, keys of everything, shape keys, other pictures."""
+
+import bpy
+import numpy as np
+import pytest
+from mathutils import Quaternion
+
+from addon.blender import compat
+from addon.formats.descent3.oof.mapping import decode
+from addon.games.descent3.hierarchy import Chosen
+from tests.blender.oof_scene import batteries, imported, parts, planned, points, square, textures, warnings
+from tests.blender.test_oof import BOTH
+from tests.blender.test_oof_animation import SWAP, document, hold_to_game, in_game
+
+
+@pytest.fixture
+def ship(samples):
+    return samples / "descent3" / "ship.oof"
+
+
+def doubled(shown):
+    """Shift D of one object."""
+    for other in bpy.context.view_layer.objects:
+        other.select_set(other == shown)
+    bpy.context.view_layer.objects.active = shown
+    bpy.ops.object.duplicate()
+    return bpy.context.view_layer.objects.active
+
+
+# Copies --------------------------------------------------------------------------------------------------------------
+
+
+@BOTH
+def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
+    made, _ = imported(ship, textures=False, bones=bones)
+    copy = doubled(made.parts[2])
+    copy.location.x += 3
+    plan, report = planned(made.holder)
+    old, new = parts(ship.read_bytes()), parts(plan.data)
+    assert [part.name for part in new] == [*(part.name for part in old), old[2].name]
+    assert [part.index for part in new] == list(range(7))
+    assert [part.parent for part in new[:-1]] == [part.parent for part in old]
+    assert new[-1].positions.tolist() == old[2].positions.tolist()
+    assert "index" not in plan.sentence()
+    assert batteries(plan.data) == batteries(ship.read_bytes())
+    assert warnings(report) == ""
+
+
+def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
+    made, _ = imported(ship, textures=False)
+    gun = next(one for one in made.points if one.motionbridge_descent_point.kind == "GUN")
+    copy = doubled(gun)
+    copy.location = (0, 0, 7)
+    old, new = (points(data, b"GPNT") for data in (ship.read_bytes(), planned(made.holder)[0].data))
+    assert len(new) == len(old) + 1
+    for before, after in zip(old, new, strict=False):
+        assert (before[0], before[1].tolist(), before[2].tolist()) == (after[0], after[1].tolist(), after[2].tolist())
+    assert new[-1][1].tolist() == [0, 7, 0]
+    assert batteries(planned(made.holder)[0].data) == batteries(ship.read_bytes())
+    copy.motionbridge_descent_point.number = 1
+    assert points(planned(made.holder)[0].data, b"GPNT")[1][1].tolist() == [0, 7, 0]
+
+
+@pytest.mark.parametrize("name", ["chain_depth_six", "position_same_range"])
+def test_a_copy_of_a_part_on_a_bone_hangs_on_the_part(vectors, name):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, bones=True, textures=False)
+    copy = doubled(made.parts[-1])
+    bpy.context.scene.frame_set(3)
+    for tick, z in ((0, 0.5), (20, 2)):
+        copy.location.z = z
+        copy.keyframe_insert("location", frame=tick)
+    made.parts[-1].location.y += 0.25
+    plan, _ = planned(made.holder)
+    made.parts.append(copy)
+    number = len(made.parts) - 1
+    assert parts(plan.data)[number].parent == parts(path.read_bytes())[number - 1].index
+    ticks = np.arange(0, 25, 5)
+    game = in_game(plan.data, ticks)
+    for row, tick in enumerate(ticks.tolist()):
+        bpy.context.scene.frame_set(tick)
+        graph = bpy.context.evaluated_depsgraph_get()
+        for part, shown in enumerate(made.parts):
+            matrix = np.array(shown.evaluated_get(graph).matrix_world)
+            np.testing.assert_allclose(matrix[:3, 3], SWAP @ game.model_positions[row, part], atol=2e-3)
+            turned = SWAP @ game.model_rotations[row, part] @ SWAP
+            np.testing.assert_allclose(matrix[:3, :3], turned, atol=2e-3)
+
+
+# Keys of everything --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scale", [(2, 2, 2), (2, 1, 0.5), (-1, 1, 1)])
+@pytest.mark.parametrize("turned", [False, True])
+def test_a_scale_that_every_key_has_is_that_of_the_vertices(scale, turned):
+    """I keys location, rotation and scale, whatever moves."""
+    shown = square("wing")
+    shown.scale = scale
+    shown.rotation_mode = "QUATERNION"
+    for frame, x in ((0, 0.0), (10, 4.0)):
+        shown.location.x = x
+        if turned:
+            shown.rotation_quaternion = Quaternion((0, 0, 1), x / 4)
+        for channel in ("location", "rotation_quaternion", "scale"):
+            shown.keyframe_insert(channel, frame=frame)
+    plan, report = planned(Chosen(None, [shown]))
+    assert "scale is animated" not in warnings(report)
+    game = in_game(plan.data, [0, 5, 10])
+    mesh = decode(document(plan.data), report).parts[0].mesh
+    for row, frame in enumerate((0, 5, 10)):
+        bpy.context.scene.frame_set(frame)
+        matrix = np.array(shown.evaluated_get(bpy.context.evaluated_depsgraph_get()).matrix_world)
+        seen = np.array([vertex.co for vertex in shown.data.vertices]) @ matrix[:3, :3].T + matrix[:3, 3]
+        place = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
+        np.testing.assert_allclose(mesh.positions @ place[0].T + place[1], seen, atol=2e-3)
+
+
+def test_a_scale_that_changes_is_said():
+    shown = square("wing")
+    for frame, size in ((0, 1.0), (10, 2.0)):
+        shown.scale = (size,) * 3
+        shown.keyframe_insert("scale", frame=frame)
+    plan, report = planned(Chosen(None, [shown]))
+    assert "scale is animated" in warnings(report)
+    assert np.ptp(parts(plan.data)[0].positions, axis=0).tolist() == [1, 0, 1]
+
+
+def test_curves_muted_with_their_group_do_not_play(vectors):
+    """Blender before 4.4 mutes the curves of a muted group."""
+    path = vectors / "oof" / "chain_depth_six.oof"
+    made, _ = imported(path, textures=False)
+    for shown in made.parts:
+        data = shown.animation_data
+        bag = compat.curve_bag(data.action, data.action_slot if compat.SLOTTED else None)
+        for group in bag.groups:
+            group.mute = True
+    plan, report = planned(made.holder)
+    assert plan.data == path.read_bytes()
+    assert ("muted curves are not shown" in warnings(report)) == (not compat.SLOTTED)
+    if compat.SLOTTED:
+        hold_to_game(made, plan.data)
+
+
+# Shapes and pictures -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("pinned", [False, True])
+def test_shape_keys_are_applied_with_modifiers_and_said_without(ship, pinned):
+    made, _ = imported(ship, textures=False)
+    hull = made.parts[0]
+    hull.shape_key_add(name="Basis")
+    wide = hull.shape_key_add(name="wide")
+    wide.data[0].co.x += 2
+    wide.value = 0  # 1 from the start, since 5.0
+    assert warnings(planned(made.holder)[1]) == ""
+    wide.value = 0 if pinned else 1
+    hull.show_only_shape_key, hull.active_shape_key_index = pinned, 1
+    plan, report = planned(made.holder)
+    assert plan.data == ship.read_bytes()
+    assert "shape keys are not applied (wide)" in warnings(report)
+    plan, report = planned(made.holder, modifiers=True)
+    old, new = parts(ship.read_bytes())[0].positions, parts(plan.data)[0].positions
+    assert "shape keys" not in warnings(report)
+    assert (new - old).round(6).tolist() == [[2, 0, 0], *[[0, 0, 0]] * (len(old) - 1)]
+    hull.active_shape_key_index = 0
+    wide.value = 0
+    assert warnings(planned(made.holder)[1]) == ""
+
+
+def test_another_picture_on_an_imported_material_is_another_texture(ship):
+    made, _ = imported(ship)
+    used = made.parts[0].data.materials[0]
+    node = next(node for node in used.node_tree.nodes if node.type == "TEX_IMAGE")
+    before, old = node.image, textures(ship.read_bytes())
+    node.image = bpy.data.images.new("NewHull.png", 4, 4)
+    plan, _ = planned(made.holder)
+    assert textures(plan.data) == [*old, "NewHull"]
+    now, then = ([face[1] for face in parts(data)[0].faces] for data in (plan.data, ship.read_bytes()))
+    assert now == [len(old) if look == old.index("SampleHull") else look for look in then]
+    assert len(old) in now
+    node.image = before
+    before.name = "renamed"
+    assert planned(made.holder)[0].data == ship.read_bytes()
+
+
+def test_a_material_that_lost_its_picture_keeps_its_texture(ship):
+    made, _ = imported(ship)
+    for node in made.parts[0].data.materials[0].node_tree.nodes:
+        if node.type == "TEX_IMAGE":
+            node.image = None
+    assert planned(made.holder)[0].data == ship.read_bytes()
