@@ -97,7 +97,9 @@ def test_a_click_plays_what_the_row_says_under_every_filter(rig):
 def test_a_click_on_an_editor_motion_plays_it(rig, tmp_path):
     bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "editor.skls"))
     bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "editor.skls"))
-    for index, name in rows(MOTIONBRIDGE_UL_editor_motions).items():
+    listed = rows(MOTIONBRIDGE_UL_editor_motions)
+    assert len(listed) >= 1
+    for index, name in listed.items():
         rig.motionbridge_editor_motion_row = index
         assert rig.animation_data.action.name == name
         assert rig.animation_data.action.motionbridge_skeletal.is_skeletal

@@ -333,6 +333,7 @@ def test_after_moving_a_tcb_key_the_game_plays_what_blender_shows(edit, tmp_path
             EDITS[edit](drawn.shown.keyframe_points[place], room)
             drawn.shown.update()
             edited[CHANNELS[drawn.shown.data_path, drawn.shown.array_index][0]] = place
+        assert len(edited) == 6
         plan = plan_export(bpy.context, owner, "x.anm", options=PathExportOptions(), report=Report())
         written = anm.read(plan.data, "", Report()).animation
         for drawn in drawn_channels(written, owner):

@@ -216,7 +216,9 @@ def test_nothing_to_damage_is_trouble(tmp_path, capsys):
 
 
 def test_chunks_come_apart_and_together(samples):
-    for path in samples.glob("*.o[gm]f"):
+    found = list(samples.glob("*.o[gm]f"))
+    assert len(found) == 5
+    for path in found:
         nodes = mutation.parse(path.read_bytes())
         assert mutation.compose(nodes) == path.read_bytes()
         assert any(isinstance(node.body, list) for node in nodes)
