@@ -135,6 +135,9 @@ if TYPE_CHECKING:
         space_data: Any
         object: Any
         active_object: Any
+        edit_bone: Any
+        material: Any
+        screen: Any
         selected_objects: Sequence[Object]  # type: ignore[assignment]
         selected_pose_bones: Sequence[PoseBone]  # type: ignore[assignment]
 

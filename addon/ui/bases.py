@@ -38,6 +38,8 @@ BlenderGizmoGroup: Any = bpy.types.GizmoGroup
 FileHandler: Any = bpy.types.FileHandler
 ImportHelper: Any = io_utils.ImportHelper
 ExportHelper: Any = io_utils.ExportHelper
+MixedIn: Any = object
+"""Base of classes that are mixed into operators, whose attributes and functions they use."""
 
 CALL: Any = bpy.ops
 """Operators by name."""

@@ -27,7 +27,7 @@ class BoneDisplayOperation(Operation):
     def poll(cls, context: Context) -> bool:
         return not lacks_rig(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature object and its bones."""
         rig = active_rig(context)
         return (rig, rig.data) if rig is not None else ()
@@ -101,16 +101,14 @@ class HiddenKeysChoice(HiddenKeysProperties):
 
     def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: Object) -> None:
         """The choice, where it matters."""
-        chosen: Any = self
         if hides_keys(rig):
             column = layout.column()
-            column.alert = chosen.hidden_keys == "STOP"
-            column.prop(chosen, "hidden_keys")
+            column.alert = self.hidden_keys == "STOP"
+            column.prop(self, "hidden_keys")
 
     def hidden_keys_option(self) -> HiddenKeys:
         """The choice as exports take it."""
-        chosen: Any = self
-        return HiddenKeys[chosen.hidden_keys]
+        return HiddenKeys[self.hidden_keys]
 
     def restore_hidden_keys(self, rig: Object, exported: list[Action]) -> None:
         """After the file was written: set rotation modes back where that was chosen."""
@@ -134,7 +132,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature, where it is linked: overrides keep rotation modes."""
         rig = active_rig(context)
         return (rig,) if rig is not None and rig.library is not None else ()

@@ -24,7 +24,7 @@ class ControlRigOperation(Operation):
     def poll(cls, context: Context) -> bool:
         return not lacks_rig(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_rig(context),)
 
 
@@ -35,8 +35,7 @@ class OnControlRig(ControlRigOperation):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        operator: Any = cls
-        operator.poll_message_set("The armature has no control rig: add one")
+        cls.poll_message_set("The armature has no control rig: add one")
         return control_links.controls_of(active_rig(context)) is not None
 
 
@@ -169,11 +168,10 @@ class OnFrames(OnControlRig):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """From here to the scene's end, or its preview range."""
-        operator: Any = self
         scene = context.scene
-        operator.first, operator.last = scene.frame_current, scene.frame_end
+        self.first, self.last = scene.frame_current, scene.frame_end
         if scene.use_preview_range:
-            operator.first, operator.last = scene.frame_preview_start, scene.frame_preview_end
+            self.first, self.last = scene.frame_preview_start, scene.frame_preview_end
         return context.window_manager.invoke_props_dialog(self)
 
 

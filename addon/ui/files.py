@@ -40,20 +40,18 @@ class FileImport(Operation, FileChoice):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """A dialog with the options for dropped files, else the file browser."""
-        operator: Any = self
-        self.called_by_person(from_browser=not operator.properties.is_property_set("filepath"))
+        self.called_by_person(from_browser=not self.properties.is_property_set("filepath"))
         return self.invoke_popup(context)
 
     def invoke_popup(self, context: Context) -> Any:
         """Instead of Blender's own, whose dialog has the whole path as its title."""
-        operator: Any = self
-        if not operator.properties.is_property_set("filepath"):
+        if not self.properties.is_property_set("filepath"):
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
-        button = bpy.app.translations.pgettext_iface(operator.bl_label, OPERATOR)
+        button = bpy.app.translations.pgettext_iface(self.bl_label, OPERATOR)
         return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: new objects are made, unless an import says onto what."""
         return ()
 
@@ -89,7 +87,7 @@ class BackupChoice:
     )
 
 
-def keep_and_show(context: Any, images: Sequence[Any], fake_user: bool = True) -> str:
+def keep_and_show(context: Context, images: Sequence[Any], fake_user: bool = True) -> str:
     """Show the first picture in an open image editor; the sentence about them."""
     for image in images:
         image.use_fake_user = fake_user
@@ -132,22 +130,20 @@ class FileExport(Operation, BackupChoice):
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """The file browser, at the file it came from."""
-        operator: Any = self
         self.called_by_person(from_browser=True)
         self.suggest(context)
-        operator.backup = preferences(context).backup
-        return ExportHelper.invoke(operator, context, event)
+        self.backup = preferences(context).backup
+        return ExportHelper.invoke(self, context, event)
 
     def named_file(self, kind: FileKind) -> str:
         """Absolute path of the file to write. Raises `WriteError`.
 
         A name without a suffix gets that of the kind of file, where there is but one.
         """
-        operator: Any = self
         suffixes = kind.exported_suffixes
-        if not operator.filepath:
+        if not self.filepath:
             raise WriteError("no file is named", remedy=f"Name the file to write ({', '.join(suffixes)})")
-        path = Path(bpy.path.abspath(operator.filepath))
+        path = Path(bpy.path.abspath(self.filepath))
         keeps = path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()  # which is refused later
         return str(path if keeps else path.with_suffix(suffixes[0]))
 
@@ -161,9 +157,8 @@ class ArmatureExport(FileExport):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        operator: Any = cls
-        operator.poll_message_set("No armature in the scene")
-        return bool(rigs_of(context)) or is_collection_exporter(operator)
+        cls.poll_message_set("No armature in the scene")
+        return bool(rigs_of(context)) or is_collection_exporter(cls)
 
 
 # Save Back ------------------------------------------------------------------------------------------------------------
@@ -252,8 +247,7 @@ class SaveBack(Operation, BackupChoice):
 
     def title(self) -> str:
         """The dialog's."""
-        operator: Any = self
-        return shown(operator.bl_label)
+        return shown(self.bl_label)
 
     def details(self, _plan: "FilePlan") -> list[str]:
         """What will change in each part of the file, a line each; nothing where the sentence says it all."""
@@ -268,8 +262,7 @@ class SaveBack(Operation, BackupChoice):
         return []
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        operator: Any = self
-        operator.backup = preferences(context).backup
+        self.backup = preferences(context).backup
         if bpy.app.background:
             return self.execute(context)
         self._previews, self._samples, self._asked = {}, {}, ()
@@ -293,19 +286,17 @@ class SaveBack(Operation, BackupChoice):
         if self._timer is None:
             return self._ask(context)
         # This one has the window's events, and ends with them: the dialog belongs to another one, with the same plans.
-        operator: Any = self
-        group, name = type(operator).bl_idname.split(".")
+        group, name = type(self).bl_idname.split(".")
         _ready[name] = self._previews, self._samples, self._asked
         try:
-            hand_over(self, getattr(getattr(CALL, group), name), **operator.as_keywords(ignore=("backup",)))
+            hand_over(self, getattr(getattr(CALL, group), name), **self.as_keywords(ignore=("backup",)))
         finally:
             _ready.clear()
         return {"CANCELLED"}
 
     def _take_over(self, context: Context) -> bool:
         """Continue with what another one has planned in steps; whether there is such a plan."""
-        operator: Any = self
-        name = type(operator).bl_idname.partition(".")[2]
+        name = type(self).bl_idname.partition(".")[2]
         if name not in _ready:
             return False
         self._previews, self._samples, self._asked = _ready.pop(name)
@@ -346,8 +337,7 @@ class SaveBack(Operation, BackupChoice):
 
     def draw(self, context: Context) -> None:
         """The file, what will change, what will be lost, what has to be decided, the options."""
-        operator: Any = self
-        layout, path, preview = operator.layout, self.path(context), self._shown or Preview()
+        layout, path, preview = self.layout, self.path(context), self._shown or Preview()
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
@@ -393,8 +383,7 @@ class SaveBack(Operation, BackupChoice):
         name = Path(plan.path).name
         if plan.is_saved():
             return Outcome(said("{}: no changes to save").format(name), done=False)
-        operator: Any = self
-        self.put(context, plan, backup=operator.backup)
+        self.put(context, plan, backup=self.backup)
         return Outcome(self.sentence(plan))
 
 
@@ -429,7 +418,7 @@ class SaveBackOntoImported(SaveBack):
 
     if_changed: base_file(*IMPORTED_BASES)
 
-    def source(self, context: bpy.types.Context) -> Any:
+    def source(self, context: Context) -> Any:
         """The properties with ``path`` and ``saved``. Overridden by every operator."""
         raise NotImplementedError
 
@@ -437,7 +426,7 @@ class SaveBackOntoImported(SaveBack):
         """The file it came from."""
         return str(self.source(context).path)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (self.source(context).id_data,)
 
     def settle(self, context: Context, plan: "FilePlan") -> None:

@@ -14,6 +14,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, IntProperty
 
 from ..blender.typed import Context
+from .bases import MixedIn
 
 if TYPE_CHECKING:
     from ..games.xray.motions.skl_pose import Shown
@@ -90,7 +91,7 @@ def tick(choice: Any, value: int) -> None:
             row.ticked = {1: True, 2: False}.get(value, not row.ticked)
 
 
-class TickedChoice:
+class TickedChoice(MixedIn):
     """Mixed into operators with a list: ``listed`` and ``name_filter`` are their own, the rest is the same in each."""
 
     active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})

@@ -21,7 +21,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
-from .bases import BlenderOperator, said, shown
+from .bases import BlenderOperator, MixedIn, said, shown
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending
@@ -43,7 +43,7 @@ Answer = Callable[[Any, Callable[[], Any]], set[str]]
 """What an operator says and returns, of a function that gives or raises what came of the work."""
 
 
-class LongWork:
+class LongWork(MixedIn):
     """Mixed into operators; `go_on` is called where they are executed."""
 
     invoked = False
@@ -58,17 +58,16 @@ class LongWork:
 
     def called_by_person(self, *, from_browser: bool = False) -> None:
         """Called by `invoke`. ``from_browser``: the file browser will execute it, and no dialog."""
-        operator: Any = self
         self.invoked = True
-        self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in operator.bl_options
+        self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in self.bl_options
 
-    def pauses(self, context: bpy.types.Context) -> bool:
+    def pauses(self, context: Context) -> bool:
         """Whether to work in steps, once: what is repeated with other options is done at once."""
         pauses = self._pauses and not bpy.app.background and context.window is not None
         self.invoked = self._pauses = False
         return pauses
 
-    def go_on(self, context: Any, call: Callable[[], Any], answer: Answer) -> set[str]:
+    def go_on(self, context: Context, call: Callable[[], Any], answer: Answer) -> set[str]:
         """Do it in steps, the last of which gives the ``answer``."""
         work: pausing.Work[Any] = pausing.Work(call)
         if work.advance(AT_ONCE):
@@ -101,8 +100,7 @@ class LongWork:
             self._leave(context)
 
     def _show(self, context: Context, work: "pausing.Work[Any]") -> None:
-        operator: Any = self
-        text = shown("{}: {} %. Esc: stop").format(shown(operator.bl_label), round(work.fraction * 100))
+        text = shown("{}: {} %. Esc: stop").format(shown(self.bl_label), round(work.fraction * 100))
         context.workspace.status_text_set(text)
 
     def _leave(self, context: Context) -> None:
@@ -111,14 +109,13 @@ class LongWork:
         context.workspace.status_text_set(None)
 
 
-class StartsAtOnce:
+class StartsAtOnce(MixedIn):
     """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Called by Blender for a button."""
-        operator: Any = self
-        operator.called_by_person()
-        return operator.execute(context)
+        self.called_by_person()
+        return self.execute(context)
 
 
 REPORT = "Motionbridge Report"
@@ -146,24 +143,23 @@ class Operation(LongWork):
         """Do the work. Overridden by every operator."""
         raise NotImplementedError
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The data-blocks that the operator stores something in. It is refused before its work if one is linked.
 
         The active object and its data, unless an operator says differently; nothing where it cannot be undone, as
         exports. What is shown or selected alone does not count.
         """
-        operator: Any = self
         active = context.view_layer.objects.active
-        return (active, active.data) if active is not None and "UNDO" in operator.bl_options else ()
+        return (active, active.data) if active is not None and "UNDO" in self.bl_options else ()
 
-    def execute(self, context: bpy.types.Context) -> set[str]:
+    def execute(self, context: Context) -> set[str]:
         """Called by Blender: by scripts, by a dialog, to repeat it."""
         if not self.pauses(context):
             return self.answer(context, self.run)
         report = Report()
         return self.go_on(context, lambda: self._done(context, self.run, report), partial(self._tell, report))
 
-    def answer(self, context: bpy.types.Context, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
+    def answer(self, context: Context, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
         """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog.
 
         Work that raises anything leaves no data-blocks behind.
@@ -171,15 +167,13 @@ class Operation(LongWork):
         report = Report()
         return self._tell(report, context, lambda: self._done(context, work, report))
 
-    def _done(
-        self, context: bpy.types.Context, work: Callable[[Any, Report], Outcome | None], report: Report
-    ) -> Outcome | None:
+    def _done(self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
         refuse_linked(self.edited(context))
         renamed_bones.follow_renames(report)
         with scope.undone_on_failure(context):
             return work(context, report)
 
-    def _tell(self, report: Report, context: bpy.types.Context, result: Callable[[], Outcome | None]) -> set[str]:
+    def _tell(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> set[str]:
         try:
             outcome = result()
         except MotionbridgeError as refusal:
@@ -259,11 +253,11 @@ def status_line(sentence: str, report: Report) -> str:
     return f"{sentence}. {more}"
 
 
-def _keep(context: Any, sentence: str, report: Report) -> None:
+def _keep(context: Context, sentence: str, report: Report) -> None:
     context.window_manager.motionbridge_report = names.printable("\n".join([sentence, *report.lines()]))
 
 
-class FileChoice:
+class FileChoice(MixedIn):
     """The files an operator was given: ``filepath`` alone, or ``files`` in ``directory``."""
 
     filepath: StringProperty(name="File Path", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
@@ -271,10 +265,9 @@ class FileChoice:
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def paths(self) -> list[str]:
-        chosen: Any = self
-        found = [Path(chosen.directory, entry.name) for entry in chosen.files if entry.name]
-        if not found and chosen.filepath:
-            found = [Path(chosen.filepath)]
+        found = [Path(self.directory, entry.name) for entry in self.files if entry.name]
+        if not found and self.filepath:
+            found = [Path(self.filepath)]
         return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
 
     def files_said(self) -> str:
@@ -309,7 +302,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         if len(lines) > LINES_SHOWN:
             column.label(text=said("Lines left, in the text: {}").format(len(lines) - LINES_SHOWN))
 
-    def execute(self, context: Any) -> set[str]:
+    def execute(self, context: Context) -> set[str]:
         """Put it into a text."""
         text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
         text.clear()
@@ -372,7 +365,7 @@ class Check(Operation):
         context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
         scope.set_mode("EDIT")
 
-    def edited(self, _context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: elements are selected."""
         return ()
 

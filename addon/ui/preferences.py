@@ -64,12 +64,12 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
         layout.prop(self, "backup")
 
 
-def preferences(context: Any) -> Any:
+def preferences(context: Context) -> Any:
     """What the user set."""
     return context.preferences.addons[PACKAGE].preferences
 
 
-def folders(context: bpy.types.Context) -> tuple[Path | None, Path | None]:
+def folders(context: Context) -> tuple[Path | None, Path | None]:
     """The game folder and the textures folder, None where they are not set."""
     chosen = preferences(context)
     found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
@@ -95,7 +95,7 @@ def arma_folder(context: Context) -> Path | None:
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
-def model_options(context: bpy.types.Context, operator: Any = None, **options: Any) -> ModelImportOptions:
+def model_options(context: Context, operator: Any = None, **options: Any) -> ModelImportOptions:
     """Options of a model's import, those that an ``operator`` has as they are set there, with the user's folders."""
     game, textures = folders(context)
     options |= {"textures_folder": textures, "game_folder": game}

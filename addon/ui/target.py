@@ -18,7 +18,7 @@ from .bases import said
 from .operation import Operation, Outcome
 
 
-def active_rig(context: Any) -> Any:
+def active_rig(context: Context) -> Any:
     """The active armature object, that of the active mesh, or that which the active control rig moves; else None.
 
     Hidden ones count.
@@ -30,7 +30,7 @@ def active_rig(context: Any) -> Any:
     return found if found is not None else (active.parent if _is_rig(active.parent) else None)
 
 
-def active_action(context: bpy.types.Context) -> Any:
+def active_action(context: Context) -> Any:
     """The action that the active armature plays, or None."""
     rig = active_rig(context)
     data = rig.animation_data if rig is not None else None
@@ -49,19 +49,19 @@ def lacks_rig(operator: Any, context: Context) -> bool:
     return True
 
 
-def rigs_of(context: Any) -> list[Object]:
+def rigs_of(context: Context) -> list[Object]:
     """All armature objects of the scene but control rigs."""
     return [shown for shown in context.scene.objects if shown.type == "ARMATURE" and not is_control_rig(shown)]
 
 
-def likely_rig(context: bpy.types.Context) -> Any:
+def likely_rig(context: Context) -> Any:
     """The active armature, else the only one of the scene; None where it is not clear."""
     rig = active_rig(context)
     rigs = rigs_of(context)
     return rigs[0] if rig is None and len(rigs) == 1 else rig
 
 
-def rig_to_export(context: bpy.types.Context, collection: str) -> Object:
+def rig_to_export(context: Context, collection: str) -> Object:
     """The armature a motion export means: the only one of ``collection``, else the active, else the scene's only one.
 
     Raises `WriteError`.
@@ -273,10 +273,10 @@ class OnAction(Operation):
         """The active armature plays an action."""
         return plays_action(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (self.chosen(context)[1],)
 
-    def chosen(self, context: bpy.types.Context) -> tuple[Any, Any]:
+    def chosen(self, context: Context) -> tuple[Any, Any]:
         """The armature and the action. Raises `WriteError`."""
         rig = rig_to_export(context, "")
         action = bpy.data.actions.get(self.action) if self.action else active_action(context)

@@ -140,7 +140,7 @@ def import_animation(
 class _Importer:
     """One file on its way in."""
 
-    context: Any
+    context: Context
     file: str
     options: AnimationImportOptions
     report: Report

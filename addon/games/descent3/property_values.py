@@ -19,7 +19,7 @@ from ...formats.descent3.oof.model import NUMBERS, Kind, Property, parse_propert
 from .kinds import PART_KINDS
 
 if TYPE_CHECKING:
-    from ...blender.typed import Object
+    from ...blender.typed import Context, Object
     from .model_properties import DescentPartProperties
 
 _NUMBERS = {identifier: number for identifier, _, _, number in PART_KINDS}
@@ -145,7 +145,7 @@ def rotates_itself(part: Object) -> Property | None:
     return found if found is not None and found.works and found.kind in (Kind.ROTATE, Kind.TURRET) else None
 
 
-def show(context: Any, holder: Object) -> int:
+def show(context: Context, holder: Object) -> int:
     """Add or remove the drivers of a model's rotors and turrets as its properties say; the number of driven parts."""
     model = holder.motionbridge_descent_model
     wanted = {Kind.ROTATE: model.shows_rotors, Kind.TURRET: model.shows_turrets}

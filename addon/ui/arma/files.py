@@ -20,6 +20,7 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    MixedIn,
     offered_paths,
     options_from,
     properties_from,
@@ -93,17 +94,16 @@ class BoneNamesChoice:
 SKELETON_FILES = ("config", "pivots_model")
 
 
-class SkeletonFilesChoice:
+class SkeletonFilesChoice(MixedIn):
     """Mixed into operators with `config` and maybe `pivots_model`, before those that open a dialog."""
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Suggest the scene's files, then open the dialog."""
-        dialog: Any = super()
         chosen = context.scene.motionbridge_skeleton_files
         for name in SKELETON_FILES:
             if getattr(self, name, None) is not None and getattr(chosen, name):
                 setattr(self, name, getattr(chosen, name))
-        return dialog.invoke(context, event)
+        return super().invoke(context, event)
 
 
 class SkeletonFilesPanel(MotionbridgePanel):

@@ -34,7 +34,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
     bl_label = "Compare with File"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: Context) -> Iterable[Any]:
         """Nothing: the badge may be lost."""
         return ()
 
@@ -317,7 +317,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
     def poll(cls, context: Context) -> bool:
         return not lacks_rig(cls, context)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: Context) -> Iterable[Any]:
         return (active_rig(context),)
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -336,7 +336,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
     bl_label = "Match Scene to Animation"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[Any]:
+    def edited(self, context: Context) -> Iterable[Any]:
         """Nothing but the scene."""
         return ()
 

@@ -127,7 +127,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             return self.answer(context, self._list)
         return self.invoke_popup(context)
 
-    def execute(self, context: bpy.types.Context) -> Any:
+    def execute(self, context: Context) -> Any:
         """Import; archives chosen in the file browser are listed first."""
         listed_first = self.invoked and not bpy.app.background
         if listed_first and self._archives() and not self.models and not len(self.listed):
@@ -141,7 +141,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             self._open_again(context)
         return answer
 
-    def _open_again(self, context: bpy.types.Context) -> None:
+    def _open_again(self, context: Context) -> None:
         """The list with its ticks and options as they are, as soon as this dialog is gone: a refusal closes it."""
         rows = [{name: getattr(row, name) for name in ("name", "file", "bytes", "ticked")} for row in self.listed]
         chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
@@ -418,7 +418,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
             return False
         return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
 
-    def source(self, context: Any) -> "DescentModelProperties":
+    def source(self, context: Context) -> "DescentModelProperties":
         """Of the object that holds the model."""
         return model_of(context.view_layer.objects.active).motionbridge_descent_model
 

@@ -37,7 +37,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not part of a Descent 3 model")
         return holder_of(context.view_layer.objects.active) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: the badge may be lost."""
         return ()
 
@@ -236,7 +236,7 @@ def _draw_point(layout: bpy.types.UILayout, active: Object) -> None:
 NEW_POINTS = POINT_KINDS[1:]
 
 
-def active_holder(context: Any) -> Any:
+def active_holder(context: Context) -> Any:
     """What remembers the model the active object is part of, or None."""
     return holder_of(context.view_layer.objects.active)
 
@@ -295,13 +295,12 @@ class Batteries(Operation):
 
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_holder(context),)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        chosen: Any = cls
-        chosen.poll_message_set("The active object is not part of a Descent 3 model")
+        cls.poll_message_set("The active object is not part of a Descent 3 model")
         return active_holder(context) is not None
 
 

@@ -288,7 +288,7 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
     bl_parent_id = "MOTIONBRIDGE_PT_material"
 
     @classmethod
-    def poll(cls, context: Any) -> bool:
+    def poll(cls, context: Context) -> bool:
         """It came from a model of the editor, or is of a model of which it can become a surface."""
         if context.material is None:
             return False
@@ -298,7 +298,7 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
             or active_model(context) is not None
         )
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         """What the compiler and the game take it for; texture and engine shader are above."""
         column = self.fields()
         surface = context.material.motionbridge_surface
@@ -324,11 +324,11 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
-    def source(self, context: Any) -> "EditorModelProperties":
+    def source(self, context: Context) -> "EditorModelProperties":
         """Of the object that remembers the model."""
         return editor_model_of(context).motionbridge_editor_model
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """What remembers the model, and its motions: they get the names that are written."""
         holder = editor_model_of(context)
         return (holder, *_motions_inside(holder))

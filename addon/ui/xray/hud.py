@@ -399,7 +399,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         first = next((file.path for _, file in _files_of(hands)), "")
         return str(first or hands.motionbridge_hud.folders)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Both armatures and all motions: what was saved counts as unedited afterwards."""
         found = list(_files_of(_hands(context)))
         rigs = dict.fromkeys(rig for rig, _ in found)
@@ -487,7 +487,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         return str(plan.sentence())
 
 
-def _hands(context: Any) -> Any:
+def _hands(context: Context) -> Any:
     """Those of the active object's scene, in the context of work in steps too; or None."""
     return holder_of(context.view_layer.objects.active)
 

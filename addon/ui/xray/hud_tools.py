@@ -126,10 +126,9 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         hands = holder_of(context.active_object)
         numbers = hud_scene.chosen_rows(hands, self.actions)
-        operator: Any = self
-        if not operator.filepath:
+        if not self.filepath:
             raise WriteError("no file is named", remedy="Name the file to write (.png)")
-        path = bpy.path.abspath(operator.filepath)
+        path = bpy.path.abspath(self.filepath)
         hud_scene.render_strip(
             context,
             hands,

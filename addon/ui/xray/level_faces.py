@@ -422,7 +422,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
 class OfModel(OfGround):
     """Works on the detail model that is chosen in the list."""
 
-    def chosen(self, context: bpy.types.Context) -> Any:
+    def chosen(self, context: Context) -> Any:
         """The model. Raises `WriteError` where none is chosen."""
         model = active_model(context.active_object)
         if model is None:
@@ -468,7 +468,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: faces are selected."""
         return ()
 

@@ -72,23 +72,21 @@ class LevelChoices(LevelImportProperties):
 
     def draw(self, _context: Context) -> None:
         """The options, in browser, dialog and presets alike."""
-        chosen: Any = self
-        layout = fields(chosen.layout)
+        layout = fields(self.layout)
         layout.prop(self, "split")
         layout.prop(self, "weld")
         distance = layout.column()
-        distance.enabled = chosen.weld
+        distance.enabled = self.weld
         distance.prop(self, "weld_distance")
         layout.prop(self, "textures")
 
     def level_options(self, context: Context) -> Any:
         """What was chosen, with the user's folders."""
-        chosen: Any = self
         game, textures = folders(context)
         return options_from(
             self,
             self.kind_of_options,
-            weld=chosen.weld_distance if chosen.weld else None,
+            weld=self.weld_distance if self.weld else None,
             game_materials=game_materials(context),
             game_folder=game,
             textures_folder=textures,
@@ -134,7 +132,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
     directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: new objects are made."""
         return ()
 
@@ -463,7 +461,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
             return False
         return bool(holder.motionbridge_level.path)
 
-    def source(self, context: Any) -> "LevelProperties":
+    def source(self, context: Context) -> "LevelProperties":
         """Of the object that remembers the file."""
         return level_of(context.view_layer.objects.active).motionbridge_level
 

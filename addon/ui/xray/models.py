@@ -280,7 +280,7 @@ class PropertiesPanel:
         return layout.column()
 
 
-def _bone(context: Any) -> Any:
+def _bone(context: Context) -> Any:
     """The bone, also while its armature is edited."""
     bone = context.bone
     if bone is None and context.edit_bone is not None:
@@ -435,8 +435,7 @@ class OnModel(Operation):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active object remembers a model."""
-        operator: Any = cls
-        operator.poll_message_set("The active object is not part of an imported X-Ray model")
+        cls.poll_message_set("The active object is not part of an imported X-Ray model")
         return holder_of(context.view_layer.objects.active) is not None
 
 
@@ -525,7 +524,7 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
     def poll(cls, context: Context) -> bool:
         return context.material is not None
 
-    def draw(self, context: Any) -> None:
+    def draw(self, context: Context) -> None:
         column = self.fields()
         column.prop(context.material.motionbridge_material, "texture")
         column.prop(context.material.motionbridge_material, "shader")

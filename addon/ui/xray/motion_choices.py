@@ -17,7 +17,7 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import BlenderList, ExportHelper, options_from, properties_from, said, shown
+from ..bases import BlenderList, ExportHelper, MixedIn, options_from, properties_from, said, shown
 from ..bones import HiddenKeysChoice
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import hand_over
@@ -87,53 +87,49 @@ class MotionList(TickedChoice):
 
     def list_files(self, codec: "Codec", report: Report) -> None:
         """A ticked row for each motion of each chosen file."""
-        operator: Any = self
-        operator.listed.clear()
-        operator.read_files = library.ReadFiles()
+        self.listed.clear()
+        self.read_files = library.ReadFiles()
 
         def one(path: str, _found: Report) -> None:
-            for name, frames in operator.read_files.list_motions(codec, path):
-                row = operator.listed.add()
+            for name, frames in self.read_files.list_motions(codec, path):
+                row = self.listed.add()
                 row.name, row.file, row.frames = name, path, min(frames, MOST_FRAMES)
 
-        operator.each_file(operator.paths(), one, report)
+        self.each_file(self.paths(), one, report)
 
     def ask(self, context: Context) -> None:
         """The dialog with the list."""
-        operator: Any = self
         context.window_manager.invoke_props_dialog(
-            operator, width=460, title=operator.files_said(), confirm_text=shown("Import Motions")
+            self, width=460, title=self.files_said(), confirm_text=shown("Import Motions")
         )
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:
         """The list, where there is one."""
-        operator: Any = self
-        if len(operator.listed):
-            layouts.draw_ticks(layout, operator, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
+        if len(self.listed):
+            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
         """Path -> names of the motions to import from it: those named, else those ticked, else all.
 
         Raises `ReadError`.
         """
-        operator: Any = self
-        operator.read_files = operator.read_files or library.ReadFiles()
-        wanted = [name.strip() for name in operator.motions.split(";") if name.strip()]
+        self.read_files = self.read_files or library.ReadFiles()
+        wanted = [name.strip() for name in self.motions.split(";") if name.strip()]
         lowered = {name.lower() for name in wanted}
         chosen: dict[str, list[str]] = {}
 
         def one(path: str, _found: Report) -> None:
-            names = [name for name, _ in operator.read_files.list_motions(codec, path)]
+            names = [name for name, _ in self.read_files.list_motions(codec, path)]
             if not names:
                 raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
             if wanted:
                 names = [name for name in names if name.lower() in lowered]
-            elif len(operator.listed):
-                ticked = {row.name for row in operator.listed if row.ticked and row.file == path}
+            elif len(self.listed):
+                ticked = {row.name for row in self.listed if row.ticked and row.file == path}
                 names = [name for name in names if name in ticked]
             chosen[path] = names
 
-        operator.each_file(paths, one, report)
+        self.each_file(paths, one, report)
         there = {name.lower() for names in chosen.values() for name in names}
         missing = [name for name in wanted if name.lower() not in there]
         if missing:
@@ -146,7 +142,7 @@ class MotionList(TickedChoice):
         return chosen
 
 
-class MotionChooser:
+class MotionChooser(MixedIn):
     """Mixed into the file browsers before the list, beside `FileChoice` and `ImportHelper`.
 
     They are operators of their own, without UNDO: the browser would leave an undo step before the list is confirmed.
@@ -156,18 +152,16 @@ class MotionChooser:
     bl_options = {"INTERNAL"}
 
     def draw(self, context: Context) -> None:
-        operator: Any = self
-        column = operator.layout.column()
+        column = self.layout.column()
         column.label(text="Next step: the list of motions", icon="INFO")
         rig = likely_rig(context)
         column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
 
     def list_with(self, importer: Any) -> Any:
         """Let the importer list the chosen files and go on from there."""
-        operator: Any = self
-        names = [{"name": entry.name} for entry in operator.files if entry.name]
-        chosen = {"filepath": operator.filepath, "directory": operator.directory, "files": names}
-        return {"FINISHED"} if hand_over(operator, importer, **chosen) else {"CANCELLED"}
+        names = [{"name": entry.name} for entry in self.files if entry.name]
+        chosen = {"filepath": self.filepath, "directory": self.directory, "files": names}
+        return {"FINISHED"} if hand_over(self, importer, **chosen) else {"CANCELLED"}
 
 
 NAMES_SHOWN = 4
@@ -181,7 +175,7 @@ ONTO = (
 )
 
 
-class ExistingMotions:
+class ExistingMotions(MixedIn):
     """Mixed into exports of motions, before `FileExport`: a new file, or motions into an existing one.
 
     Scripts get the option's default. In a window it follows the file that is named, until the user sets it.
@@ -212,32 +206,28 @@ class ExistingMotions:
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """The file browser, with what suits the file it begins at, unless the caller has set it."""
-        operator: Any = self
-        operator.suggested_onto = "" if operator.properties.is_property_set("onto") else operator.onto
-        parent: Any = super()
-        answer = parent.invoke(context, event)
+        self.suggested_onto = "" if self.properties.is_property_set("onto") else self.onto
+        answer = super().invoke(context, event)
         self.look_at_target(context)
         return answer
 
     def check(self, context: Context) -> bool:
         """Called by Blender whenever the file or an option is another one."""
-        operator: Any = self
-        before = operator.onto, operator.removed_motions
-        changed = ExportHelper.check(operator, context)
+        before = self.onto, self.removed_motions
+        changed = ExportHelper.check(self, context)
         self.look_at_target(context)
-        return bool(changed) or before != (operator.onto, operator.removed_motions)
+        return bool(changed) or before != (self.onto, self.removed_motions)
 
     def look_at_target(self, context: Context) -> None:
         """Set ``onto``, if the user has not, and find what the file would lose."""
-        operator: Any = self
-        path = Path(bpy.path.abspath(operator.filepath))
-        if operator.suggested_onto and operator.onto == operator.suggested_onto:
-            operator.suggested_onto = operator.onto = "FILE" if self.goes_into(path) else "OWN_FILES"
+        path = Path(bpy.path.abspath(self.filepath))
+        if self.suggested_onto and self.onto == self.suggested_onto:
+            self.suggested_onto = self.onto = "FILE" if self.goes_into(path) else "OWN_FILES"
         removed: list[str] = []
-        if operator.onto == "OWN_FILES" and path.is_file():
+        if self.onto == "OWN_FILES" and path.is_file():
             written = {name.lower() for name in self.names_to_write(context)}
             removed = [name for name in self._names_in(path) if name.lower() not in written]
-        operator.removed_motions = "\n".join(removed)
+        self.removed_motions = "\n".join(removed)
 
     def _names_in(self, path: Path) -> tuple[str, ...]:
         found = path.stat()
@@ -245,8 +235,7 @@ class ExistingMotions:
 
     def draw_removed(self, layout: bpy.types.UILayout) -> None:
         """How many motions of the existing file are in none of the chosen actions, and the first of them."""
-        operator: Any = self
-        removed = operator.removed_motions.split("\n") if operator.removed_motions else []
+        removed = self.removed_motions.split("\n") if self.removed_motions else []
         if not removed:
             return
         column = layout.column(align=True)
@@ -287,11 +276,10 @@ class RestChoice(RestProperties):
 
     def draw_rest_change(self, layout: bpy.types.UILayout, rig: Object, known: str) -> None:
         """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
-        chosen: Any = self
         if rest_is_edited(rig, known):
             column = layout.column()
-            column.alert = chosen.rest_change == "REFUSE"
-            column.prop(chosen, "rest_change")
+            column.alert = self.rest_change == "REFUSE"
+            column.prop(self, "rest_change")
 
 
 class EditorMotionChoices(SkeletalExportProperties, RestChoice, HiddenKeysChoice):

@@ -92,7 +92,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self.called_by_person()
         return self.answer(context, self._list)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature the motions go onto."""
         return () if self.model else (likely_rig(context),)
 
@@ -162,7 +162,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
         return Outcome(text)
 
-    def _target(self, context: bpy.types.Context, path: str, report: Report) -> Object:
+    def _target(self, context: Context, path: str, report: Report) -> Object:
         """The armature; where none is active that of a model imported for these motions."""
         rig = likely_rig(context)
         if rig != active_rig(context) and not self.model:
@@ -204,7 +204,7 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
     filename_ext = ".omf"
     filter_glob: StringProperty(default=kinds.MOTIONS.glob, options={"HIDDEN"})
 
-    def execute(self, _context: bpy.types.Context) -> Any:
+    def execute(self, _context: Context) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_omf)
 
@@ -271,7 +271,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         if not self.collection:
             layout.prop(self, "remember")
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing, unless the armature is to remember the file."""
         rig = rig_to_export(context, self.collection) if self.remember else None
         return (rig, *self._chosen(rig)) if rig is not None else ()
@@ -402,7 +402,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
         return action if self.only_active else None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature and the motions: what was saved counts as unedited afterwards."""
         rig, file = self._target(context)
         return (rig, *library.motions_of(file))
@@ -411,7 +411,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """The motion file's, or that of the model that the motions are inside of."""
         return str(self._target(context)[1].path)
 
-    def _target(self, context: bpy.types.Context) -> tuple[Any, Any]:
+    def _target(self, context: Context) -> tuple[Any, Any]:
         rig = rig_to_export(context, "")
         file = rig.motionbridge_motion_files.get(self.file) if self.file else active_file(rig)
         if file is None:

@@ -44,17 +44,16 @@ class OnMotion(OnAction):
 class OnMotionFile(Operation):
     """Mixed into operators on the active motion file."""
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing, unless an operator changes the file: badges may be lost."""
         return ()
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active armature has a motion file."""
-        operator: Any = cls
-        if lacks_rig(operator, context):
+        if lacks_rig(cls, context):
             return False
-        operator.poll_message_set("The active armature has no imported motions")
+        cls.poll_message_set("The active armature has no imported motions")
         return active_file(active_rig(context)) is not None
 
 
@@ -88,7 +87,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         ),
     )
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -110,7 +109,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
     bl_label = "Delete Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -135,7 +134,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
     bl_label = "Add Action to File"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The action, and the armature whose file it is of."""
         return self.chosen(context)
 
@@ -190,7 +189,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     bl_label = "Match Scene to Motion"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 
@@ -225,20 +224,20 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         model = remembered(active_rig(context))
         return model is not None and len(model.references) > 0
 
-    def invoke(self, context: bpy.types.Context, _event: bpy.types.Event) -> Any:
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Show the list of what is in the files."""
         if bpy.app.background or self.every:
             self.called_by_person()
             return self.execute(context)
 
-        def show(context: bpy.types.Context, _report: Report) -> None:
+        def show(context: Context, _report: Report) -> None:
             first, *_ = paths = self._paths(rig_to_export(context, ""))
             hand_over(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
 
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (active_rig(context),)
 
     def _paths(self, rig: Object) -> list[str]:
@@ -284,7 +283,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 class OnMarks(OnMotion):
     """Mixed into operators that change the marks of a motion."""
 
-    def changed(self, context: bpy.types.Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
+    def changed(self, context: Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
         """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
         _, action = self.chosen(context)
         markers = motion_timing.gather_marks(action)

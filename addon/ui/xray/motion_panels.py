@@ -450,7 +450,7 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     bl_label = "Create Bone Collections"
     bl_options = {"REGISTER", "UNDO"}
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature's data, which has the bone collections."""
         return (rig_to_export(context, "").data,)
 
@@ -485,7 +485,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature, which has the file."""
         return (rig_to_export(context, ""),)
 

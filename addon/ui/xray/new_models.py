@@ -121,7 +121,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         cls.poll_message_set("The active armature is not a new X-Ray model: use New X-Ray Model first")
         return bool(active_rig(context).motionbridge_editor_model.is_made)
 
-    def edited(self, context: Any) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         rig = active_rig(context)
         return (rig, rig.data)
 

@@ -88,7 +88,7 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
         cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 
@@ -236,7 +236,7 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
         cls.poll_message_set("The active object has no imported motion path")
         return action is not None and bool(action.motionbridge_path.path)
 
-    def source(self, context: Any) -> "PathProperties":
+    def source(self, context: Context) -> "PathProperties":
         """Of the action."""
         return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
 

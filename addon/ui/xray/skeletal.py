@@ -181,7 +181,7 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
     filename_ext = ".skls"
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.glob, options={"HIDDEN"})
 
-    def execute(self, _context: bpy.types.Context) -> Any:
+    def execute(self, _context: Context) -> Any:
         """Hand the files to the importer, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_skl)
 
@@ -346,7 +346,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         cls.poll_message_set("The active armature plays no editor motion")
         return active_skeletal(context) is not None
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing but the scene."""
         return ()
 
@@ -424,7 +424,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         """The file of the motion that plays."""
         return str(file_played(active_rig(context)).path)
 
-    def edited(self, context: bpy.types.Context) -> Iterable[bpy.types.ID | None]:
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature and the motions: they get the names that are written."""
         rig = active_rig(context)
         return (rig, *library.motions_of(file_played(rig)))

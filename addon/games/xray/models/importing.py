@@ -103,7 +103,7 @@ class ImportedModel:
 
 
 def import_model(
-    context: Any,
+    context: Context,
     path: Path | str,
     options: ModelImportOptions,
     report: Report,
@@ -302,7 +302,9 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
 # Models of the editor -------------------------------------------------------------------------------------------------
 
 
-def import_editor_model(context: Any, path: Path | str, options: ModelImportOptions, report: Report) -> ImportedModel:
+def import_editor_model(
+    context: Context, path: Path | str, options: ModelImportOptions, report: Report
+) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active. Raises `ReadError` if nothing can be shown."""
     keep_freed_memory()
     path = Path(path)
