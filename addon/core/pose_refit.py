@@ -299,13 +299,12 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
     """The channel of which these are the curves."""
     counts = curves.counts[numbers]
     own = rows_of(curves.bounds[numbers], counts)
-    keys, right, left = (part.T.take(own, axis=1) for part in (curves.keys, curves.right, curves.left))
     times, values = np.empty((4, len(own))), np.empty((4, len(own)))
     for axis, points in enumerate((times, values)):
-        points[0], points[1] = keys[axis], right[axis]
+        points[0], points[1] = curves.keys[:, axis][own], curves.right[:, axis][own]
         # After a bone's last key comes another bone's first: the segment between is not used.
         points[2:, -1:] = 0.0
-        points[2, :-1], points[3, :-1] = left[axis, 1:], keys[axis, 1:]
+        points[2, :-1], points[3, :-1] = curves.left[:, axis][own[1:]], points[0, 1:]
     with np.errstate(all="ignore"):  # numbers of broken files
         length = times[3] - times[0]
         even = np.abs(times[1] - times[0] - length / 3) <= EVEN * length
@@ -410,7 +409,8 @@ def _controls(channels: Sequence[_Channel], rows: _Rows) -> Floats:
     """
     result = np.empty((len(channels), 4, len(rows.bone)))
     for channel, key, standing, values in zip(channels, rows.key.T, rows.still.T, result, strict=True):
-        channel.values.take(key, axis=1, out=values, mode="clip")
+        for own, control in zip(values, channel.values, strict=True):
+            own[:] = control[key]
         values[1:, standing] = values[0, standing]
         line = np.flatnonzero(~standing & (channel.kinds[key] != Interpolation.BEZIER))
         third = (values[3, line] - values[0, line]) / 3

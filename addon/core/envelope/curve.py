@@ -68,7 +68,13 @@ class Curve:
 
 def rows_of(starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
     """The rows of several runs: ``counts`` from each of ``starts`` on."""
-    return np.repeat(starts - (np.cumsum(counts) - counts), counts) + np.arange(int(counts.sum()))
+    ends = np.cumsum(counts)
+    if not counts.all():
+        return np.repeat(starts - ends + counts, counts) + np.arange(int(ends[-1]) if len(ends) else 0)
+    # Steps from row to row, summed: numpy 1.24 repeats numbers eight times slower than it adds them.
+    steps = np.ones(int(ends[-1]) if len(ends) else 0, np.intp)
+    steps[:1], steps[ends[:-1]] = starts[:1], starts[1:] - starts[:-1] - counts[:-1] + 1
+    return np.cumsum(steps, out=steps)
 
 
 def in_columns(times: Floats, values: Floats) -> Floats:
@@ -155,7 +161,10 @@ class Curves:
         """Copies of those with these (n,) numbers, in this order."""
         counts = self.counts[numbers]
         rows, bounds = rows_of(self.bounds[numbers], counts), np.append(0, np.cumsum(counts))
-        keys, left, right = (part.T.take(rows, axis=1).T for part in (self.keys, self.left, self.right))
+        # Column by column: `numpy.take` takes three times as long in numpy 1.24.
+        keys, left, right = (
+            in_columns(part[:, 0][rows], part[:, 1][rows]) for part in (self.keys, self.left, self.right)
+        )
         kinds = self.interpolation[rows]
         return Curves(keys, left, right, kinds, bounds, self.before[numbers], self.after[numbers])
 

@@ -20,7 +20,7 @@ from addon.core.envelope import (
     evaluate_curve,
     keys_of_curve,
 )
-from addon.core.envelope.curve import folds_back, halved, part_of
+from addon.core.envelope.curve import folds_back, halved, part_of, rows_of
 from addon.core.envelope.display import NEAR, SPACING
 from tests.core.envelope.envelopes import FRAME, envelopes
 
@@ -241,3 +241,9 @@ def test_many_at_once_are_shown_as_each_alone(several):
             np.testing.assert_array_equal(getattr(shown, name), getattr(alone, name))
         for name in ("keys", "left", "right", "interpolation", "source"):
             np.testing.assert_array_equal(getattr(shown.curve, name), getattr(alone.curve, name))
+
+
+@given(st.lists(st.tuples(st.integers(0, 50), st.integers(0, 4)), max_size=8))
+def test_rows_of_runs_are_one_range_after_the_other(runs):
+    starts, counts = (np.array([run[part] for run in runs], np.intp) for part in (0, 1))
+    assert rows_of(starts, counts).tolist() == [row for start, count in runs for row in range(start, start + count)]

@@ -25,6 +25,7 @@ from ....formats.xray.skl import BoneTrack, SkeletalMotion
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
+_CONSTANT = int(Behaviour.CONSTANT)
 UNTOUCHED = 3e-6
 """Metres or radians below which a value that went through a rest pose and 32-bit floats counts as the same."""
 
@@ -136,7 +137,8 @@ def show_all(
     """What `show` makes of each of several motions, whose frames must be of one length."""
     frame = motions[0][0].frame
     named = {(row, place): track for row, (_, tracks) in enumerate(motions) for place, track in tracks.items()}
-    labels = [f"{motions[row][0].label} {rest.bones[place]}" for row, place in named]
+    titles = [motion.label for motion, _ in motions]
+    labels = [f"{titles[row]} {rest.bones[place]}" for row, place in named]
     places = np.array([place for _, place in named], np.intp)
     channels = decode_tracks(
         [(f"{label} ", track.envelopes) for label, track in zip(labels, named.values(), strict=True)],
@@ -203,8 +205,7 @@ def _sound(
 def odd_behaviours(track: BoneTrack) -> bool:
     """Whether a channel does something else outside its keys than standing still."""
     return any(
-        len(stored.keys) > 1 and {stored.before, stored.after} != {int(Behaviour.CONSTANT)}
-        for stored in track.envelopes
+        (stored.before != _CONSTANT or stored.after != _CONSTANT) and len(stored.keys) > 1 for stored in track.envelopes
     )
 
 
