@@ -115,13 +115,20 @@ class ClipWriter:
         self.fill(action, clip, tracks, first_frame, step)
         return action
 
-    def rebuild(self, action: Action, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> None:
-        """Throw the action's curves away and `fill` it; whoever plays it goes on playing it."""
-        self._template.restore(action)
-        self.fill(action, clip, tracks, first_frame, step)
+    def rebuild(
+        self, action: Action, clip: Clip, tracks: list[int], *, first_frame: int, step: float, owner: Object
+    ) -> None:
+        """Throw the curves away that the action has for ``owner`` and `fill` it; who plays it goes on playing it."""
+        bag = self._template.restore(action, compat.suitable_slot(action, owner))
+        self.fill(action, clip, tracks, first_frame, step, bag=bag)
 
-    def fill(self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float) -> None:
-        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip."""
+    def fill(
+        self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float, *, bag: Any = None
+    ) -> None:
+        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip.
+
+        ``bag`` has the curves; without it the action's first slot.
+        """
         turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
         keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
@@ -132,7 +139,7 @@ class ClipWriter:
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
         rows = keys.reshape(-1, frames, 2)
-        write_keys(compat.curve_bag(action).fcurves, rows, keyed.ravel())
+        write_keys((bag or compat.curve_bag(action)).fcurves, rows, keyed.ravel())
         written = np.repeat(keyed.reshape(-1, 1), frames, axis=1)
         written[:, :1] = True
         self.digest = digest_of_keys(self._identity, written.sum(axis=1), rows[written])
@@ -151,38 +158,52 @@ def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
 
 
 def frame_range(
-    action: Action, step: float = 1.0, imported: int | None = None, *, is_cut: bool = False
+    action: Action,
+    step: float = 1.0,
+    imported: int | None = None,
+    *,
+    is_cut: bool = False,
+    owner: Object | None = None,
 ) -> tuple[int, int]:
     """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys.
 
     ``imported`` keys an action has that came from a file. Keys of bones behind them make it longer while the range set
     on it is as long as that, or none is set; but not where the range left keys out when it was saved (``is_cut``). No
-    key makes it shorter: bones that stand still have one key.
+    key makes it shorter: bones that stand still have one key. ``owner``: whose slot counts; without it the first one.
     """
-    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.curve_frame_range
+    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else _curve_range(action, owner)
     first = round(start)
     count = max(round((end - first) / step), 0) + 1
     if imported is None or (action.use_frame_range and (is_cut or count != imported)):
         return first, count
     last = first + step * (imported - 1)
-    end = max(key_ends(action, first, last)[1], last)
+    end = max(key_ends(action, first, last, owner)[1], last)
     return first, int(np.ceil((end - first) / step - NEAR)) + 1
 
 
-def key_ends(action: Action, first: float, last: float) -> tuple[float, float]:
+def _curve_range(action: Action, owner: Object | None) -> tuple[float, float]:
+    """Where the keys of an action begin and end that it has for ``owner``; of all its slots where that is the same."""
+    if owner is None or not compat.has_several_slots(action):
+        return action.curve_frame_range[0], action.curve_frame_range[1]
+    ends = [curve.range() for curve in compat.curves_of(action, owner) if not curve.is_empty]
+    return min((one[0] for one in ends), default=0.0), max((one[1] for one in ends), default=0.0)
+
+
+def key_ends(action: Action, first: float, last: float, owner: Object | None = None) -> tuple[float, float]:
     """Where keys that move bones begin and end, if some lie outside ``first`` to ``last``; else ``first`` and ``last``.
 
-    Muted curves do not count. Keys of controls count that were added since the motion was moved onto these.
+    Muted curves do not count. Keys of controls count that were added since the motion was moved onto these. ``owner``
+    as in `frame_range`.
     """
     # Asked of the whole action first: nearly always that is the answer, at the price of one call.
     start, end = key_span(action)
     if start >= first - NEAR and end <= last + NEAR:
         return first, last
-    bag = compat.curve_bag(action)
+    bag = compat.curve_bag(action, compat.suitable_slot(action, owner) if owner is not None else None)
     ends = [
         curve.range()
         for curve in (bag.fcurves if bag is not None else ())
-        if len(curve.keyframe_points) and not curve.mute and curve.data_path.endswith(MOVING)
+        if len(curve.keyframe_points) and not compat.is_muted(curve) and curve.data_path.endswith(MOVING)
     ]
     times = [*ends, *((time, time) for time in added_key_times(action).tolist())]
     return min((one[0] for one in times), default=first), max((one[1] for one in times), default=last)

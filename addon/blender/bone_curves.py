@@ -98,11 +98,15 @@ class ActionTemplate:
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
-    def restore(self, action: Action) -> None:
-        """Throw the action's curves away for new ones; whoever plays it goes on playing it."""
-        bag = compat.curve_bag(action)
+    def restore(self, action: Action, slot: Any = None) -> Any:
+        """Throw the curves of a slot (the first one where none is given) away for new ones; gives what holds them.
+
+        Whoever plays the action goes on playing it.
+        """
+        bag = compat.curve_bag(action, slot)
         compat.clear_curves(bag)
         self._add_curves(action, bag)
+        return bag
 
 
 def write_keys(
@@ -287,6 +291,7 @@ def evaluated_poses(
 def evaluating(context: Context, rig: Object, action: Any) -> Iterator[Callable[..., Floats]]:
     """What `evaluated_poses` does with frames and progress, as a function for several runs of frames."""
     with (
+        scope.evaluated(context, [rig]),
         scope.kept_pose(rig),
         scope.posed(rig),
         scope.kept_frame(context) as scene,

@@ -138,6 +138,11 @@ def suitable_slot(action: Any, owner: Object) -> Any:
     return next((slot for slot in ordered if _has_curves(action, slot)), ordered[0])
 
 
+def has_several_slots(action: Any) -> bool:
+    """Whether an action moves several data-blocks, each by curves of its own."""
+    return SLOTTED and len(action.slots) > 1
+
+
 def used_slot(action: Action, owner: Object) -> Any:
     """The slot by which ``owner`` plays ``action``, or None."""
     data = owner.animation_data

@@ -34,7 +34,7 @@ from ..core import polygons
 from ..core.model import Attribute, Domain, Mesh, PolygonMesh
 from ..core.problems import Problem
 from ..core.report import Report, counted, counted_plural, said_of
-from . import attributes, compat, material
+from . import attributes, compat, material, scope
 
 if TYPE_CHECKING:
     from . import typed
@@ -628,11 +628,12 @@ def evaluated_mesh(
         return
     if shown.mode == "EDIT":
         shown.update_from_editmode()
-    result = shown.evaluated_get(context.evaluated_depsgraph_get())
-    try:
-        yield result.to_mesh()
-    finally:
-        result.to_mesh_clear()
+    with scope.evaluated(context, [shown]):
+        result = shown.evaluated_get(context.evaluated_depsgraph_get())
+        try:
+            yield result.to_mesh()
+        finally:
+            result.to_mesh_clear()
 
 
 def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from mathutils import Quaternion
 from numpy.typing import NDArray
 
 from ..core import rotation
@@ -22,6 +23,8 @@ from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from ..core.report import counted_plural
 from . import compat, scope
+from .bone_curves import rotation_kind
+from .keyed_poses import heard_tracks
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object
@@ -123,7 +126,7 @@ def why_sampled(owner: Any, action: Action) -> list[str]:
     data = owner.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append("drivers")
-    if data is not None and data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+    if any(len(track.strips) for track in heard_tracks(owner)):
         reasons.append("NLA tracks")
     curves = _curves(owner, action)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
@@ -143,7 +146,7 @@ def is_keyed(owner: Object, action: Action) -> bool:
 
 def last_key(owner: Object, action: Action) -> float:
     """The frame of the last key that moves ``owner``, muted curves left out; minus infinity without keys."""
-    moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not curve.mute]
+    moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not compat.is_muted(curve)]
     return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
 
 
@@ -153,27 +156,51 @@ def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
 
 
 def is_odd(curve: bpy.types.FCurve) -> bool:
-    """Whether an F-curve has modifiers or easing that no game has."""
-    if any(modifier.type != "CYCLES" for modifier in curve.modifiers):
+    """Whether an F-curve has modifiers or easing that no game has, or samples in place of keys."""
+    if any(not modifier.mute and not _is_endless(modifier) for modifier in curve.modifiers):
+        return True
+    if len(curve.sampled_points):
         return True
     used = np.empty(len(curve.keyframe_points), np.uint8)
     curve.keyframe_points.foreach_get("interpolation", used)
     return bool((used > Interpolation.BEZIER).any())
 
 
+def _is_endless(modifier: Any) -> bool:
+    """Whether a modifier repeats a curve for ever, as the game does."""
+    if modifier.type != "CYCLES" or modifier.cycles_before or modifier.cycles_after:
+        return False
+    return not modifier.use_restricted_range and (not modifier.use_influence or modifier.influence == 1.0)
+
+
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     """What the keys of ``action`` say, channels without keys standing where the object stands."""
     found: dict[tuple[str, int], Curve] = {}
+    stands = {LOCATION: owner.location, ROTATION: _angles(owner)}
     for curve in _curves(owner, action):
-        if curve.data_path in (LOCATION, ROTATION) and not curve.mute:
+        # Without keys it does not play; of a file that has none the object stands at 0, as in the game.
+        stands_elsewhere = curve.is_empty and curve.data_path in stands and stands[curve.data_path][curve.array_index]
+        if curve.data_path in stands and not compat.is_muted(curve) and not stands_elsewhere:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
-    stands = {LOCATION: owner.location, ROTATION: owner.rotation_euler}
     channels = {
         channel: [found.get((channel, index)) or _still(float(stands[channel][index])) for index in range(3)]
         for channel in (LOCATION, ROTATION)
     }
     return Path(name, fps, round(start), round(end), Channels(channels[LOCATION], channels[ROTATION]))
+
+
+def _angles(owner: Any) -> Any:
+    """How an object is turned by its own channels, as angles in the game's order."""
+    order: Any = Path.rotation_order
+    kind = rotation_kind(owner.rotation_mode)
+    if owner.rotation_mode == order:
+        return owner.rotation_euler
+    if kind == "axis_angle":
+        angle, *axis = owner.rotation_axis_angle
+        return Quaternion(axis, angle).to_euler(order)
+    turned = owner.rotation_quaternion.normalized() if kind == "quaternion" else owner.rotation_euler
+    return turned.to_matrix().to_euler(order)
 
 
 def _still(value: float) -> Curve:
@@ -352,7 +379,7 @@ def _shares(shown: Object) -> tuple[int, Floats]:
     data = shown.data.animation_data
     if data is not None and data.action is not None:
         for curve in _curves_of(data):
-            if curve.data_path == "eval_time" and not curve.mute and not curve.is_empty:
+            if curve.data_path == "eval_time" and not compat.is_muted(curve) and not curve.is_empty:
                 first, last = int(np.floor(curve.range()[0])), int(np.ceil(curve.range()[1]))
                 values = np.fromiter(map(curve.evaluate, range(first, last + 1)), np.float64, last - first + 1)
                 return first, np.clip(values / duration, 0.0, 1.0)
@@ -377,12 +404,13 @@ def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
             remedy="Keep the piece that the path follows; move the others to their own objects with Separate",
         )
     spline = data.splines[0]
-    evaluated = shown.evaluated_get(context.evaluated_depsgraph_get())
-    mesh = evaluated.to_mesh()
-    points = np.empty(3 * len(mesh.vertices), np.float32)
-    mesh.vertices.foreach_get("co", points)
-    evaluated.to_mesh_clear()
-    world = np.array(evaluated.matrix_world)
+    with scope.evaluated(context, [shown]):
+        evaluated = shown.evaluated_get(context.evaluated_depsgraph_get())
+        mesh = evaluated.to_mesh()
+        points = np.empty(3 * len(mesh.vertices), np.float32)
+        mesh.vertices.foreach_get("co", points)
+        evaluated.to_mesh_clear()
+        world = np.array(evaluated.matrix_world)
     places = points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
     controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
     tilts = np.empty(len(controls), np.float32)

@@ -69,8 +69,10 @@ class Reach:
             found[STRIPS] = set(self._rig.pose.bones.keys())
         elif self._strips:
             own = _indices(curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve))
-            replaced = own if self._replaces else {}
-            left = [path for path, indices in self._strips.items() if indices - replaced.get(path, set())]
+            # Blended with what is below it, an action does not show its own keys either.
+            left = [*self._strips, *own]
+            if self._replaces:
+                left = [path for path, indices in self._strips.items() if indices - own.get(path, set())]
             found[STRIPS] = {name for path in left for name in self._moved_by(path)}
         if among is not None:
             found = {reason: bones & set(among) for reason, bones in found.items()}

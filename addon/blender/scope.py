@@ -8,7 +8,7 @@ the active collection (`target_collection`) and are selected (`make_current`), w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -77,6 +77,15 @@ def object_mode(context: Context) -> Iterator[None]:
 
 
 @contextmanager
+def outside_armature_edit_mode(context: Context) -> Iterator[None]:
+    """Object mode inside where armatures are being edited, and edit mode again afterwards."""
+    active = context.view_layer.objects.active
+    is_edited = active is not None and active.type == "ARMATURE" and active.mode == "EDIT"
+    with object_mode(context) if is_edited else nullcontext():
+        yield
+
+
+@contextmanager
 def leaving_edit_mode(context: Context) -> Iterator[None]:
     """Object mode inside and afterwards; the mode the active object was in where the work inside raises anything."""
     active = context.view_layer.objects.active
@@ -115,17 +124,25 @@ def kept_selection(context: Context) -> Iterator[None]:
 
 @contextmanager
 def kept_frame(context: Context) -> Iterator[Scene]:
-    """The scene, whose current frame is as before afterwards; inside another such context after that one."""
+    """The scene, whose current frame is as before afterwards; inside another such context after that one.
+
+    Frames are those of the keys inside, whatever the time stretching of the render settings.
+    """
     scene = context.scene
     if scene in _kept_frames:
         yield scene
         return
     frame, fraction = scene.frame_current, scene.frame_subframe
+    stretched = scene.render.frame_map_old, scene.render.frame_map_new
     _kept_frames.add(scene)
     try:
+        if stretched[0] != stretched[1]:
+            scene.render.frame_map_old = scene.render.frame_map_new = 100
         yield scene
     finally:
         _kept_frames.discard(scene)
+        if stretched[0] != stretched[1]:
+            scene.render.frame_map_old, scene.render.frame_map_new = stretched
         scene.frame_set(frame, subframe=fraction)
 
 
@@ -202,6 +219,44 @@ def _curves_of_data(armature: Armature) -> list[Any]:
 
 
 @contextmanager
+def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
+    """Blender evaluates ``owners`` inside, also those that are hidden, excluded, or in another scene.
+
+    It leaves such objects as they were when they were last shown, and shows no pose of an armature that is being
+    edited. All is as before afterwards.
+    """
+    layer = context.view_layer
+    with outside_armature_edit_mode(context):
+        yield from _seen(context, [owner for owner in owners if not owner.visible_get(view_layer=layer)])
+
+
+def _seen(context: Context, unseen: Sequence[Object]) -> Iterator[None]:
+    layer = context.view_layer
+    if not unseen:
+        yield
+        return
+    switched_off = [owner for owner in unseen if owner.hide_viewport]
+    scratch = bpy.data.collections.new("motionbridge")
+    hidden: list[Object] = []
+    try:
+        context.scene.collection.children.link(scratch)
+        for owner in unseen:
+            scratch.objects.link(owner)
+            owner.hide_viewport = False
+        hidden += [owner for owner in unseen if owner.hide_get(view_layer=layer)]
+        for owner in hidden:
+            owner.hide_set(False, view_layer=layer)
+        layer.update()
+        yield
+    finally:
+        for owner in hidden:
+            owner.hide_set(True, view_layer=layer)
+        for owner in switched_off:
+            owner.hide_viewport = True
+        bpy.data.collections.remove(scratch)
+
+
+@contextmanager
 def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence[Object] = ()) -> Iterator[None]:
     """Blender evaluates ``owners`` and what they depend on alone inside: the scene's other objects are hidden.
 
@@ -209,7 +264,7 @@ def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence
     Flags, selection and active object are as before afterwards, whatever happens inside.
     """
     needed = _used_by(owners).difference(without)
-    with kept_selection(context):
+    with kept_selection(context), evaluated(context, owners):
         hidden = []
         try:
             for shown in list(context.scene.objects):

@@ -69,9 +69,9 @@ def not_finite(values: NDArray[Any]) -> int:
 def as_in_file(held: NDArray[Any], base: NDArray[Any]) -> NDArray[np.float32]:
     """``held`` as 32-bit floats, with the bits of ``base`` where it still is what Blender's properties make of it.
 
-    Properties hold infinity as the largest 32-bit number. Shapes must be equal.
+    Properties hold infinity as the largest 32-bit number. Shapes must be equal. ``base`` may be of any width.
     """
-    ours = np.asarray(held, np.float32)
+    ours, base = np.asarray(held, np.float32), np.asarray(base, np.float32)
     limit = np.finfo(np.float32).max
     shown = np.clip(base, -limit, limit)
     result: NDArray[np.float32] = np.where((ours == shown) | (np.isnan(ours) & np.isnan(shown)), base, ours)

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender import action_lists, compat
+from ..blender import action_lists, compat, scope
 from ..blender.armature import remember_names
 from ..blender.bone_curves import bone_of, bone_path
 from ..blender.properties import is_local
@@ -27,7 +27,16 @@ if TYPE_CHECKING:
 
 
 def follow_renames(report: Report) -> None:
-    """Take actions and stored names along with the bones that were renamed since they were last looked at."""
+    """Take actions and stored names along with the bones that were renamed since they were last looked at.
+
+    Edit mode is left for it: until then Blender keeps to itself what bones are called.
+    """
+    context: Any = bpy.context
+    with scope.outside_armature_edit_mode(context):
+        _follow_renames(report)
+
+
+def _follow_renames(report: Report) -> None:
     armatures: Any = bpy.data.armatures
     for armature in armatures:
         if not is_local(armature):

@@ -291,6 +291,10 @@ def test_modifiers_are_applied_when_asked_and_said_when_not():
     assert plan.faces == 6
     assert report.warnings == {}
     assert differences(before, snapshot()) == []
+    shown.hide_viewport = True
+    bpy.context.view_layer.update()
+    assert planned(shown, modifiers=True)[0].faces == 6, "hidden, too"
+    assert shown.hide_viewport
 
 
 # What is wrong ------------------------------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import anm
 from addon.games.xray.paths import PathExportOptions, plan_export, why_sampled
 from tests.core.envelope.formula import Channel
+from tests.scene import differences, snapshot
 
 FIRST, LAST = 1, 41
 METRES, RADIANS = 1e-4, np.radians(0.01)
@@ -89,6 +90,24 @@ def put_aside(made) -> None:
     made.delta_location, made.delta_rotation_euler = (1, 0, 0), (0.0, 0.0, 0.25)
 
 
+def of_samples(made) -> None:
+    for curve in curves_of(made).values():
+        curve.convert_to_samples(FIRST, LAST + 1)
+
+
+def repeated(made, **settings) -> None:
+    """Keys up to frame 11 that go round ``settings`` limits."""
+    for curve in curves_of(made).values():
+        for point in curve.keyframe_points:
+            point.co.x = FIRST + (point.co.x - FIRST) / 4
+        curve.update()
+        cycles = curve.modifiers.new("CYCLES")
+        for name, value in settings.items():
+            setattr(cycles, name, value)
+    action = made.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end = True, FIRST, LAST
+
+
 CASES = {
     "another Euler order": ("XYZ", None, "a rotation that is not Euler YXZ"),
     "quaternion": ("QUATERNION", None, "a rotation that is not Euler YXZ"),
@@ -99,6 +118,18 @@ CASES = {
     "driver": ("YXZ", driven, "drivers"),
     "strips": ("YXZ", moved_to_strips, "NLA tracks"),
     "noise": ("YXZ", shaken, "easing or modifiers the game lacks"),
+    "samples": ("YXZ", of_samples, "easing or modifiers the game lacks"),
+    "two cycles": ("YXZ", lambda made: repeated(made, cycles_after=2), "easing or modifiers the game lacks"),
+    "cycles that end": (
+        "YXZ",
+        lambda made: repeated(made, use_restricted_range=True, frame_end=15),
+        "easing or modifiers the game lacks",
+    ),
+    "half a cycle": (
+        "YXZ",
+        lambda made: repeated(made, use_influence=True, influence=0.5),
+        "easing or modifiers the game lacks",
+    ),
     "delta": ("YXZ", put_aside, "delta transforms"),
 }
 
@@ -143,6 +174,58 @@ def test_what_is_no_curve_of_the_game_is_sampled_and_fitted(case) -> None:
     check_poses(made, animation)
     keys = [len(envelope.keys) for envelope in animation.envelopes]
     assert max(keys) <= (LAST - FIRST + 1) / 2, keys
+
+
+@pytest.mark.parametrize("mode", ["XYZ", "YXZ", "QUATERNION", "AXIS_ANGLE"])
+def test_an_object_that_is_turned_without_keys_is_turned_in_the_file(mode) -> None:
+    made = keyed_object()
+    bag = compat.curve_bag(made.animation_data.action)
+    for curve in [curve for curve in bag.fcurves if curve.data_path != "location"]:
+        bag.fcurves.remove(curve)
+    made.rotation_mode = mode
+    made.rotation_euler, made.rotation_axis_angle = (0.5, 0.7, -0.9), (0.8, 1.0, 2.0, 3.0)
+    made.rotation_quaternion = 0.5, 0.5, 0.1, 0.7
+    plan, animation = written(made)
+    assert plan.sampled == []
+    assert [len(envelope.keys) for envelope in animation.envelopes] == [3, 3, 3, 1, 1, 1]
+    check_poses(made, animation, metres=0.05)
+
+
+def test_muted_modifiers_change_no_keys() -> None:
+    made = keyed_object()
+    before = written(made)[0].data
+    for curve in curves_of(made).values():
+        curve.modifiers.new("NOISE").mute = True
+    plan, _ = written(made)
+    assert (plan.sampled, plan.data) == ([], before)
+
+
+def test_a_channel_whose_keys_were_deleted_stands_where_the_object_stands() -> None:
+    made = keyed_object()
+    curves_of(made)["location", 2].keyframe_points.clear()
+    made.location.z = 5.0
+    check_poses(made, written(made)[1], metres=0.05)
+
+
+@pytest.mark.parametrize("hide", ["eye", "viewport", "collection"])
+def test_a_hidden_object_is_sampled_as_it_is_when_it_is_shown(hide) -> None:
+    made = keyed_object()
+    looked_at(made)
+    seen = written(made)[0].data
+    if hide == "eye":
+        made.hide_set(True)
+    elif hide == "viewport":
+        made.hide_viewport = True
+    else:
+        apart = bpy.data.collections.new("apart")
+        bpy.context.scene.collection.children.link(apart)
+        apart.objects.link(made)
+        bpy.context.scene.collection.objects.unlink(made)
+        bpy.context.view_layer.layer_collection.children["apart"].exclude = True
+    bpy.context.view_layer.update()
+    before = snapshot()
+    assert written(made)[0].data == seen
+    assert differences(before, snapshot()) == []
 
 
 @pytest.mark.parametrize(

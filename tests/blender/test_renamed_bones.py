@@ -66,6 +66,23 @@ def test_an_edit_after_a_rename_is_that_edit_alone(game):
     assert [name for name in before if now[name] != before[name]] == ["idle"]
 
 
+def test_bones_renamed_in_edit_mode_keep_their_keys_before_it_is_left(game):
+    """Two that exchange their names: following them twice would take the keys back."""
+    rig = load(game)
+    rig.pose.bones["head"].constraints.new("LIMIT_ROTATION")
+    before = (game / "humanoid.omf").read_bytes()
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    one, other = "upperarm_l", "upperarm_r"
+    for old, new in ((one, "spare"), (other, one), ("spare", other)):
+        rig.data.edit_bones[old].name = new
+    assert save_back() == {"CANCELLED"}
+    assert rig.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert save_back() == {"CANCELLED"}
+    assert (game / "humanoid.omf").read_bytes() == before
+
+
 def test_two_renames_in_a_row_and_a_chain(game):
     rig = load(game)
     first, second = (bone.name for bone in list(rig.data.bones)[2:4])

@@ -4,6 +4,7 @@ Rotation modes that hide keys, muted curves, slots, the NLA, poses without keys,
 that are sampled. The judge is the pose that Blender evaluates.
 """
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import bpy
@@ -500,6 +501,103 @@ def test_the_slot_that_plays_is_exported(humanoid):
     for bone in rig.pose.bones:
         bone.location, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
     assert difference(in_file(rig, export(rig, [action])), shown(rig, action)) < NEAR
+
+
+@pytest.mark.skipif(not compat.SLOTTED, reason="slots came with Blender 4.4")
+def test_keys_of_other_slots_say_nothing_of_a_motions_length(game):
+    """A shot whose first slot is the camera's."""
+    load(game)
+    rig = bpy.context.view_layer.objects.active
+    shot, _, of_camera = compat.new_action("shot", "OBJECT", "camera")
+    of_camera.fcurves.new("location", index=0).keyframe_points.insert(250, 3.0)
+    slot, bag = compat.add_slot(shot, "OBJECT", rig.name)
+    turn = bag.fcurves.new(bone_curves.channel_path("thigh_l", "rotation_quaternion"), index=1)
+    turn.keyframe_points.insert(0, 0.0)
+    turn.keyframe_points.insert(20, 0.5)
+    compat.assign(rig, shot, slot)
+    for bone in rig.pose.bones:
+        bone.location, bone.rotation_quaternion = (0, 0, 0), (1, 0, 0, 0)
+    written = in_file(rig, export(rig, [shot]))
+    assert written.shape[1] == 21
+    rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    poses = bone_curves.evaluated_poses(bpy.context, rig, shot, np.arange(21, dtype=np.float32))
+    seen = np.stack([armature.parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
+    assert difference(written, seen) < NEAR
+    file = rig.motionbridge_motion_files[0]
+    library.add(omf_codec.OMF, file, shot)
+    save(rig, file)
+    turn.keyframe_points.insert(40, 0.1)
+    assert save(rig, file).library.motions[-1].frames == 41
+    omf_codec.revert(rig, shot, Report())
+    assert [curve.data_path for curve in of_camera.fcurves] == ["location"]
+    assert bag.fcurves[0].data_path.startswith("pose.bones")
+
+
+def save(rig, file):
+    """What is in the file after Save Back."""
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    return omf.read(Path(file.path).read_bytes(), "x.omf", Report()).motion_set
+
+
+@pytest.mark.parametrize("hide", ["eye", "viewport", "collection", "scene"])
+def test_a_hidden_rig_is_sampled_as_it_is_when_it_is_shown(humanoid, hide):
+    rig, imported = humanoid
+    constraint = rig.pose.bones["thigh_l"].constraints.new("LIMIT_ROTATION")
+    constraint.use_limit_x, constraint.min_x, constraint.owner_space = True, 0.4, "LOCAL"
+    seen = export(rig, imported.actions[:2]).data
+    apart = bpy.data.collections.new("apart")
+    bpy.context.scene.collection.children.link(apart)
+    for before in rig.users_collection:
+        before.objects.unlink(rig)
+    apart.objects.link(rig)
+    if hide == "eye":
+        rig.hide_set(True)
+    elif hide == "viewport":
+        rig.hide_viewport = True
+    elif hide == "collection":
+        bpy.context.view_layer.layer_collection.children["apart"].exclude = True
+    else:
+        bpy.data.scenes.new("other").collection.children.link(apart)
+        bpy.context.scene.collection.children.unlink(apart)
+    bpy.context.view_layer.update()
+    before = snapshot()
+    assert export(rig, imported.actions[:2]).data == seen
+    assert differences(before, snapshot()) == []
+
+
+def test_time_stretching_of_the_scene_changes_no_export(humanoid):
+    rig, imported = humanoid
+    rig.pose.bones["thigh_l"].constraints.new("LIMIT_ROTATION")
+    plain = export(rig, [imported.actions[0]]).data
+    bpy.context.scene.render.frame_map_new = 200
+    before = snapshot()
+    assert export(rig, [imported.actions[0]]).data == plain
+    assert differences(before, snapshot()) == []
+
+
+@pytest.mark.parametrize(("influence", "blending"), [(0.5, "REPLACE"), (1.0, "ADD")])
+def test_an_action_that_is_blended_with_strips_is_exported_as_blended(humanoid, influence, blending):
+    """Also its bones that no strip has keys of."""
+    rig, imported = humanoid
+    action = imported.actions[0]
+    other, slot, bag = compat.new_action("other", "OBJECT", rig.name)
+    bag.fcurves.new(bone_curves.channel_path("head", "location"), index=0).keyframe_points.insert(0, 0.1)
+    strip = rig.animation_data.nla_tracks.new().strips.new("other", 0, other)
+    if slot is not None:
+        strip.action_slot = slot
+    rig.animation_data.action_influence, rig.animation_data.action_blend_type = influence, blending
+    assert difference(in_file(rig, export(rig, [action])), shown(rig, action)) < NEAR
+
+
+def test_an_armature_that_is_being_edited_is_exported_as_its_pose(humanoid):
+    rig, imported = humanoid
+    constraint = rig.pose.bones["thigh_l"].constraints.new("LIMIT_ROTATION")
+    constraint.use_limit_x, constraint.min_x, constraint.owner_space = True, 0.4, "LOCAL"
+    seen = export(rig, [imported.actions[0]]).data
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert export(rig, [imported.actions[0]]).data == seen
+    assert rig.mode == "EDIT"
 
 
 def test_motions_by_angles_and_by_quaternions_live_on_one_rig(samples, tmp_path):

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.binary import Reader, Writer
+from addon.core.binary import Reader, Writer, as_in_file
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import said_of
 from tests.work import lines_run, memory_peak
@@ -240,3 +240,14 @@ def test_raw_bytes_of_any_kind_are_kept_as_they_were_given():
     writer.raw(memoryview(b"cd"))
     changing[0] = 0
     assert writer.getvalue() == b"abcd"
+
+
+@pytest.mark.parametrize("width", [np.float32, np.float64])
+def test_numbers_that_properties_hold_are_written_as_the_files(width):
+    """As 32-bit floats, whatever the width of what they are compared with."""
+    base = np.array([np.inf, 0.1, np.nan, 2.0], np.float32)
+    held = np.array([np.finfo(np.float32).max, 0.1, np.nan, 3.0])
+    found = as_in_file(held, base.astype(width))
+    assert found.dtype == np.float32
+    assert found[:3].tobytes() == base[:3].tobytes()
+    assert found[3] == 3.0

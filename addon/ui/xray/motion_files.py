@@ -334,9 +334,8 @@ def _actions() -> list[Any]:
 def _moves(action: Action, rig: Object) -> bool:
     if action.motionbridge_motion.file or action.motionbridge_skeletal.file:
         return False
-    bag = compat.curve_bag(action)
-    first = next(iter(bag.fcurves), None) if bag is not None else None
-    return first is not None and bone_curves.bone_of(first.data_path) in rig.data.bones
+    bones = (bone_curves.bone_of(curve.data_path) for curve in compat.curves_of(action, rig))
+    return next(filter(None, bones), None) in rig.data.bones
 
 
 def _named(rig: Object, wanted: list[str]) -> list[Action]:

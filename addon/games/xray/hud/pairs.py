@@ -246,10 +246,10 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
         _refuse_taken(rig, name)
     of_hands = _copied(hands, row.hands, name)
     of_item = _copied(item, row.item, name) if item is not None else None
-    if of_item is not None:
+    if of_item is not None and item is not None:
         _, count = blender_action.frame_range(of_hands)
         frames = round((count - 1) * speed_of(of_item) / speed_of(of_hands)) + 1
-        motion_timing.set_length(of_item, frames)
+        motion_timing.set_length(of_item, frames, item)
         first, _ = blender_action.frame_range(of_item)
         blender_action.cut_keys(of_item, first + frames - 1)
     speed, end = row.speed, row.end

@@ -240,7 +240,8 @@ class Builders:
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
         step = action.motionbridge_motion.frame_step
-        writer.rebuild(action, clip, tracks, actions.frame_range(action, step)[0], step)
+        first = actions.frame_range(action, step, owner=self._rig)[0]
+        writer.rebuild(action, clip, tracks, first_frame=first, step=step, owner=self._rig)
         action.motionbridge_motion.is_cut = False
         motion_timing.store_marks(action, clip.markers)
 
@@ -393,7 +394,7 @@ class OmfGatherer(Gatherer):
     def motion(self, action: Action, label: str) -> Clip:
         """The action as a clip with the game's names for motion and bones, marks included."""
         step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
-        frames, table = motion_timing.frames_of(action, imported), table_of(action, self._rig)
+        frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
         modes = self._shown.modes(action, order_of_angles(action), table)
         rest = self._rest_for(action)[0]
         gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
@@ -406,7 +407,7 @@ class OmfGatherer(Gatherer):
                 tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
             self._shown.warn_of_pose(action, modes, tracked)
         self._take_muted(clip, gathered.muted, action, reached)
-        motion_timing.warn_of_length(action, frames, imported, self.report)
+        motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
         clip.markers = motion_timing.gather_marks(action)
         self.gathered.append(action)

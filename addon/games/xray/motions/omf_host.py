@@ -309,7 +309,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
         motion.motion_name = motion.imported_name = names.decode(stored[index].name)
         keep(motion, "body", write_motion(stored[index]))
-        motion_timing.set_length(action, stored[index].frames)
+        motion_timing.set_length(action, stored[index].frames, rig)
     kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
     action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
     return file

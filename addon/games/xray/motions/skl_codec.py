@@ -561,9 +561,9 @@ class SklGatherer(Gatherer):
 
     def _frames(self, action: Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
-            return motion_timing.ends_of(action)
-        first, last = motion_timing.frames_of_skeletal(action, base)
-        motion_timing.warn_of_skeletal(action, base, (first, last), self.report)
+            return motion_timing.ends_of(action, self._rig)
+        first, last = motion_timing.frames_of_skeletal(action, base, self._rig)
+        motion_timing.warn_of_skeletal(action, base, (first, last), self.report, self._rig)
         return first, last
 
     def _bones_then(self, action: Action) -> Bones:

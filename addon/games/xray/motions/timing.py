@@ -24,7 +24,7 @@ from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
 
 if TYPE_CHECKING:
-    from ....blender.typed import Action
+    from ....blender.typed import Action, Object
 
 FARTHEST = 1_048_574
 """Blender numbers no frame higher."""
@@ -142,53 +142,58 @@ def imported_frames(action: Action) -> int | None:
     return None
 
 
-def frames_of(action: Action, imported: int | None) -> tuple[int, int]:
+def frames_of(action: Action, imported: int | None, rig: Object | None = None) -> tuple[int, int]:
     """First frame of a motion in Blender, and its number of keys ``frame_step`` apart.
 
-    ``imported`` as `imported_frames` gives it: whoever wants both has the stored bytes checked once.
+    ``imported`` as `imported_frames` gives it: whoever wants both has the stored bytes checked once. ``rig``: whose
+    slot of the action counts.
     """
     step = action.motionbridge_motion.frame_step
     if action.motionbridge_skeletal.is_skeletal and not kept(action.motionbridge_motion, "body"):
-        first, last = frames_of_skeletal(action)
+        first, last = frames_of_skeletal(action, rig=rig)
         return first, round((last - first) / step) + 1
-    return actions.frame_range(action, step, imported, is_cut=action.motionbridge_motion.is_cut)
+    return actions.frame_range(action, step, imported, is_cut=action.motionbridge_motion.is_cut, owner=rig)
 
 
-def ends_of(action: Action) -> tuple[int, int]:
+def ends_of(action: Action, rig: Object | None = None) -> tuple[int, int]:
     """First and last whole frame of a motion in Blender; of any other action its frame range.
 
+    ``rig`` as in `frames_of`.
     Raises `ReadError` where the stored bytes of the motion are damaged.
     """
     if action.motionbridge_skeletal.is_skeletal:
-        return frames_of_skeletal(action)
+        return frames_of_skeletal(action, rig=rig)
     if not action.motionbridge_motion.is_motion:
         start, end = action.frame_range
         return round(start), round(end)
-    first, count = frames_of(action, imported_frames(action))
+    first, count = frames_of(action, imported_frames(action), rig)
     return first, round(first + (count - 1) * action.motionbridge_motion.frame_step)
 
 
-def drawn_ends(action: Action) -> tuple[int, int]:
+def drawn_ends(action: Action, rig: Object | None = None) -> tuple[int, int]:
     """As `ends_of`, for panels, which cannot refuse: where stored data is damaged, the frame range of the action."""
     try:
-        return ends_of(action)
+        return ends_of(action, rig)
     except MotionbridgeError:
         start, end = action.frame_range
         return round(start), round(end)
 
 
-def set_length(action: Action, frames: int) -> None:
-    """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back."""
+def set_length(action: Action, frames: int, rig: Object) -> None:
+    """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back.
+
+    ``rig`` as in `frames_of`.
+    """
     step = action.motionbridge_motion.frame_step
     actions.set_length(action, frames, step)
     first = round(action.frame_start)
     last = first + step * (frames - 1)
-    left_out = actions.key_ends(action, first, last)[1] > last + actions.NEAR
+    left_out = actions.key_ends(action, first, last, rig)[1] > last + actions.NEAR
     action.motionbridge_motion.is_cut = action.use_frame_range and left_out
 
 
-def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, report: Report) -> None:
-    """Say which motion becomes shorter, and which keys stay behind outside its range.
+def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, report: Report, rig: Object) -> None:
+    """Say which motion becomes shorter, and which keys that it has for ``rig`` stay behind outside its range.
 
     ``frames`` as `frames_of` gives them, ``before`` as `imported_frames`.
     """
@@ -200,29 +205,31 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
             f"{action.name}: {before} -> {counted_plural(count, 'frames')}",
         )
     last = first + action.motionbridge_motion.frame_step * (count - 1)
-    start, end = actions.key_ends(action, first, last)
+    start, end = actions.key_ends(action, first, last, rig)
     if start < first - actions.NEAR:
         report.warn(OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
     if end > last + actions.NEAR and not shortened:
         report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
 
 
-def frames_of_skeletal(action: Action, base: SkeletalMotion | None = None) -> tuple[int, int]:
+def frames_of_skeletal(
+    action: Action, base: SkeletalMotion | None = None, rig: Object | None = None
+) -> tuple[int, int]:
     """First and last frame of a motion of the editor that came from a file, in which keys may lie outside of them.
 
-    ``base``: the motion of the file, where it has been read already.
+    ``base``: the motion of the file, where it has been read already. ``rig`` as in `frames_of`.
     """
     skeletal = action.motionbridge_skeletal
     shown = skeletal.shown_first, skeletal.shown_last
     first, last = (base.first, base.last) if base is not None else map(round, shown)
     if (action.frame_start, action.frame_end) != shown:
-        start, count = actions.frame_range(action, imported=max(last - first, 0) + 1)
+        start, count = actions.frame_range(action, imported=max(last - first, 0) + 1, owner=rig)
         return start, start + count - 1
     if actions.key_span(action)[1] <= skeletal.shown_last + actions.NEAR:
         return first, last
     base = base if base is not None else skl_motion_of(action)
     known = max(skeletal.shown_last, _key_ends(base)[1] if base is not None else 0.0)
-    end = actions.key_ends(action, skeletal.shown_first, known)[1]
+    end = actions.key_ends(action, skeletal.shown_first, known, rig)[1]
     behind = end - skeletal.shown_last if end > known + actions.NEAR else 0.0
     return first, last + max(int(np.ceil(behind - actions.NEAR)), 0)
 
@@ -235,13 +242,15 @@ def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
     return (float(found.min()), float(found.max())) if len(found) else (0.0, 0.0)
 
 
-def warn_of_skeletal(action: Action, base: SkeletalMotion, frames: tuple[int, int], report: Report) -> None:
-    """Say which motion of the editor becomes shorter, and which of its new keys are not played."""
+def warn_of_skeletal(
+    action: Action, base: SkeletalMotion, frames: tuple[int, int], report: Report, rig: Object
+) -> None:
+    """Say which motion of the editor becomes shorter, and which of its new keys for ``rig`` are not played."""
     first, last = frames
     if last - first < base.last - base.first:
         text = f"{action.name}: {base.last - base.first + 1} -> {counted_plural(last - first + 1, 'frames')}"
         report.warn("shortened by the action's frame range; keys after it are kept but not played", text)
-    start = actions.key_ends(action, first, np.inf)[0]
+    start = actions.key_ends(action, first, np.inf, rig)[0]
     if start < first - actions.NEAR and start < _key_ends(base)[0] - actions.NEAR:
         report.warn(
             "keys lie before the first frame: written, but not played", f"{action.name}: {first - start:g} frames"
