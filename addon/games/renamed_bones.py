@@ -11,6 +11,7 @@ A bone that was duplicated carries the same memory: the one that still has the n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -29,10 +30,15 @@ if TYPE_CHECKING:
 def follow_renames(report: Report) -> None:
     """Take actions and stored names along with the bones that were renamed since they were last looked at.
 
-    Edit mode is left for it: until then Blender keeps to itself what bones are called.
+    Bones that are being edited are what they would be if edit mode was left now.
     """
+    edited = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
+    for owner in edited:
+        owner.update_from_editmode()
     context: Any = bpy.context
-    with scope.outside_armature_edit_mode(context):
+    # What is stored on bones while they are edited is lost when edit mode is left.
+    is_renamed = any(renames(owner.data) for owner in edited)
+    with scope.outside_armature_edit_mode(context) if is_renamed else nullcontext():
         _follow_renames(report)
 
 
