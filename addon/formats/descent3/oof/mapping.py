@@ -148,7 +148,7 @@ def _empty() -> Oof:
 
 
 def _match(model: Model, base: Oof) -> Match:
-    """Parts keep the base's indices if they are its sub-objects in its order, before new ones; else they are renumbered."""
+    """Parts keep the base's indices if they are its sub-objects in order, before new ones; else they are renumbered."""
     existing = base.sub_objects
     taken: set[int] = set()
     sources = []
