@@ -115,7 +115,7 @@ def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
 
 
 def _point_of_file(point: Object) -> Any:
-    """Which of the file's points an empty is or was copied from, -1 for none; a copy with an index of its own is new."""
+    """Which of the file's points an empty is or was copied from, -1 for none; a copy with its own index is new."""
     properties = point.motionbridge_descent_point
     return (properties.kind, properties.source, properties.number) if properties.source >= 0 else -1
 
@@ -251,7 +251,7 @@ def _first_location(found: Any) -> Vector:
 
 
 def _kept_scale(found: Object) -> Vector:
-    """The scale of all keys where they are of one: I keys scale with location and rotation. No scale where it changes."""
+    """The scale that all keys give a part (I keys scale along with location and rotation); None where it changes."""
     scale, data = found.scale.copy(), found.animation_data
     driven = {curve.data_path for curve in data.drivers} if data is not None else set()
     for curve in _curves_of_all_actions(found):

@@ -130,9 +130,9 @@ class _Writers:
     def __init__(self, model: Model) -> None:
         self._model = model
         self._action: Any = None
-        self._makers: dict[Any, compat.MakeCurve] = {}
+        self._makers: dict[Object, compat.MakeCurve] = {}
 
-    def curves_of(self, owner: Any) -> compat.MakeCurve:
+    def curves_of(self, owner: Object) -> compat.MakeCurve:
         """A function that makes curves in the action of an object; the first call assigns the action."""
         if owner not in self._makers:
             name = owner.name
@@ -204,7 +204,7 @@ class _Moving:
     index: int
     parent: int
     object: Any
-    above: Any
+    above: Object | None
     links: list[_Link] = field(default_factory=list)
     on_bone: _Link | None = None
     curves: list[bpy.types.FCurve] = field(default_factory=list)
@@ -217,9 +217,9 @@ class _Moving:
 class _Link:
     """One object or bone between a part and the part above it; ``rotates`` False if the game ignores its rotation."""
 
-    owner: Any
+    owner: Object
     bone: str
-    curves: dict[tuple[str, int], Any]
+    curves: dict[tuple[str, int], bpy.types.FCurve]
     rotates: bool
 
     def matrices(self, frames: NDArray[np.float32]) -> Floats:
@@ -332,7 +332,7 @@ def _is_base(motion: Motion, base: Motion | None) -> bool:
     return base is not None and motion.rotations is base.rotations and motion.displacements is base.displacements
 
 
-def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Any, list[Any]]]:
+def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Object, list[bpy.types.FCurve]]]:
     """The parts that curves move, with their curves."""
     parts = (_moving(hierarchy, index) for index in range(len(hierarchy.parts)))
     return [(part.object, part.curves) for part in parts if part.curves]
@@ -374,7 +374,7 @@ def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
     return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
 
 
-def _links(found: Any, above: Object | None) -> Iterator[tuple[Any, str]]:
+def _links(found: Object | None, above: Object | None) -> Iterator[tuple[Object, str]]:
     """Objects and bones from a part up to the one above it, without the latter."""
     while found is not None and found != above:
         yield found, ""
@@ -482,7 +482,7 @@ class _Samples:
     """Object -> (frames, 4, 4) in the world's space, from frame ``first`` on."""
 
     first: int
-    matrices: dict[Any, Floats]
+    matrices: dict[Object, Floats]
 
     def between(self, part: _Moving, ticks: NDArray[np.int64]) -> Floats:
         """(ticks, 4, 4) of a part relative to the object above it."""

@@ -51,7 +51,7 @@ class Beside:
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
-def plan(holder: Object, document: Level, shown: dict[int, Any], changes: Changes, report: Report) -> Beside | None:
+def plan(holder: Object, document: Level, shown: dict[int, Object], changes: Changes, report: Report) -> Beside | None:
     """Gather the vertices of ``shown`` objects by visual; the boxes in ``document`` follow. None without `level.geom`.
 
     Raises `ReadError` where the file beside is broken.
@@ -100,14 +100,14 @@ class _Work:
         self.parts: list[Part] = []
         self.reshaped: set[int] = set()
         self.moves: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
-        self.other: list[Any] = []
-        self.own: list[Any] = []
-        self.outside: list[Any] = []
-        self.torn: list[Any] = []
-        self.lacking: list[Any] = []
-        self.turned: list[Any] = []
+        self.other: list[Object] = []
+        self.own: list[Object] = []
+        self.outside: list[Object] = []
+        self.torn: list[Object] = []
+        self.lacking: list[Object] = []
+        self.turned: list[Object] = []
 
-    def families(self, shown: dict[int, Any]) -> Iterator[tuple[NDArray[np.void], list[Any]]]:
+    def families(self, shown: dict[int, Object]) -> Iterator[tuple[NDArray[np.void], list[Object]]]:
         """Rows of `DRAWN` with the same vertices, and the object of each; buffer after buffer."""
         rows = self.rows[np.isin(self.rows["visual"], list(shown))]
         keys = np.stack([rows[name] for name in ("vertex_buffer", "vertex_base", "vertex_count")], axis=1)
@@ -236,7 +236,7 @@ class _Work:
             geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
         return geom
 
-    def follow_boxes(self, reshaped: NDArray[np.int32], shown: dict[int, Any]) -> None:
+    def follow_boxes(self, reshaped: NDArray[np.int32], shown: dict[int, Object]) -> None:
         """Boxes and spheres of visuals whose vertices are others than those that the level was imported with."""
         visuals = np.array([visual for visual in reshaped.tolist() if visual in shown], np.int64)
         if not len(visuals):
@@ -288,7 +288,7 @@ class _Work:
 class ShownImpostors:
     """What a mesh shows of all impostors: corners as they are ``now`` and as in the file, faces' slots of materials."""
 
-    shown: Any
+    shown: Object
     base: Impostors
     now: Impostors
     slots: Any

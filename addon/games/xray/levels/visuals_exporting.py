@@ -56,9 +56,9 @@ class _Found:
     saved since the import.
     """
 
-    first: dict[str, dict[int, Any]]
-    copies: dict[str, list[Any]]
-    boxes: list[Any]
+    first: dict[str, dict[int, Object]]
+    copies: dict[str, list[Object]]
+    boxes: list[Object]
     report: Report
     saved: bool = False
 
@@ -173,8 +173,8 @@ def _rows(holder: Object, kind: str) -> list[int]:
 
 def _find(scene: Scene, holder: Object, report: Report) -> _Found:
     """Of a scene; what only another one has is not deleted, but what that has more is no copy (a copied scene)."""
-    first: dict[str, dict[int, Any]] = {}
-    copies: dict[str, list[Any]] = {}
+    first: dict[str, dict[int, Object]] = {}
+    copies: dict[str, list[Object]] = {}
     boxes: list[Object] = []
     here: set[Any] = set(scene.objects)
     elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
@@ -267,9 +267,9 @@ class _Wishes:
     def __init__(self, document: Level, report: Report) -> None:
         self.document, self.report = document, report
         self.known = structure.shaders(document)
-        self.unnamed: list[Any] = []
-        self.other: list[Any] = []
-        self.several: list[Any] = []
+        self.unnamed: list[Object] = []
+        self.other: list[Object] = []
+        self.several: list[Object] = []
 
     def string(self, shown: Object, number: int, name: str, textures: str) -> bytes:
         """That of an engine shader and textures, in place of the one with this ``number``."""
@@ -365,7 +365,7 @@ class _Trees:
 
     def __init__(self, document: Level, found: _Found, changes: Changes) -> None:
         self.document, self.found, self.changes = document, found, changes
-        self.boxes: dict[Any, Floats] = {}
+        self.boxes: dict[Object, Floats] = {}
 
     def write(self, imported: Sequence[int]) -> None:
         """Into the document; ``imported`` visuals that there were objects of."""
@@ -536,7 +536,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
 
 
 def _kept_and_new(
-    base: NDArray[np.void], first: dict[int, Any], copies: list[Object], how: _Kind
+    base: NDArray[np.void], first: dict[int, Object], copies: list[Object], how: _Kind
 ) -> Iterator[tuple[int, Any]]:
     """Number of each record that stays, and its object, None for one that has none; -1 and the object of a new one."""
     for number in range(len(base)):

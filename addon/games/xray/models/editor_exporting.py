@@ -489,9 +489,9 @@ def surface_of(used: Material) -> Surface:
     )
 
 
-def materials_by_surface(found: list[Object]) -> dict[str, Any]:
+def materials_by_surface(found: list[Object]) -> dict[str, Material]:
     """The materials of meshes by their surfaces' names in lower case; of several the first."""
-    used: dict[str, Any] = {}
+    used: dict[str, Material] = {}
     for shown in found:
         for one in shown.data.materials:
             if one is not None:

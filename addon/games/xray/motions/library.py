@@ -58,7 +58,7 @@ class MotionImport:
     ``kept_exactly`` tracks have the file's curves, ``fitted`` ones are near them (the editor's motions only).
     """
 
-    actions: list[Any] = field(default_factory=list)
+    actions: list[Action] = field(default_factory=list)
     file: Any = None
     missing: list[str] = field(default_factory=list)
     kept_exactly: int = 0
@@ -68,7 +68,7 @@ class MotionImport:
 class Builder(Protocol):
     """Makes actions of the motions of one file."""
 
-    def build(self, file: Any) -> Iterator[tuple[int, Any]]:
+    def build(self, file: Any) -> Iterator[tuple[int, Action]]:
         """Each chosen motion's index in the file, and its action with all that ``file`` and the game say of it."""
 
     def missing(self) -> list[str]:
@@ -107,10 +107,10 @@ class Codec(Protocol):
     def refuse_to_replace(self, path: str) -> None:
         """Raise `WriteError` where a new file of motions alone may not get this path."""
 
-    def host(self, rig: Object, chosen: Sequence[Any], *, disk: str = "", file: Any = None) -> Host:
+    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> Host:
         """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
 
-    def host_of_list(self, rig: Object, file: Any, listed: Sequence[Any], report: Report, *, disk: str) -> Host:
+    def host_of_list(self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str) -> Host:
         """As `host`, for saving what a file's list says."""
 
     def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
@@ -332,10 +332,10 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
 
 
 def refuse_one_name(
-    chosen: Sequence[Action], labels: Sequence[str], had_one_name: Callable[[list[Any], str], bool]
+    chosen: Sequence[Action], labels: Sequence[str], had_one_name: Callable[[list[Action], str], bool]
 ) -> None:
     """Raise `WriteError` where two motions would have one name, unless those actions had it in the file."""
-    found: dict[str, list[Any]] = {}
+    found: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
         found.setdefault(label.lower(), []).append(action)
     for label, twins in found.items():
@@ -364,20 +364,20 @@ class Plan(FilePlan):
     """A file of motions that could be written."""
 
     document: Any = None
-    written: list[tuple[Any, str]] = field(default_factory=list)
+    written: list[tuple[Action, str]] = field(default_factory=list)
     """The actions, each with the name its motion has in the file."""
 
 
 class Host(Protocol):
     """What motions go into."""
 
-    def had_one_name(self, twins: list[Any], label: str) -> bool:
+    def had_one_name(self, twins: list[Action], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
 
     def take_out_deleted(self, *, whole: bool) -> None:
         """Take out what was deleted in the panel; of a file that is not saved as a ``whole`` only where it must be."""
 
-    def arrange(self, plan: Any, chosen: Sequence[Any], *, whole: bool) -> None:
+    def arrange(self, plan: Any, chosen: Sequence[Action], *, whole: bool) -> None:
         """Let the motions of ``plan`` be in the order of the list, and say what was deleted."""
 
 
@@ -421,7 +421,7 @@ def plan_save_back(
     if_changed: OtherBase,
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
-    only: Any = None,
+    only: Action | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> Any:
     """The file of ``rig`` as it would be saved: edited, new, renamed, deleted and reordered motions, the rest as is.
