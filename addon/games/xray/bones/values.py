@@ -144,12 +144,14 @@ def _current(properties: BoneProperties, path: str, like: Value) -> Value:
     value = getattr(getattr(properties, owner) if owner else properties, name)
     if not isinstance(like, np.ndarray):
         return set(value) if isinstance(like, set) else value
+    if like.tolist() == ([value] if isinstance(value, float) else list(value)):
+        return like
     return as_in_file(np.array(value, np.float32).reshape(-1), like)
 
 
 def _same(first: Value, second: Value) -> bool:
     if isinstance(first, np.ndarray):
-        return np.array_equal(first, second, equal_nan=True)
+        return first is second or np.array_equal(first, second, equal_nan=True)
     return bool(first == second)
 
 
