@@ -162,6 +162,20 @@ def test_in_edit_mode_what_is_edited_counts_and_editing_goes_on(tmp_path):
     np.testing.assert_allclose(parts(data)[0].positions[:, 1], parts(SHIP.read_bytes())[0].positions[:, 1] + 1)
 
 
+def test_joints_being_edited_count_and_editing_goes_on(tmp_path):
+    rig = load(shown_as="BONES")
+    bpy.ops.object.mode_set(mode="EDIT")
+    wing = rig.data.edit_bones["right wing"]
+    wing.head.z += 0.5
+    wing.tail.z += 0.5
+    data = save(tmp_path / "edited.oof")
+    assert rig.mode == "EDIT"
+    old, new = parts(SHIP.read_bytes()), parts(data)
+    # The game's y is up.
+    assert np.subtract(new[1].offset, old[1].offset).round(5).tolist() == [0, 0.5, 0]
+    assert [part.offset for part in new[2:]] == [part.offset for part in old[2:]]
+
+
 # Archives ------------------------------------------------------------------------------------------------------------
 
 

@@ -69,6 +69,27 @@ def test_edit_and_pose_mode_are_kept(file, mode):
     assert target.read_bytes() == file.read_bytes()
 
 
+def test_joints_being_edited_count_and_editing_goes_on(tmp_path):
+    assert bpy.ops.import_scene.arma_rtm(filepath=str(SAMPLES / "arma" / "walk.rtm")) == {"FINISHED"}
+    rig = bpy.context.view_layer.objects.active
+    bpy.ops.object.mode_set(mode="EDIT")
+    foot = rig.data.edit_bones["LeftFoot"]
+    foot.head.z += 0.3
+    foot.tail.z += 0.3
+    during, after, left = (tmp_path / f"{name}.rtm" for name in ("during", "after", "left"))
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(during)) == {"FINISHED"}
+    assert rig.mode == "EDIT"
+    rig.data.edit_bones["LeftFoot"].head.z += 0.1
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(left)) == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["LeftFoot"].head.z -= 0.1
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert bpy.ops.export_scene.arma_rtm(filepath=str(after)) == {"FINISHED"}
+    assert during.read_bytes() == after.read_bytes()
+    assert len({path.read_bytes() for path in (during, left, SAMPLES / "arma" / "walk.rtm")}) == 3
+
+
 def test_a_file_is_read_once_whatever_it_is_compared_with(file, monkeypatch):
     for bones in (("bip01",), ("hip", "neck"), ("pelvis", "HEAD")):
         drawn_animation(bones=bones)

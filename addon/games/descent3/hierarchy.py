@@ -140,7 +140,7 @@ def _above(child: Object) -> Object | None:
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
         return parent
     others = [one for one in parent.children if one.parent_type == "BONE" and one.motionbridge_descent_part.is_part]
-    # Of a part and its copies on one bone, the copies hang on the part.
+    # Of a part and its copies on one bone, the part is the parent of the copies.
     on_bones = {other.parent_bone: other for other in sorted(others, key=_part_order, reverse=True)}
     bone = parent.data.bones.get(child.parent_bone)
     if bone is not None and on_bones.get(bone.name) not in (None, child):
