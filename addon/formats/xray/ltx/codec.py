@@ -59,7 +59,7 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     """
     text, _ = _decoded(data.removeprefix(BOM))
     pieces = text.split('"')
-    joins = len(pieces) % 2 == 0 or any("\n" in piece or "=" in piece for piece in pieces[1::2])
+    joins = len(pieces) % 2 == 0 or any(sign in piece for piece in pieces[1::2] for sign in _DOUBTFUL)
     if joins or text.count("\r") != text.count("\r\n"):
         return None
     text = "\n" + text
@@ -74,6 +74,8 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     return found
 
 
+_DOUBTFUL = ("\n", "=", ";", "//")
+"""Inside of quotes: a line may go on in the next one."""
 _MARKED = re.compile(r"\n[ \t\v\f]*([\[!@#][^\r\n]*)")
 
 

@@ -285,6 +285,7 @@ TEXT = st.lists(
 
 @given(TEXT, st.sampled_from(["cp1251", "utf-8"]))
 @example('[a]\nkey "= 1; b"\n[c]\n', "utf-8")  # the first of two quotes is no part of the value
+@example('[a]\nkey = "a"b"; c"\n[d]\n', "utf-8")  # the comment begins inside of the second pair of quotes
 def test_any_text_comes_back_and_its_pieces_are_the_lines(text, encoding):
     data = text.encode(encoding)
     document = codec.parsed(data)
