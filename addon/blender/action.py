@@ -30,6 +30,7 @@ from .bone_curves import (
     digest_of_keys,
     evaluated_poses,
     identity_of,
+    keeps_unscaled,
     key_times,
     rotation_kind,
     sampled_table,
@@ -326,7 +327,8 @@ class ClipReader:
         for number in np.flatnonzero(heard & in_mode & (kinds != _QUATERNION)).tolist():
             angles = other_rotations.setdefault(int(places[number]), np.zeros((count, 4)))
             angles[:, table.indices[number]] = rows[number]
-        left_out = {table.paths[number] for number in np.flatnonzero(~known).tolist()}
+        unknown = (table.curves[number] for number in np.flatnonzero(~known).tolist())
+        left_out = {curve.data_path for curve in unknown if not keeps_unscaled(curve)}
         others = set(places[heard & ~located & ~in_mode].tolist())
         rotated = set(places[in_mode].tolist())
         rotations = values[:, :4].transpose(0, 2, 1)

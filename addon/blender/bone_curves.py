@@ -26,6 +26,8 @@ Floats = NDArray[np.float64]
 
 ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
 """What each rotation mode reads; all others are orders of Euler angles."""
+UNSCALED = 1e-6
+"""How far a scale may be from 1."""
 _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
@@ -208,6 +210,18 @@ def rest_value(curve: bpy.types.FCurve) -> float:
     """What a pose bone's channel holds in the rest pose."""
     first_of_rotation = curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion")
     return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
+
+
+def keeps_unscaled(curve: bpy.types.FCurve) -> bool:
+    """Whether a curve keeps a bone's scale at 1: Blender's bakes write such curves for every bone."""
+    if not curve.data_path.endswith(".scale") or not bone_of(curve.data_path):
+        return False
+    if len(curve.modifiers) or len(curve.sampled_points):
+        return False
+    values = np.empty((3, 2 * len(curve.keyframe_points)), np.float32)
+    for name, row in zip(("co", "handle_left", "handle_right"), values, strict=True):
+        curve.keyframe_points.foreach_get(name, row)
+    return bool((np.abs(values[:, 1::2] - 1.0) <= UNSCALED).all())
 
 
 def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:

@@ -11,7 +11,7 @@ from ..core import affine, rotation
 from ..core.body import order_from_roots
 from . import compat
 from .armature import matrices_of
-from .bone_curves import bone_of, channel_path, sampled, table_of
+from .bone_curves import UNSCALED, bone_of, channel_path, sampled, table_of
 from .control_links import is_link
 
 if TYPE_CHECKING:
@@ -23,8 +23,6 @@ Floats = NDArray[np.float64]
 
 _CHANNELS = {"location": (0, 3), "rotation_quaternion": (3, 4), "scale": (7, 3)}
 """Place and width of each channel in a row of ten."""
-UNSCALED = 1e-6
-"""How far a scale may be from 1."""
 
 
 def is_plain(bone: Bone) -> bool:

@@ -16,7 +16,7 @@ from ..core.envelope import Behaviour, Curve, Curves
 from ..core.envelope.curve import fitted
 from ..core.pose_curves import still
 from . import compat
-from .bone_curves import channel_path
+from .bone_curves import channel_path, keeps_unscaled
 from .path import behaviours, is_odd, tell_ends
 
 if TYPE_CHECKING:
@@ -313,7 +313,8 @@ class PoseReader:
         for curve in compat.curves_of(action, self._rig):
             place, index = self._paths.get(curve.data_path), curve.array_index
             if place is None or index >= WIDTHS[place[1]]:
-                left_out.add(curve.data_path)
+                if not keeps_unscaled(curve):
+                    left_out.add(curve.data_path)
             elif compat.is_muted(curve):
                 muted.setdefault(place[0], set()).add("location" if place[1] == "location" else "rotation")
             elif not curve.is_empty:

@@ -32,7 +32,7 @@ def follow_renames(report: Report) -> None:
 
     Bones that are being edited are what they would be if edit mode was left now.
     """
-    edited = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
+    edited: list[Any] = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
     for owner in edited:
         owner.update_from_editmode()
     context: Any = bpy.context

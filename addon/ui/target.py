@@ -299,6 +299,13 @@ def match_scene(context: Context, rate: float, frames: Any) -> None:
     scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
 
 
+def come_into(context: Context, frames: tuple[int, int]) -> None:
+    """Go to the first of these ``frames`` where the scene is at none of them: there what was clicked shows nothing."""
+    scene = context.scene
+    if not frames[0] <= scene.frame_current <= frames[1]:
+        scene.frame_set(frames[0])
+
+
 def frames_said(context: Context) -> Outcome:
     """From where to where the scene goes now."""
     scene = context.scene

@@ -565,6 +565,48 @@ def test_a_hidden_rig_is_sampled_as_it_is_when_it_is_shown(humanoid, hide):
     assert differences(before, snapshot()) == []
 
 
+def test_scale_that_stays_1_is_no_loss_and_any_other_is(humanoid):
+    """Blender's bakes key the scale of every bone."""
+    rig, imported = humanoid
+    action = imported.actions[0]
+    untouched = export(rig, [action]).data
+    bag = compat.curve_bag(action)
+    for index in range(3):
+        curve = bag.fcurves.new(bone_curves.channel_path("head", "scale"), index=index)
+        for frame in (0, 10, 20):
+            curve.keyframe_points.insert(frame, 1.0)
+    report = Report()
+    assert export(rig, [action], report).data == untouched
+    assert not report.warnings
+    curve.keyframe_points[1].co[1] = 1.01
+    export(rig, [action], report)
+    assert any("head" in line and "scale" in line for line in report.lines())
+
+
+def test_marks_that_end_up_outside_of_their_motion_are_said(humanoid):
+    """Blender moves keys without the markers above them."""
+    rig, imported = humanoid
+    action = next(one for one in imported.actions if len(one.motionbridge_motion.marks))
+    report = Report()
+    export(rig, [action], report)
+    assert not report.warnings
+    for curve in compat.curve_bag(action).fcurves:
+        for key in curve.keyframe_points:
+            key.co.x += 100
+        curve.update()
+    action.frame_end += 100
+    action.frame_start += 100
+    export(rig, [action], report)
+    assert any(
+        "marks lie outside" in line and action.motionbridge_motion.marks[0].name in line for line in report.lines()
+    )
+    for marker in action.pose_markers:
+        marker.frame += 100
+    report = Report()
+    export(rig, [action], report)
+    assert not report.warnings
+
+
 def test_time_stretching_of_the_scene_changes_no_export(humanoid):
     rig, imported = humanoid
     rig.pose.bones["thigh_l"].constraints.new("LIMIT_ROTATION")

@@ -214,6 +214,29 @@ def test_complaint_9_nothing_chosen_is_said(game):
     assert "there is no motion named 'wlak'" in said
 
 
+def test_a_click_on_a_motion_shows_it_where_the_scene_stands_behind_its_end(game):
+    rig = load(game)
+    number = list(bpy.data.actions).index(bpy.data.actions["nod"])
+    for frame, shown in ((30, 0), (5, 5), (-3, 0)):
+        bpy.context.scene.frame_set(frame)
+        rig.motionbridge_playing = number
+        assert bpy.context.scene.frame_current == shown
+
+
+def test_bones_of_an_armature_that_came_from_no_model_are_told_apart_for_fx(game):
+    rig = load(game)
+    action = rig.animation_data.action
+    for bone in rig.data.bones:
+        bone.property_unset("motionbridge_xray")
+    motion = action.motionbridge_motion
+    motion.flags = {"FX"}
+    names = [bone.name for bone in rig.data.bones]
+    for bone in (names[0], names[3], names[-1]):
+        motion.target = bone
+        assert motion.target == bone
+        assert motion.bone_or_part == names.index(bone)
+
+
 def edit_mode(rig):
     bpy.ops.object.mode_set(mode="EDIT")
 

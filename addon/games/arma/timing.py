@@ -330,8 +330,7 @@ def put_on_object(
 
 def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
     """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
-    bag = compat.curve_bag(action)
-    curves = [curve for curve in bag.fcurves if curve.data_path == LOCATION] if bag is not None else []
+    curves = [curve for curve in compat.curves_of(action, rig) if curve.data_path == LOCATION]
     done = _done(phases)
     if not curves or not done:
         return None

@@ -1,5 +1,6 @@
 """Animations of Arma in the sidebar: the list of an armature's, and the one that plays."""
 
+import math
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,7 +21,7 @@ from ..files import SaveBack
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig
+from ..target import OnAction, active_action, active_rig, come_into, frames_said, lacks_rig
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
@@ -268,6 +269,7 @@ def _play(rig: Object, number: int) -> None:
     animation_import.adopt(rig)
     context: Any = bpy.context
     actions.play(context, rig, action)
+    come_into(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
 
 
 class MOTIONBRIDGE_UL_arma_animations(BlenderList):

@@ -40,6 +40,7 @@ from ....formats.xray.omf.document import (
 )
 from ....formats.xray.skl import SkeletalMotion, Skl, read_list
 from ....formats.xray.skl import read_motion as read_skl_motion
+from ..bones.properties import in_order, known
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -310,7 +311,8 @@ def _choices(motion: Any) -> list[tuple[str, int]]:
         return [(ALL, ALL_PARTITIONS)]
     rig, file = found
     if "FX" in motion.flags:
-        return [(bone.name, bone.motionbridge_xray.index) for bone in rig.data.bones]
+        numbers = ((bone, known(bone), place) for place, bone in enumerate(in_order(rig)))
+        return [(bone.name, place if of_file is None else of_file.index) for bone, of_file, place in numbers]
     return [(ALL, ALL_PARTITIONS), *((partition.name, place) for place, partition in enumerate(file.partitions))]
 
 

@@ -410,6 +410,7 @@ class OmfGatherer(Gatherer):
         motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
         clip.markers = motion_timing.gather_marks(action)
+        motion_timing.warn_of_marks(action, clip.markers, frames[1], imported, self.report)
         self.gathered.append(action)
         self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
         if reached and self._options.look:

@@ -18,7 +18,7 @@ from ....blender.properties import kept
 from ....core.binary import Reader
 from ....core.errors import MotionbridgeError
 from ....core.model import Marker
-from ....core.report import Report, counted_plural
+from ....core.report import Report, counted_plural, listed
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
 from ....formats.xray.skl import SkeletalMotion
 from .files import skl_motion_of
@@ -26,6 +26,8 @@ from .files import skl_motion_of
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
 
+_ROUNDING = 0.5 / FRAMES_PER_SECOND
+"""Seconds that a mark may lie outside of its motion, whose times are those of whole frames."""
 FARTHEST = 1_048_574
 """Blender numbers no frame higher."""
 
@@ -210,6 +212,27 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
         report.warn(OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
     if end > last + actions.NEAR and not shortened:
         report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
+
+
+def warn_of_marks(action: Action, markers: list[Marker], frames: int, before: int | None, report: Report) -> None:
+    """Say which of an action's ``markers`` lie outside of its motion of so many ``frames``, but did not ``before``.
+
+    ``before`` as `imported_frames`.
+    """
+    known = action.motionbridge_motion.marks if before is not None else ()
+    were = {mark.name for mark in known if _is_outside([(one.start, one.end) for one in mark.intervals], before)}
+    outside = [one.name for one in markers if _is_outside(one.intervals, frames) and one.name not in were]
+    if outside:
+        report.warn(
+            "marks lie outside of the motion, where the game never reaches them; move their pose markers along",
+            f"{action.name}: {listed(outside)}",
+        )
+
+
+def _is_outside(intervals: Any, frames: int | None) -> bool:
+    return frames is not None and any(
+        end < -_ROUNDING or start > (frames - 1) / FRAMES_PER_SECOND + _ROUNDING for start, end in intervals
+    )
 
 
 def frames_of_skeletal(
