@@ -251,7 +251,7 @@ def _first_location(found: Any) -> Vector:
 
 
 def _kept_scale(found: Object) -> Vector:
-    """The scale that all keys give a part (I keys scale along with location and rotation); None where it changes."""
+    """The scale that all keys give a part (I keys scale along with location and rotation); 1 if it changes."""
     scale, data = found.scale.copy(), found.animation_data
     driven = {curve.data_path for curve in data.drivers} if data is not None else set()
     for curve in _curves_of_all_actions(found):
