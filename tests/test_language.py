@@ -33,6 +33,9 @@ BANNED = {
     r"\bworth a look\b": "warning",
     r"\b(the game|Blender) takes (it|them) for\b": "treats as",
     r"\bnumbered anew\b": "renumbered",
+    r"\b(some|any)body\b": "the user, another program",
+    r"\bone after the other\b|\bin one go\b": "each, together",
+    r"\bas (they|it) stands?\b|\bwhat stands\b": "as it is, what is",
 }
 """Idiom -> what to write."""
 

@@ -241,7 +241,7 @@ def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
 
 
 def remove(file: "ActionFile", action: Action, kind: Kind) -> None:
-    """Take an action out of a file's list; its motion in the file is somebody else's business."""
+    """Take an action out of a file's list; its motion in the file stays."""
     store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
 

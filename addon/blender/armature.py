@@ -48,7 +48,7 @@ SHORTEST_SHARE = 1e-3
 def build(context: Context, skeleton: Skeleton) -> tuple[Object, list[str]]:
     """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
 
-    Bones stand exactly where the game has them, axes included; only their lengths are guessed, for display.
+    Bones are exactly where the game has them, axes included; only their lengths are guessed, for display.
     Pose bones rotate by quaternions.
     """
     armature = bpy.data.armatures.new(skeleton.name)
@@ -110,7 +110,7 @@ class Rest:
     """The rest pose that tracks are relative to.
 
     ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3)
-    relative to the parent; parentless bones stand in ``root_frame`` (4, 4).
+    relative to the parent; parentless bones are in ``root_frame`` (4, 4).
     """
 
     bones: list[str]

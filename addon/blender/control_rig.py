@@ -56,7 +56,7 @@ ITERATIONS = 100
 RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
 TOGETHER = 250
-"""Frames of motions that are moved onto controls in one go."""
+"""Frames of motions that are moved onto controls together."""
 _ROLES = {role.value: role for role in Role}
 _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
@@ -430,7 +430,7 @@ class _Transfer:
     def channels(self, frames: list[NDArray[np.float32]], originals: Floats) -> tuple[list[Floats], list[Floats]]:
         """Quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
 
-        ``originals`` (frames, bones, 4, 4): where the bones are then, of all motions one after the other.
+        ``originals`` (frames, bones, 4, 4): where the bones are then, motion by motion.
         """
         ends = np.cumsum([len(times) for times in frames])[:-1]
         poses = self._structure.poses(originals)

@@ -619,7 +619,7 @@ def evaluated_mesh(
 ) -> Iterator[Any]:
     """The mesh that modifiers and shape keys make of an object, or None for its own: not wanted, or there are none.
 
-    Modifiers of the types ``without`` are not what anybody means: where there are no others, the mesh is its own.
+    Modifiers of the types ``without`` do not count: where there are no others, the mesh is the object's own.
     """
     if not modifiers:
         warn_of_modifiers(shown, report, without)

@@ -178,7 +178,7 @@ def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     found: dict[tuple[str, int], Curve] = {}
     stands = {LOCATION: owner.location, ROTATION: _angles(owner)}
     for curve in _curves(owner, action):
-        # Without keys it does not play; of a file that has none the object stands at 0, as in the game.
+        # Without keys it does not play; of a file that has none the object is at 0, as in the game.
         stands_elsewhere = curve.is_empty and curve.data_path in stands and stands[curve.data_path][curve.array_index]
         if curve.data_path in stands and not compat.is_muted(curve) and not stands_elsewhere:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
@@ -287,7 +287,7 @@ def sample(
     """Where ``owner`` really is on every frame, fitted with as few keys as keep ``tolerance`` (metres, radians).
 
     ``appended`` (3, 3) turns the object's own axes first (a camera looks along another axis than the game's objects).
-    Raises `WriteError` for more frames than anybody would wait for.
+    Raises `WriteError` for too many frames.
     """
     first, last = frames
     if last - first >= MOST_SAMPLED:

@@ -233,7 +233,7 @@ class PoseKeys:
         )
 
     def curves(self, bone: str, fps: float, tolerance: tuple[float, float]) -> BoneCurves:
-        """A bone's curves; those of a channel without F-curves stand where Blender has them at rest.
+        """A bone's curves; those of a channel without F-curves are where Blender has them at rest.
 
         ``tolerance`` (metres, radians) of fitting what no cubic is.
         """

@@ -157,7 +157,7 @@ def bytes_property(description: str) -> Any:
 
 
 def seal_property() -> Any:
-    """The version and digest of a `bytes_property`: stands beside it under the same name with ``_seal`` added."""
+    """The version and digest of a `bytes_property`, beside it under the same name with ``_seal`` added."""
     return StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})
 
 

@@ -143,7 +143,7 @@ def played(rig: bpy.types.Object) -> Any:
 
 
 def refusal(action: Action, bones: Sequence[str]) -> WriteError:
-    """The refusal to write an action with hidden keys before somebody decided about them."""
+    """The refusal to write an action with hidden keys until the user has chosen what to do with them."""
     return WriteError(
         f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
         f"{action.name!r}, so Blender does not show these keys ({listed(bones)})",

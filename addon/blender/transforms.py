@@ -50,7 +50,7 @@ def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tupl
 
 
 def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
-    """(frames, 4, 4) what an object's or pose bone's own channels say; those without curves stand as they stand now.
+    """(frames, 4, 4) what an object's or pose bone's own channels say; those without curves as they are now.
 
     ``turning`` False leaves its rotation out.
     """

@@ -85,7 +85,7 @@ def _is_running(process: int, since: float) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # somebody else's, so it runs
+        pass  # of another user, so it runs
     started = _start_of(process)
     return started is None or started <= since + START_SLACK
 
@@ -143,7 +143,7 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
 def map_file(path: Path | str) -> memoryview:
     """All bytes of a file as a view that the system reads when they are looked at; refusals as of `read_file`.
 
-    Whatever views are taken of it keep the file mapped, which Windows does not let anybody replace meanwhile.
+    All views of it keep the file mapped, and Windows does not let it be replaced meanwhile.
     """
     path = Path(path)
     with _refusals(ReadError, path, "read"):

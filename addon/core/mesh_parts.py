@@ -64,7 +64,7 @@ def _part(mesh: Mesh, vertices: NDArray[np.int64], faces: NDArray[np.int64]) -> 
 def join(parts: Sequence[Mesh], name: str) -> Mesh:
     """The whole of parts, vertices and faces back in the order of the file, what is new behind them.
 
-    Copies of a vertex that stand where one of them does become one again; a copy that was moved is a vertex of its
+    Copies of a vertex that are where one of them does become one again; a copy that was moved is a vertex of its
     own. An attribute that a part lacks is 0 there. Materials are not taken along.
     """
     starts = np.cumsum([0, *(len(part.positions) for part in parts)])
@@ -129,7 +129,7 @@ def _joint_vertices(
     group = row_groups(np.concatenate([keys[:, None], bits], axis=1))
     _, first = np.unique(group, return_index=True)
     stays = np.sort(first)
-    # Of several places that copies stand at, the first one's is the file's; the others come behind as new ones.
+    # Of several places that copies are at, the first one's is the file's; the others come behind as new ones.
     ordered = stays[np.argsort(np.where(first_of_each(rows[stays]), rows[stays], _LAST), kind="stable")]
     number = np.empty(len(first), np.int64)
     number[group[ordered]] = np.arange(len(ordered))
@@ -142,7 +142,7 @@ def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
     positions = mesh.positions @ turn.T + place[:3, 3]
     normals = mesh.normals
     if normals is not None:
-        # Normals stand on surfaces, which a stretched space tilts the other way.
+        # Normals are perpendicular to surfaces: a stretched space tilts them the other way.
         turned = normals @ np.linalg.pinv(turn)
         length = np.linalg.norm(turned, axis=1, keepdims=True)
         normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)

@@ -125,7 +125,7 @@ def pausable() -> bool:
 def pause(fraction: float) -> None:
     """A point where work may pause, with how much of it is done, from 0 to 1; nothing outside a `Work`.
 
-    Raises `Stopped` where somebody stopped it.
+    Raises `Stopped` if the user stopped it.
     """
     work: Work[object] | None = getattr(_here, "work", None)
     if work is not None:

@@ -247,8 +247,8 @@ class Weld:
 def weld(points: NDArray[np.float32], tolerance: float = 0.0) -> Weld:
     """Join points (n, 3) that are equal to the bit, or with a tolerance those that lie near an earlier one.
 
-    Near is at most ``tolerance`` away along every axis; a point never moves by more than twice that. Where points
-    stand in a row less than the tolerance apart, some stay, so that no row shrinks to a point.
+    Near is at most ``tolerance`` away along every axis; a point never moves by more than twice that. Of
+    a row of points less than the tolerance apart some stay, so that no row shrinks to a point.
     """
     bits = np.ascontiguousarray(points, np.float32).reshape(-1, 3).view(np.uint32)
     exact = _numbered_by_appearance(first_of_equal(bits))

@@ -269,7 +269,7 @@ def refitted(
 
 
 def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
-    """Channels without keys stand at 0."""
+    """Channels without keys are at 0."""
     begin = next((float(curve.keys[0, 0]) for curve in curves if curve.count), 0.0)
     return [curve if curve.count else still(0.0, begin) for curve in curves]
 

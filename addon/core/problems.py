@@ -97,7 +97,7 @@ def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
 
 
 def not_finite(mesh: Mesh) -> Iterator[Problem]:
-    """Vertices that stand nowhere (infinite, or no number)."""
+    """Vertices without a position (NaN or infinite)."""
     finite = np.isfinite(mesh.positions)
     wrong = np.logical_not(functools.reduce(np.logical_and, finite.T))
     yield from some(wrong, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)

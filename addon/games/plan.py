@@ -62,7 +62,7 @@ class FilePlan:
 
 
 class Together(FilePlan):
-    """Several files in one save, written one after the other."""
+    """Several files in one save."""
 
     def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Changes | None = None) -> None:
         """``path`` of the file that names them all, with its ``data`` and ``changes`` where it is one of them."""
@@ -115,7 +115,7 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
 
 
 def changed_on_disk(path: Path | str) -> WriteError:
-    """The refusal to replace a file that somebody else changed before anybody decided what counts."""
+    """The refusal to replace a file that was changed elsewhere, until the user has chosen the base file."""
     return WriteError(
         "the file on disk is no longer the one that was imported",
         file=str(path),

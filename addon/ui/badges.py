@@ -133,7 +133,7 @@ persistent(_edited)  # it outlives the file that is open
 
 
 def register() -> None:
-    """Watch edits, where somebody can see the badge."""
+    """Watch edits, where there is a window that shows the badge."""
     if not bpy.app.background:
         bpy.app.handlers.depsgraph_update_post.append(_edited)
 

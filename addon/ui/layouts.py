@@ -41,7 +41,7 @@ def draw_tolerances(layout: bpy.types.UILayout, operator: "Shown") -> None:
 
 
 def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
-    """Labels for a text, which Blender does not break by itself; the icon stands at the first."""
+    """Labels for a text, which Blender does not break by itself; the icon is at the first."""
     for number, line in enumerate(textwrap.wrap(text, letters)):
         layout.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
 
@@ -111,7 +111,7 @@ class TickedRows:
     """Mixed into lists of rows with ``name``, ``file`` and ``ticked``; ``data`` is the operator that holds them."""
 
     def size(self, item: Any) -> str:
-        """What stands at the end of a row."""
+        """What is at the end of a row."""
         raise NotImplementedError
 
     def draw_item(
@@ -136,7 +136,7 @@ class TickedRows:
         right.label(text=self.size(item), translate=False)
 
     def draw_filter(self, _context: Context, _layout: Any) -> None:
-        """The filter stands above the list, where its buttons are."""
+        """The filter is above the list, where its buttons are."""
 
     def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
         """Hide what the filter does not fit."""

@@ -86,7 +86,7 @@ def in_columns(times: Floats, values: Floats) -> Floats:
 
 @dataclass
 class Curves:
-    """Several curves, their keys one behind the other: what is true of each is asked of all in one go.
+    """Several curves, their keys one behind the other: what is true of each is asked of all together.
 
     ``keys``, ``left``, ``right`` (all keys, 2) and ``interpolation`` (all keys,) as in `Curve`; ``bounds``
     (curves + 1,): where the keys of each begin, and the last one's end; ``before`` and ``after`` (curves,).
@@ -142,7 +142,6 @@ class Curves:
         return curve
 
     def __iter__(self) -> Iterator[Curve]:
-        """One after the other."""
         return map(self.__getitem__, range(len(self)))
 
     @property

@@ -122,7 +122,7 @@ def display(envelope: Envelope, frame: float) -> Display:
 
 
 def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """The `display` of each: their keys are looked at in one go, which for short ones takes as long as for one."""
+    """The `display` of each: their keys are looked at together, which for short ones takes as long as for one."""
     if not envelopes:
         return []
     curves, odd = displayed(Envelopes.of(envelopes), frame)
@@ -401,7 +401,7 @@ def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
 def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) -> Display:
     """Pieces as keys: the first key of the file, the end of each piece, and both sides of every leap."""
     count = len(pieces.segment)
-    # A leap at the very time of the first key: that makes room.
+    # A leap at the time of the first key: that makes room.
     early = near if pieces.jump_before[:1].any() and pieces.points[0, 0, 0] <= envelope.times[0] else 0.0
     number = np.arange(count)
     last_of_segment = np.append(pieces.segment[:-1] != pieces.segment[1:], True)[:count]

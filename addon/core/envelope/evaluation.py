@@ -113,7 +113,6 @@ class Envelopes:
         return Envelope(*columns, int(self.before[number]), int(self.after[number]))
 
     def __iter__(self) -> Iterator[Envelope]:
-        """One after the other."""
         return map(self.__getitem__, range(len(self)))
 
 

@@ -496,7 +496,7 @@ class _Sampled:
 def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]]:
     """For each channel how far, at most, its values are off, and by how much a second its slopes outside the keys.
 
-    All are sampled in one go: a search for the parameters of a few cubics takes as long as that for many.
+    All are sampled together: a search for the parameters of a few cubics takes as long as that for many.
     """
     sampled = [side for channel in channels for side in _samples(channel, frame)]
     if not sampled:

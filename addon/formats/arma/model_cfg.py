@@ -271,7 +271,7 @@ def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[st
 
 
 def _inherited(found: ConfigClass, parent: ConfigClass, name: str, work: Work) -> Value | None:
-    """A value of a class or of the classes it inherits from, which stand beside it. Raises `TooMuch`."""
+    """A value of a class or of the classes it inherits from, which are beside it. Raises `TooMuch`."""
     current: ConfigClass | None = found
     for _ in range(DEEPEST):
         if current is None:

@@ -28,8 +28,8 @@ from ...core.errors import ReadError
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """``parents``: bone -> parent ("" for none) in the list's own order and spelling; a parent may stand behind its
-    child, or nowhere. ``pivots`` bone -> (x, y, z) metres in the game's axes, for some of them; ``pivots_model`` the
+    """``parents``: bone -> parent ("" for none) in the list's own order and spelling; a parent may come after its
+    child, or be missing. ``pivots`` bone -> (x, y, z) metres in the game's axes, for some of them; ``pivots_model`` the
     path of the P3D that has them all, as the game writes it.
 
     ``for_display``: the game's skeleton has no hierarchy; this one only makes an armature easier to look at.
@@ -149,7 +149,7 @@ def read_table(data: bytes, file: str) -> BoneTable:
 
 
 class _Double(Exception):
-    """A name that stands twice in one object of JSON."""
+    """A name that occurs twice in one object of JSON."""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -55,7 +55,7 @@ VERSIONS = (3, 4, 5)
 FLOATS = 3
 """The version that stores full floats; every engine and editor reads it."""
 FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
-"""Which channel (X Y Z H P B) stands at each place of a file."""
+"""Which channel (X Y Z H P B) is at each place of a file."""
 FRAMES_PER_SECOND = 30.0
 """Used where the file's rate is NaN, infinite or below 0.001."""
 LONGEST = 1e7

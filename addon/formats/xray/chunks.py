@@ -85,7 +85,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     """Split what is left of ``reader`` into chunks; views only, nothing is copied unless it was compressed.
 
     A size that runs past the end is clamped and reported; bytes too few for a header are kept as the tail. Raises
-    `ReadError` where the nesting is too deep or the very first header is not one.
+    `ReadError` where the nesting is too deep or the first header is not one.
     """
     if reader.chunk.count("/") >= DEEPEST:
         raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or malicious")
@@ -202,7 +202,7 @@ class SectionRun(Protocol):
 
     @property
     def tail(self) -> Bytes:
-        """What stands behind the last one."""
+        """What is behind the last one."""
 
 
 def section_differences(

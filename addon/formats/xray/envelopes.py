@@ -89,7 +89,7 @@ class StoredEnvelope:
 
     @classmethod
     def decoded_all(cls, envelopes: Sequence[StoredEnvelope]) -> Envelopes:
-        """What `decoded` says of each of at least one; channels of one layout are looked at in one go."""
+        """What `decoded` says of each of at least one; channels of one layout are looked at together."""
         if len({envelope.keys.dtype for envelope in envelopes}) != 1:
             return Envelopes.of([envelope.decoded() for envelope in envelopes])
         return Envelopes(
@@ -219,7 +219,7 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
 
 
 def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
-    """Whether `check` has nothing to say of any of these; they are looked at in one go."""
+    """Whether `check` has nothing to say of any of these; they are looked at together."""
     if not all(one.before in _BEHAVIOURS and one.after in _BEHAVIOURS for one in envelopes):
         return False
     counts = [len(one.keys) for one in envelopes]

@@ -1,7 +1,7 @@
 """`level.ai`: the AI map, nodes on a grid of 0.7 m that creatures walk on, each with four links. Not chunked.
 
 Versions 8 (Shadow of Chernobyl) and 9 and 10 (Clear Sky, Call of Pripyat; known from the engine, no real file seen).
-Nodes are sorted by the column they stand in; several may share one (floors). Known from the engine and real files.
+Nodes are sorted by the column they are in; several may share one (floors). Known from the engine and real files.
 """
 
 from __future__ import annotations

@@ -124,7 +124,7 @@ class _Tree:
 
 
 def unpack(reader: Reader) -> bytes:
-    """The plain bytes of a compressed body; ``reader`` stands at the size and ends behind the stream.
+    """The plain bytes of a compressed body; ``reader`` is at the size and ends behind the stream.
 
     Raises `ReadError` where the size is 0, more than 64 MiB or more than 200 times the packed one, where the stream
     ends too early or goes on behind the last byte: then it was not compressed, or not by the game.

@@ -1,4 +1,4 @@
-"""What stands at places of a level: particles, weather modifiers, sounds and spawned objects, one nested chunk each.
+"""Placed objects of a level: particles, weather modifiers, sounds and spawned objects, one nested chunk each.
 
 `level.ps_static`, `level.env_mod`, `level.snd_static` and `level.spawn` differ in the fields of an entry (`Layout`).
 Later games put a version into chunk 0 and begin with 1. Known from the engine and real files of version 0.

@@ -1,7 +1,7 @@
 """`.skl`, `.skls`: skeletal motions as the game's editor keeps them, a motion or a whole list, curves for each bone.
 
 How each is played, and six channels of keys for each bone. Known from the editor's ``Motion.cpp``. Real files are of
-version 6; versions 4, 5 and 7 are known from the code alone. The four timing numbers stand in another order than in
+version 6; versions 4, 5 and 7 are known from the code alone. The four timing numbers are in another order than in
 `.omf`. A `.skl` is chunk 0x1200 with one motion; a `.skls` is no chunked file but a count and so many motions.
 
 A track is the bone's whole parent-local transform, ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Mirrored
@@ -383,7 +383,7 @@ def encode(
     """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
 
     Without ``base`` a new `.skls`. ``version`` of new motions: 6, or 7 where they have marks. Bones of ``skeleton``
-    that a new motion lacks stand in its rest pose. Raises `WriteError`.
+    that a new motion lacks are in its rest pose. Raises `WriteError`.
     """
     motions = list(base.motions) if base is not None else []
     places: dict[str, list[int]] = {}
@@ -410,7 +410,7 @@ def encode(
 
 
 def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
-    """A motion of the file with a clip in it; the very same object where nothing changed. Raises `WriteError`."""
+    """A motion of the file with a clip in it; the same object where nothing changed. Raises `WriteError`."""
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
     given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
     tracks = []
@@ -544,7 +544,7 @@ def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple
 
 
 def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
-    """A bone that stands in its rest pose, one key a channel: x to P, y to H, z to B."""
+    """A bone that is in its rest pose, one key a channel: x to P, y to H, z to B."""
     x, y, z = space.xray_bone_angles_back(skeleton.rest_rotation[bone])
     offset = space.xray_bone_translations(skeleton.rest_translation[bone])
     values = dict(zip(NAMES, (*offset, y, x, z), strict=True))

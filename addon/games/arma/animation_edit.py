@@ -50,7 +50,7 @@ def plan_save_back(
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
 ) -> AnimationPlan:
-    """The action for the file it came from. Raises `WriteError`, also where that was changed by somebody else.
+    """The action for the file it came from. Raises `WriteError`, also where that was changed elsewhere.
 
     ``overwrite``: what others changed in it meanwhile may be lost. ``hidden`` as in `AnimationExportOptions`.
     """

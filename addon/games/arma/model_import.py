@@ -3,8 +3,8 @@
 A mesh object for each level that is asked for; points of the memory level and proxies are empties, which follow the
 bone whose selection they are in. With an armature the meshes are its children and have its modifier.
 
-The game's pictures of faces (PAA) cannot be shown. Somebody who has made or unpacked textures has them as PNG or TGA
-under the same names: beside the model, in ``data`` there, or in the folders that the texture's path names. These are
+The game's pictures of faces (PAA) cannot be shown. Textures that were made or unpacked are PNG or TGA files of
+the same names: beside the model, in ``data`` there, or in the folders that the texture's path names. These are
 looked for below the model's folder and those around it up to the project's, and in the work folder of the tools;
 nowhere else, since a model from a stranger may name any path. Colours that the game would make itself are shown.
 """

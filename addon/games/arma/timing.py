@@ -317,7 +317,7 @@ def put_on_object(
     phases: NDArray[np.float32],
     frames: NDArray[np.float32],
 ) -> None:
-    """Keys of the object's location in the same action: from where it stands now, along its own axes."""
+    """Keys of the object's location in the same action: from where it is now, along its own axes."""
     offsets = moving_phases(phases)[:, None] * carried
     turned = offsets @ np.array(rig.matrix_basis.to_3x3()).T
     keys = np.empty((3, len(frames), 2), np.float32)
@@ -426,7 +426,7 @@ def _free_name(action: Action, label: str) -> str:
 
 
 def gather(action: Action) -> list[Event]:
-    """The events as they stand, in their order."""
+    """The events as they are, in their order."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     result = []
     for event in action.motionbridge_animation.events:

@@ -102,7 +102,7 @@ class GameTree:
         return self._listings[folder]
 
     def _find(self, folder: Path, parts: list[str]) -> Path | None:
-        """A file below ``folder``, in any letter case; the very spelling is preferred."""
+        """A file below ``folder``, in any letter case; the exact spelling is preferred."""
         names = self._listing(folder).get(parts[0].lower(), [])
         for name in sorted(names, key=lambda name: name != parts[0]):
             below = folder / name
@@ -194,7 +194,7 @@ def _parts(name: str) -> list[str]:
 
 
 def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path | None = None) -> GameTree:
-    """The tree a file stands in: ``meshes`` or ``levels`` is a folder above it, ``textures`` beside that.
+    """The tree a file is in: ``meshes`` or ``levels`` is a folder above it, ``textures`` beside that.
 
     ``game_folder`` holds ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
     is searched first.

@@ -210,7 +210,7 @@ class PathExportOptions(FittingOptions):
 
 
 class ModelImportOptions(Options):
-    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model stands in.
+    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model is in.
 
     ``collection`` names a new collection to put the model into; empty for the active one.
     """

@@ -284,7 +284,7 @@ class OnMarks(OnMotion):
     """Mixed into operators that change the marks of a motion."""
 
     def changed(self, context: Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
-        """Let ``change`` work on the marks as they stand, moved markers included, and show what came of it."""
+        """Let ``change`` work on the marks as they are, moved markers included, and show what came of it."""
         _, action = self.chosen(context)
         markers = motion_timing.gather_marks(action)
         sentence = change(action, markers)

@@ -159,7 +159,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
-    """Whether keys go out as they are, before anybody wonders why there are others."""
+    """Whether keys are written as they are, and why not."""
     reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
     if reasons is None:

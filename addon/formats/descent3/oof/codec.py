@@ -1,4 +1,4 @@
-"""The bytes of an `.oof` file <-> `Oof`, chunk by chunk; each chunk's reader stands beside its writer.
+"""The bytes of an `.oof` file <-> `Oof`, chunk by chunk; each chunk's reader is beside its writer.
 
 The engine ignores the declared length of a chunk that it knows; here the length bounds the chunk. A body that does not
 have the layout of its id is kept as bytes and reported. Refused are only files that the engine refuses, and models of

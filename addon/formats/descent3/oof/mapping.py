@@ -113,7 +113,7 @@ class Settings:
 
 @np.errstate(over="ignore", invalid="ignore")
 def encode(model: Model, base: Oof | None = None, settings: Settings | None = None) -> tuple[Oof, Changes]:
-    """The model in its base file, or in a new file of version 2300, and what changed; the very base if nothing did.
+    """The model in its base file, or in a new file of version 2300, and what changed; the base itself if nothing did.
 
     Raises `WriteError` for what the file or the game cannot hold. Five phases, each with one result:
 

@@ -203,7 +203,7 @@ def encode_mesh(
     *,
     normal_step: float = 0.0,
 ) -> SubObject:
-    """The base, which may be a new empty one, with the mesh; the very base if nothing differs.
+    """The base, which may be a new empty one, with the mesh; the base itself if nothing differs.
 
     ``normal_step`` is the tolerance within which a component of a given normal is that of the file. Raises `WriteError`
     for what no file can hold.

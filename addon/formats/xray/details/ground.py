@@ -5,9 +5,9 @@ that was drawn, or copied from another, belongs to the slot it is in. A slot wit
 there, its heights and light stay the file's.
 
 Plants are a preview, not the game's own placing. Exact is what the file says: which models a slot has, how densely each
-stands at its four corners, and between which scales the model is drawn. The engine thins plants with a dither table,
+is at its four corners, and between which scales the model is drawn. The engine thins plants with a dither table,
 moves and turns them by its own random numbers and sets them onto the collision; here densities are shares of chances on
-an even raster, chances come from the slot's number alone (the same slots always look the same), and plants stand on the
+an even raster, chances come from the slot's number alone (the same slots always look the same), and plants are on the
 ground of their slot.
 """
 
@@ -123,7 +123,7 @@ def column(document: Details, name: str) -> NDArray[Any]:
     """One of `columns`, which are large together.
 
     `HEIGHT` (slots,) float32 metres; each of `MODEL` (slots,) int32, `EMPTY` for none; each of `DENSITY` (slots, 4)
-    float32 how dense that model stands at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1; `SUN` and `SKY`
+    float32 how dense that model is at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1; `SUN` and `SKY`
     (slots,) float32 0 to 1, `COLOUR` (slots, 4) float32 red, green, blue and 1.
     """
     rows = document.slots
@@ -493,7 +493,7 @@ def _scatter(
             there = np.isin(said[slots], list(scales))
             corners = np.clip(np.nan_to_num(shares[slots]), 0, 1) * there[:, None]
             density[..., place] = corners @ weights
-    # Of several that could stand in a place one is chosen; the densest decides how likely any is.
+    # Of several that could be in a place one is chosen; the densest decides how likely any is.
     total = density.sum(axis=-1)
     slot, where = np.nonzero(chance[..., 0] < density.max(axis=-1))
     ladder = np.cumsum(density[slot, where], axis=-1)

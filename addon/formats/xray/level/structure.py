@@ -43,7 +43,7 @@ class Shader:
 _SEE_THROUGH = (
     "aref", "trans", "glass", "window", "blend", "leaf", "details\\lod", "glow", "wallmark", "lightplanes", "water",
 )  # fmt: skip
-"""Parts of engine shader names; what they are exactly stands in the game's `shaders.xr`."""
+"""Parts of engine shader names; what they are exactly is in the game's `shaders.xr`."""
 
 
 def shaders(level: Level) -> list[Shader]:

@@ -93,7 +93,7 @@ def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line
 
 
 def _aligned(gap: str, wider: int) -> str:
-    """Blanks around = so that it stands under the one above."""
+    """Blanks around = so that it is under the one above."""
     before, _, after = gap.partition("=")
     width = len(before) + wider
     return f"{' ' * max(width, min(len(before), 1))}={after}"

@@ -207,7 +207,7 @@ def _by_name(motions: MotionSet) -> Named:
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:
-    """Names that vanished, and what now holds the very same keys."""
+    """Names that vanished, and what now holds the same keys."""
     found: dict[tuple[int, bytes], deque[str]] = {}
     for name, pair in others.items():
         if name not in ones and pair.motion is not None:

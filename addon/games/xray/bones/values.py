@@ -413,7 +413,7 @@ def _parts(rig: Object) -> Iterator[Part]:
 
 
 def _file_entry(bone: Bone) -> IkBone:
-    """What stands on a bone, as a model has it."""
+    """The values of a bone, as a model has them."""
     nothing = decode_bone(new_bone("", decode_bone(bones_format.Bone([])).entry))
     entry, _ = gather(bone, nothing.entry)
     return entry

@@ -1,7 +1,7 @@
 """`.details`: the ground as a square for each slot, and the detail models that grow on it; detail models of a `.dm`.
 
-The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time. Where the
-object of a detail model stands says nothing: its origin is the point that stands in the ground. What of the preview is
+The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time. The
+position of a detail model's object has no meaning: its origin is the point at ground level. What of the preview is
 exact: `formats.xray.details.ground`.
 """
 
@@ -132,7 +132,7 @@ def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
 
 
 def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
-    """What the faces say, one after the other in the same piece of memory: all at once are larger than the file."""
+    """The faces' attributes, each in the same piece of memory: together they are larger than the file."""
     count = len(document.slots)
     yield FILE_FACE, np.arange(count, dtype=np.int32)
     memory = scratch((4 * count,), np.float32)
@@ -190,7 +190,7 @@ def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> level_mater
 
 
 def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
-    """(slots,) the model that stands there the densest, and how densely all of them stand together."""
+    """(slots,) the densest model of each, and the density of all together."""
     densest = np.full(len(value(details.MODEL[0])), details.EMPTY, np.int16)
     highest, total = np.full(len(densest), -1, np.float32), np.zeros(len(densest), np.float32)
     for model, corners in zip(details.MODEL, details.DENSITY, strict=True):
@@ -452,7 +452,7 @@ def _set(data: typed.Mesh, name: str, selected: NDArray[np.bool_], value: NDArra
 
 
 def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
-    """Move faces along the world's z until their lowest corners stand at ``height``."""
+    """Move faces along the world's z until their lowest corners are at ``height``."""
     data = shown.data
     _, heights, _ = instances.gather_faces(shown, {}, ())
     corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)

@@ -1,7 +1,7 @@
 """A level's file: what comes of its import, and one mesh of it as the file wants it.
 
-A mesh is gathered in world space, cut into triangles, with the attributes that count. Where an object stands does not
-count for a detail model, which is scattered: its origin is what stands in the ground.
+A mesh is gathered in world space, cut into triangles, with the attributes that count. The position of a
+detail model does not count, as the game scatters it: its origin is the point at ground level.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What stands at places of a level: portals, lights, glows; effects, sounds, spawned objects; links of the AI map.
+"""Placed objects of a level: portals, lights, glows; effects, sounds, spawned objects; links of the AI map.
 
 Portals, lights and glows are objects, each with its row in `level`. What other files place is an empty with its name.
 Links between nodes of the AI map are edges, on demand: there are four times as many as nodes.
@@ -114,7 +114,7 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
 
 @dataclass(frozen=True)
 class ShownGlows:
-    """Where glows stand in Blender, (n, 3), and how large their empties are, (n,)."""
+    """Where glows are in Blender, (n, 3), and how large their empties are, (n,)."""
 
     positions: NDArray[np.float64]
     sizes: NDArray[np.float64]
@@ -126,7 +126,7 @@ def shown_glows(rows: NDArray[np.void]) -> ShownGlows:
 
 
 def glows(level: Level, name: str) -> ImportedLevelFile:
-    """An empty for each glow, as large as it is; its texture stands in its name."""
+    """An empty for each glow, as large as it is; its texture is in its name."""
     looks = shown_glows(level.glows)
     strings = structure.shaders(level)
     shown = []

@@ -122,7 +122,7 @@ class _Work:
         base = self._base(ranged)
         found = {}
         for one, row in zip(objects, ranges, strict=True):
-            # Surfaces may stand somewhere; trees of one mesh are looked at once.
+            # Surfaces may have been moved; trees of one mesh are looked at once.
             if one.data not in found:
                 triangles = visual_mesh.triangles(row, self.geom)
                 found[one.data] = one, self._now(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1))

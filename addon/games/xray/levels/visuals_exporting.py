@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 TURNED, SHIFTED = 2e-5, 2e-5
 """What Blender's location, rotation and scale may be off by (in metres), and what no one edits by hand."""
 DISPLAY = 1e-4
-"""Share by which values that are only for display differ when somebody changed them."""
+"""Share by which values that are only for display differ when they are edited."""
 
 
 @dataclass
@@ -371,7 +371,7 @@ class _Trees:
         """Into the document; ``imported`` visuals that there were objects of."""
         there = self.found.first.get("TREE", {})
         if not there:
-            # Somebody works on the rest alone.
+            # The user may have kept only the rest.
             self.found.keep_all("tree")
             return
         count = len(self.document.visuals)

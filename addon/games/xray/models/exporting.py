@@ -187,7 +187,7 @@ def place_of(shown: Object, holder: Object) -> Floats:
     if shown == holder:
         return np.eye(4)
     if shown.parent == holder and shown.parent_type == "OBJECT":
-        # Not through the world, where a model that stands far away or turned would cost digits.
+        # Not through the world, where a model that is far away or turned would cost digits.
         return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
     return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
 

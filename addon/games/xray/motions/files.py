@@ -215,7 +215,7 @@ def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
 
 
 def rest_then(file: Any, now: Rest) -> Rest:
-    """The rest pose of the import; bones that were not there yet stand as they stand now."""
+    """The rest pose of the import; bones that did not exist yet are as they are now."""
     known_matrices = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
     kept_matrices = np.stack([known_matrices.get(bone, np.full((4, 4), np.nan)) for bone in now.bones])
     local = parent_local(kept_matrices, now.parents, now.root_frame)
@@ -242,7 +242,7 @@ def show_partitions(file: MotionFile, partitions: list[Partition]) -> None:
 
 
 def partitions_of(file: MotionFile) -> list[Partition]:
-    """The partitions as they stand in the panel."""
+    """The partitions as they are in the panel."""
     return [
         Partition(
             names.encode(partition.name),

@@ -307,7 +307,7 @@ def imported_name(action: Action, lists: Kind) -> str:
 def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rename: bool = True) -> list[str]:
     """The name that the motion of each action gets: the one in the panel.
 
-    A copy that was made in Blender has the original's name until somebody types another: it gets the action's. Without
+    A copy that was made in Blender has the original's name until the user types another: it gets the action's. Without
     ``rename`` motions keep the names of their file.
     """
     copies = action_lists.copies(chosen, lists)

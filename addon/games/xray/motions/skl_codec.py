@@ -64,7 +64,7 @@ if TYPE_CHECKING:
 FARTHEST = 1_048_574
 """The last frame that Blender has."""
 KEYS_TOGETHER = 30_000
-"""Keys of motions that are looked at in one go; it takes a hundredth of a second and 10 MB."""
+"""Keys of motions that are looked at together; it takes a hundredth of a second and 10 MB."""
 
 Floats = NDArray[np.float64]
 

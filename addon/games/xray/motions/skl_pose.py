@@ -238,7 +238,7 @@ def to_file(
 ) -> Channels:
     """The channels that put a bone where its pose curves do, with the base's curves wherever they say the same.
 
-    ``mode`` is how the rotation's numbers turn the bone. A bone without curves stands in its rest pose.
+    ``mode`` is how the rotation's numbers turn the bone. A bone without curves is in its rest pose.
     """
     turn = rotation.matrices(rest.rotations[place])
     standing = [pose_curves.still(0.0)] * 3

@@ -109,7 +109,7 @@ def _times(action: Action) -> list[tuple[str, float]]:
 
 
 def gather_marks(action: Action) -> list[Marker]:
-    """The marks as they stand: a marker that was moved moves its interval's end, the others leave it alone."""
+    """The marks as they are: a marker that was moved moves its interval's end, the others leave it alone."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     moved = {
         name: seconds_at(action, shown[name])
