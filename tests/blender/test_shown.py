@@ -598,7 +598,7 @@ def test_marks_that_end_up_outside_of_their_motion_are_said(humanoid):
     action.frame_start += 100
     export(rig, [action], report)
     assert any(
-        "marks lie outside" in line and action.motionbridge_motion.marks[0].name in line for line in report.lines()
+        "marks are outside" in line and action.motionbridge_motion.marks[0].name in line for line in report.lines()
     )
     for marker in action.pose_markers:
         marker.frame += 100

@@ -224,7 +224,7 @@ def warn_of_marks(action: Action, markers: list[Marker], frames: int, before: in
     outside = [one.name for one in markers if _is_outside(one.intervals, frames) and one.name not in were]
     if outside:
         report.warn(
-            "marks lie outside of the motion, where the game never reaches them; move their pose markers along",
+            "marks are outside the motion, so the game does not use them; move their pose markers too",
             f"{action.name}: {listed(outside)}",
         )
 
