@@ -634,13 +634,17 @@ class SklGatherer(Gatherer):
                 same_turn, same_place = same_turn or "rotation" in muted, same_place or "location" in muted
             if same_turn and same_place:
                 continue
-            channels = to_file(now, mode, rest, place, frame=frame, tolerance=self._options.tolerance, base=then)
-            if then is not None:
-                channels = Channels(
-                    then.channels.location if same_place else channels.location,
-                    then.channels.rotation if same_turn else channels.rotation,
-                )
-            tracks[place] = channels
+            tracks[place] = to_file(
+                now,
+                mode,
+                rest,
+                place,
+                frame=frame,
+                tolerance=self._options.tolerance,
+                base=then,
+                same_place=same_place,
+                same_turn=same_turn,
+            )
         return tracks
 
     def _is_as_built(self, place: int, bone: str, found: pose.PoseKeys, kept: _Kept, moved: set[str]) -> bool:

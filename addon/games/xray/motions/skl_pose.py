@@ -235,37 +235,48 @@ def to_file(
     frame: float,
     tolerance: tuple[float, float],
     base: Shown | None,
+    same_place: bool = False,
+    same_turn: bool = False,
 ) -> Channels:
     """The channels that put a bone where its pose curves do, with the base's curves wherever they say the same.
 
-    ``mode`` is how the rotation's numbers turn the bone. A bone without curves is in its rest pose.
+    ``mode`` is how the rotation's numbers turn the bone. A bone without curves is in its rest pose. ``same_place``
+    and ``same_turn``: the location, or the rotation, is known to be the base's.
     """
-    turn = rotation.matrices(rest.rotations[place])
     standing = [pose_curves.still(0.0)] * 3
-    location = standing if pose.location is None else pose.location
-    moved = pose_curves.moved(location, turn, rest.translations[place], frame, tolerance[0])
-    rotating, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
-    turned = pose_curves.turned(
-        rotating,
-        mode,
-        rest.rotations[place],
-        frame,
-        tolerance[1],
-        like=base.channels.rotation if base is not None else None,
-    )
-    places, angles = (
-        list(map(pose_curves.thinned, carried.curves))
-        if carried.exact
-        else [pose_curves.straightened(curve, allowed) for curve in carried.curves]
-        for carried, allowed in zip((moved, turned), tolerance, strict=True)
-    )
+    if base is not None and same_place:
+        places = base.channels.location
+    else:
+        location = standing if pose.location is None else pose.location
+        offset = rest.translations[place]
+        moved = pose_curves.moved(location, rotation.matrices(rest.rotations[place]), offset, frame, tolerance[0])
+        rounding = 4 * float(np.spacing(np.float32(np.abs(offset).max())))
+        places = _stored(moved, base, "location", frame=frame, tolerance=tolerance[0], rounding=rounding)
+    if base is not None and same_turn:
+        angles = base.channels.rotation
+    else:
+        rotating, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
+        like = base.channels.rotation if base is not None else None
+        turned = pose_curves.turned(rotating, mode, rest.rotations[place], frame, tolerance[1], like=like)
+        angles = _stored(turned, base, "rotation", frame=frame, tolerance=tolerance[1])
+    return Channels(places, angles)
+
+
+def _stored(
+    carried: pose_curves.Carried,
+    base: Shown | None,
+    channels: str,
+    *,
+    frame: float,
+    tolerance: float,
+    rounding: float = 0.0,
+) -> list[Curve]:
+    """Curves in the file's frame as it holds them, with the numbers of these ``channels`` of ``base`` where near."""
+    if carried.exact:
+        curves = list(map(pose_curves.thinned, carried.curves))
+    else:
+        curves = [pose_curves.straightened(curve, tolerance) for curve in carried.curves]
     if base is None:
-        return Channels(places, angles)
-    near = [
-        UNTOUCHED if each.exact and base.exact else most for each, most in zip((moved, turned), tolerance, strict=True)
-    ]
-    near[0] += 4 * float(np.spacing(np.float32(np.abs(rest.translations[place]).max())))
-    return Channels(
-        pose_curves.snapped(places, base.channels.location, frame, near[0]),
-        pose_curves.snapped(angles, base.channels.rotation, frame, near[1]),
-    )
+        return curves
+    near = UNTOUCHED if carried.exact and base.exact else tolerance
+    return pose_curves.snapped(curves, getattr(base.channels, channels), frame, near + rounding)
