@@ -13,8 +13,10 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from enum import Enum
+from functools import cache
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -141,14 +143,36 @@ DEFAULT, OPERATOR = "*", "Operator"
 
 def shown(english: str) -> str:
     """A text of the interface in the user's language."""
-    return str(translations.pgettext_iface(english))
+    view = bpy.context.preferences.view
+    return _own(english, wanted=view.use_translate_interface) or str(translations.pgettext_iface(english))
 
 
 def said(english: str) -> str:
     """A text of a report in the user's language."""
-    return str(translations.pgettext_rpt(english))
+    view = bpy.context.preferences.view
+    return _own(english, wanted=view.use_translate_reports) or str(translations.pgettext_rpt(english))
 
 
+def _own(english: str, *, wanted: bool) -> str:
+    """Our translation, empty if there is none or none is ``wanted``.
+
+    Blender translates in its main thread alone, where long work is not done, and with its own words first.
+    """
+    if threading.current_thread() is threading.main_thread():
+        notice_language()
+    file = FILES.get(_noticed["language"])
+    return contexts(file)[DEFAULT].get(english, "") if wanted and file is not None else ""
+
+
+_noticed = {"language": ""}
+
+
+def notice_language() -> None:
+    """Keep the user's language for other threads, in which Blender does not tell it."""
+    _noticed["language"] = translations.locale
+
+
+@cache
 def contexts(file: Path) -> dict[str, dict[str, str]]:
     """Context -> English -> translation, as Blender keys them.
 

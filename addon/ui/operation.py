@@ -21,7 +21,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
-from .bases import BlenderOperator, MixedIn, said, shown
+from .bases import BlenderOperator, MixedIn, notice_language, said, shown
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending
@@ -69,6 +69,7 @@ class LongWork(MixedIn):
 
     def go_on(self, context: Context, call: Callable[[], Any], answer: Answer) -> set[str]:
         """Do it in steps, the last of which gives the ``answer``."""
+        notice_language()
         work: pausing.Work[Any] = pausing.Work(call)
         if work.advance(AT_ONCE):
             return answer(context, work.result)

@@ -3,6 +3,7 @@
 import ast
 import inspect
 import json
+import threading
 from pathlib import Path
 
 import addon_utils
@@ -123,6 +124,31 @@ def russian_interface():
 def test_blender_finds_them(russian_interface):
     assert bpy.app.translations.pgettext_iface("Save Back") == RUSSIAN["Save Back"]
     assert bpy.app.translations.pgettext_iface("Save Back", "Operator") == RUSSIAN["Save Back"]
+
+
+def test_sentences_of_long_work_are_found_in_its_thread(russian_interface):
+    """Blender itself translates in its main thread alone."""
+    view = bpy.context.preferences.view
+    view.use_translate_reports = True
+    sentence = "Imported animations: {}; now playing on {}"
+    found = []
+
+    def work():
+        found.extend((bases.said(sentence), bases.shown("Save Back"), bases.said("not ours")))
+
+    for _ in range(2):
+        bases.notice_language()
+        running = threading.Thread(target=work)
+        running.start()
+        running.join()
+        view.use_translate_reports = view.use_translate_interface = False
+    view.use_translate_reports = view.use_translate_interface = True
+    assert found == [RUSSIAN[sentence], RUSSIAN["Save Back"], "not ours", sentence, "Save Back", "not ours"]
+
+
+def test_our_words_come_before_blenders(russian_interface):
+    """Its button Close is called closed."""
+    assert bases.shown("Close") == RUSSIAN["Close"] == "Закрыть"
 
 
 def test_they_go_with_the_extension(russian_interface):
