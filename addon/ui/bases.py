@@ -19,7 +19,7 @@ from enum import Enum
 from functools import cache
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 import bpy
 from bpy.app import translations
@@ -143,25 +143,25 @@ DEFAULT, OPERATOR = "*", "Operator"
 
 def shown(english: str) -> str:
     """A text of the interface in the user's language."""
-    view = bpy.context.preferences.view
-    return _own(english, wanted=view.use_translate_interface) or str(translations.pgettext_iface(english))
+    return _own(english, "use_translate_interface") or str(translations.pgettext_iface(english))
 
 
 def said(english: str) -> str:
     """A text of a report in the user's language."""
-    view = bpy.context.preferences.view
-    return _own(english, wanted=view.use_translate_reports) or str(translations.pgettext_rpt(english))
+    return _own(english, "use_translate_reports") or str(translations.pgettext_rpt(english))
 
 
-def _own(english: str, *, wanted: bool) -> str:
-    """Our translation, empty if there is none or none is ``wanted``.
+def _own(english: str, option: str) -> str:
+    """Our translation, empty if there is none, or if this ``option`` of the preferences is off.
 
     Blender translates in its main thread alone, where long work is not done, and with its own words first.
     """
     if threading.current_thread() is threading.main_thread():
         notice_language()
-    file = FILES.get(_noticed["language"])
-    return contexts(file)[DEFAULT].get(english, "") if wanted and file is not None else ""
+    file, context = FILES.get(_noticed["language"]), cast(Any, bpy.context)
+    if file is None or not getattr(context.preferences.view, option):
+        return ""
+    return contexts(file)[DEFAULT].get(english, "")
 
 
 _noticed = {"language": ""}
