@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import bpy
 import numpy as np
@@ -146,6 +146,11 @@ class CurveTable:
     held: NDArray[np.bool_]
     """Whether a curve stays at its last value behind its keys."""
 
+    def of(self, rows: Sequence[int]) -> Self:
+        """Some of the curves."""
+        curves, paths = [self.curves[row] for row in rows], [self.paths[row] for row in rows]
+        return type(self)(curves, paths, self.indices[rows], self.muted[rows], self.played[rows], self.held[rows])
+
 
 def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
     """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
@@ -230,7 +235,8 @@ def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
     None where keys alone do not tell what they show: modifiers, rotations that depend on the rotation mode of a bone.
     """
     paths = [str(curve.data_path) for curve in curves]
-    if any(path.endswith(_OTHER_ROTATIONS) for path in paths):
+    listed = "\n".join(paths)
+    if any(f"{channel}\n" in f"{listed}\n" for channel in _OTHER_ROTATIONS):
         return None
     if any(map(len, map(attrgetter("modifiers"), curves))):
         return None
@@ -238,7 +244,7 @@ def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
     for name, values in zip(("array_index", "extrapolation", "mute"), numbers, strict=True):
         bag.fcurves.foreach_get(name, values)
     numbers[2] |= compat.muted_by_groups(bag, list(curves))
-    return "\n".join(paths).encode() + numbers.tobytes()
+    return listed.encode() + numbers.tobytes()
 
 
 def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.float32]) -> bytes:
@@ -256,29 +262,33 @@ def digest_of(action: Action, owner: Object) -> bytes:
     identity = identity_of(bag, curves) if bag is not None else None
     if identity is None:
         return b""
-    points = list(map(attrgetter("keyframe_points"), curves))
-    counts = np.fromiter(map(len, points), np.int64, len(points))
+    counts, keys = _keys_of(curves)
     if not counts.all():  # samples or nothing
         return b""
+    return digest_of_keys(identity, counts, keys)
+
+
+def _keys_of(curves: Sequence[bpy.types.FCurve]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
+    """(curves,) how many keys each curve has, and (keys, 2) frames and values of one curve after the other."""
+    points = list(map(attrgetter("keyframe_points"), curves))
+    counts = np.fromiter(map(len, points), np.int64, len(points))
     ends = np.cumsum(counts)
     keys = np.empty((int(counts.sum()), 2), np.float32)
     places = keys.reshape(-1).data
     for point, begin, end in zip(points, (2 * (ends - counts)).tolist(), (2 * ends).tolist(), strict=True):
         point.foreach_get("co", places[begin:end])
-    return digest_of_keys(identity, counts, keys)
+    return counts, keys
 
 
 def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
     """(keys,) every time at which one of the curves has a key, rising, each once."""
-    known: list[NDArray[np.float32]] = []
-    for curve in curves:
-        keys = np.empty((len(curve.keyframe_points), 2), np.float32)
-        curve.keyframe_points.foreach_get("co", keys.ravel())
-        times = keys[:, 0]
-        # Curves of one motion mostly have the same times: then this is a single comparison for each.
-        if not any(len(times) == len(other) and np.array_equal(times, other) for other in known[:1]):
-            known.append(times)
-    return np.unique(np.concatenate(known)) if known else np.empty(0, np.float32)
+    counts, keys = _keys_of(curves)
+    begins, known = np.cumsum(counts) - counts, [np.empty(0, np.float32)]
+    for count in np.unique(counts[counts > 0]).tolist():
+        times = keys[begins[counts == count, None] + np.arange(count), 0]
+        # Curves of one motion mostly have the same times, which are sorted once then.
+        known += [times[0], times[(times != times[0]).any(axis=1)].ravel()]
+    return np.unique(np.concatenate(known))
 
 
 def _nobody(_done: int) -> None:

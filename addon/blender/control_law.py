@@ -7,6 +7,7 @@ it is not, poses are looked at, and every frame of a bone that is still where it
 
 from __future__ import annotations
 
+from functools import cache
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
@@ -132,8 +133,16 @@ def _keys_of(action: Any, owner: Object) -> bytes:
     return digest.digest()
 
 
+@cache
+def _properties_of(kind: Any) -> set[str]:
+    """The properties that constraints of a type have."""
+    return set(kind.bl_rna.properties.keys())
+
+
 def _settings(constraint: bpy.types.Constraint, controls: Object) -> list[Any]:
-    found = [getattr(constraint, name, None) for name in _OF_CONSTRAINTS]
+    kind: Any = type(constraint)
+    had = _properties_of(kind)
+    found = [getattr(constraint, name) if name in had else None for name in _OF_CONSTRAINTS]
     found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
     return found if constraint.name == SWITCH else [*found, round(constraint.influence, 6)]
 

@@ -57,6 +57,8 @@ RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
 TOGETHER = 250
 """Frames of motions that are moved onto controls together."""
+TWINNED = 100
+"""From how many frames on a copy of the controls that matter saves more than it takes to make."""
 _ROLES = {role.value: role for role in Role}
 _ROLE = "motionbridge_role"
 """Custom property of the bones: what they are for."""
@@ -366,7 +368,7 @@ def transfer_all(
 ) -> None:
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
-    with closing(_Transfer(context, rig, is_of_many=len(actions) > 1)) as work:
+    with scope.kept_frame(context), closing(_Transfer(context, rig, _length(actions))) as work:
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
             frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
@@ -376,12 +378,16 @@ def transfer_all(
                 progress(done)
 
 
+def _length(actions: Sequence[Action]) -> float:
+    return float(sum(last - first for first, last in (action.frame_range for action in actions)))
+
+
 def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
     """Actions that have some `TOGETHER` frames together, or that are longer alone."""
     batch, frames = list[Any](), 0.0
     for action in actions:
         batch.append(action)
-        frames += action.frame_range[1] - action.frame_range[0]
+        frames += _length([action])
         if frames >= TOGETHER:
             yield batch
             batch, frames = [], 0.0
@@ -392,7 +398,8 @@ def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
 class _Transfer:
     """What moving motions of an armature onto its controls needs of both."""
 
-    def __init__(self, context: Context, rig: Object, *, is_of_many: bool) -> None:
+    def __init__(self, context: Context, rig: Object, length: float) -> None:
+        """``length``: frames of all the motions."""
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
         self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
         self._left_over = self._structure.rows(Role.LEFT_OVER)
@@ -403,7 +410,7 @@ class _Transfer:
         self._rows_played = played[[row in needed for row in played.tolist()]]
         self._template, self._played = self._template_of(self._rows), self._template_of(self._rows_played)
         self._replaced: list[Action] = []
-        self._twin = _twin(context, self._controls, sorted(needed)) if is_of_many and needed else None
+        self._twin = _twin(context, self._controls, sorted(needed)) if needed and length >= TWINNED else None
 
     def _template_of(self, rows: NDArray[np.intp]) -> ActionTemplate:
         names_of_rows = [self._controls.data.bones[row].name for row in rows.tolist()]

@@ -11,7 +11,7 @@ from ..core import affine, rotation
 from ..core.body import order_from_roots
 from . import compat
 from .armature import matrices_of
-from .bone_curves import UNSCALED, bone_of, channel_path, sampled, table_of
+from .bone_curves import UNSCALED, bone_of, channel_path, sampled_table, table_of
 from .control_links import is_link
 
 if TYPE_CHECKING:
@@ -51,12 +51,13 @@ def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> F
         for channel, (at, _) in _CHANNELS.items()
     }
     table = table_of(action, rig)
-    played = [number for number in np.flatnonzero(table.played).tolist() if bone_of(table.paths[number])]
+    numbers = np.flatnonzero(table.played).tolist()
+    played = [number for number in numbers if table.paths[number] in places or bone_of(table.paths[number])]
     if any(table.paths[number] not in places for number in played):
         return None
     values = np.repeat(_posed(rig)[..., None], len(wanted), axis=-1)
     bones, first = np.array([places[table.paths[number]] for number in played], np.intp).reshape(-1, 2).T
-    values[bones, first + table.indices[played]] = sampled([table.curves[number] for number in played], wanted)[0]
+    values[bones, first + table.indices[played]] = sampled_table(table.of(played), wanted)[0]
     return _composed(rig, values)
 
 

@@ -566,16 +566,14 @@ class Controls:
         Those are (frames, controls, 4, 4). Blender rounds rest matrices so that they are no pure rotations: each
         control is posed relative to where its parent really is, so that it does not add up. Nothing is solved.
         """
-        there = np.broadcast_to(self.rest, poses.shape).copy()
         basis = np.broadcast_to(np.eye(4), poses.shape).copy()
-        keyed = np.array([role in KEYED - NEUTRAL for role in self.roles])
+        there = np.empty_like(basis)
+        above, offsets = self._above_posed
         for rows in self._levels:
-            above = self._at_rest(rows, there)
-            posed = keyed[rows]
-            chosen = rows[posed]
-            basis[:, chosen] = _basis(above[:, posed], poses[:, chosen])
-            above[:, posed] = above[:, posed] @ basis[:, chosen]
-            there[:, rows] = above
+            from_parents = np.where((above[rows] < 0)[:, None, None], np.eye(4), there[:, np.maximum(above[rows], 0)])
+            at_rest = from_parents @ offsets[rows]
+            basis[:, rows] = _basis(at_rest, poses[:, rows])
+            there[:, rows] = at_rest @ basis[:, rows]
         return _channels(basis)
 
     def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
@@ -597,13 +595,36 @@ class Controls:
         return result
 
     @cached_property
+    def _posed(self) -> NDArray[np.bool_]:
+        """(controls,) which get keys that are not those of their rest."""
+        return np.array([role in KEYED - NEUTRAL for role in self.roles])
+
+    @cached_property
+    def _above_posed(self) -> tuple[NDArray[np.intp], Floats]:
+        """(controls,) the nearest control above that is posed, -1 for none; (controls, 4, 4) rest poses relative to it.
+
+        What is between the two stays where it is at rest.
+        """
+        above, offsets = np.full(len(self.roles), -1, np.intp), self._from_parents.copy()
+        for row in order_from_roots(self.parents.tolist()):
+            parent = self.parents[row]
+            if parent >= 0 and self._posed[parent]:
+                above[row] = parent
+            elif parent >= 0:
+                above[row] = above[parent]
+                offsets[row] = offsets[parent] @ offsets[row]
+        return above, offsets
+
+    @cached_property
     def _levels(self) -> list[NDArray[np.intp]]:
-        """The controls by how many others they are below."""
+        """The controls that are posed, by how many others of them they are below."""
+        above = self._above_posed[0]
         depth = np.zeros(len(self.roles), np.intp)
         for row in order_from_roots(self.parents.tolist()):
-            if self.parents[row] >= 0:
-                depth[row] = depth[self.parents[row]] + 1
-        return [np.flatnonzero(depth == level) for level in range(int(depth.max(initial=-1)) + 1)]
+            if above[row] >= 0:
+                depth[row] = depth[above[row]] + 1
+        posed = np.where(self._posed, depth, -1)
+        return [np.flatnonzero(posed == level) for level in range(int(posed.max(initial=-1)) + 1)]
 
 
 def _basis(above: Floats, poses: Floats) -> Floats:
