@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix, Vector
 
-from addon.blender import armature, compat
+from addon.blender import armature, compat, scope
 from addon.core.errors import MotionbridgeError, ReadError, WriteError
 from addon.core.joints import skeleton_of_joints
 from addon.core.report import Report
@@ -474,6 +474,18 @@ def test_bones_that_the_armature_lacks_are_kept(walk):
     before, after = raw_matrices(walk.read_bytes())[2], raw_matrices(exported(again))[2]
     assert np.array_equal(before[:, 1], after[:, 1])
     assert not np.array_equal(before[:, 0], after[:, 0])
+
+
+def test_a_deleted_bone_keeps_its_keys_in_the_file_and_that_is_said(walk):
+    done = load(walk)
+    with scope.editing_armature(bpy.context, done.rig) as bones:
+        bones.remove(bones["Spine"])
+    report = Report()
+    assert exported(done, report=report) == walk.read_bytes()
+    assert report.warnings == {"keys of a bone that the armature lacks; those of the file are kept": ["walk: Spine"]}
+    report = Report()
+    exported(done, report=report, from_file=False)
+    assert "keys of a bone that the armature lacks; left out" in report.warnings
 
 
 def test_connected_bones_are_disconnected_and_said(walk):

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from ...blender import armature, delta_action
 from ...blender.action import added_key_times
+from ...blender.bone_curves import bone_of
 from ...blender.control_law import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
@@ -531,12 +532,20 @@ class _Exporter:
         read = {bone.name for bone, sampled in zip(self._rig.data.bones, self._sampled, strict=True) if not sampled}
         for warn, found in ((warn_of_other_kinds, gathered.other_kinds), (self._warn_of_muted, gathered.muted)):
             warn([bone for bone in found if bone in read], self._action, self._report)
+        self._warn_of_lacking([bone_of(path) for path in gathered.left_out])
         for path in gathered.left_out:
-            if path != timing.LOCATION and not (self._reasons and is_of_a_rig(path)):
+            lacking = bone_of(path) and bone_of(path) not in self._rig.data.bones
+            if path != timing.LOCATION and not lacking and not (self._reasons and is_of_a_rig(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         if base is not None and gathered.digest == base.digest:
             self._unedited = gathered.deltas
         return gathered
+
+    def _warn_of_lacking(self, bones: Sequence[str]) -> None:
+        of_file = {entry.bone for entry in self._properties.bones} if self._base and self._properties else set()
+        for bone in dict.fromkeys(bone for bone in bones if bone and bone not in self._rig.data.bones):
+            kept = "those of the file are kept" if bone in of_file else "left out"
+            self._report.warn(f"keys of a bone that the armature lacks; {kept}", f"{self._action.name}: {bone}")
 
     def _warn_of_muted(self, bones: Sequence[str], action: Action, report: Report) -> None:
         warn_of_muted(bones, action, report, in_file=self._base is not None)
