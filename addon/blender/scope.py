@@ -8,7 +8,7 @@ the active collection (`target_collection`) and are selected (`make_current`), w
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, nullcontext
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -28,6 +28,7 @@ _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, 
 """Channels of pose bones and their widths."""
 _kept_frames: set[Scene] = set()
 """Scenes whose frame is restored at the end of a context that is open; going there costs as much as any frame."""
+LEAVE_EDIT_MODE = "Leave edit mode (Tab) first"
 _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """What uses nearly everything, and through which nothing in a pose depends on anything."""
 
@@ -74,15 +75,6 @@ def object_mode(context: Context) -> Iterator[None]:
         if mode != "OBJECT":
             context.view_layer.objects.active = active
             set_mode(mode)
-
-
-@contextmanager
-def outside_armature_edit_mode(context: Context) -> Iterator[None]:
-    """Object mode inside where armatures are being edited, and edit mode again afterwards."""
-    active = context.view_layer.objects.active
-    is_edited = active is not None and active.type == "ARMATURE" and active.mode == "EDIT"
-    with object_mode(context) if is_edited else nullcontext():
-        yield
 
 
 @contextmanager
@@ -222,16 +214,14 @@ def _curves_of_data(armature: Armature) -> list[Any]:
 def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
     """Blender evaluates ``owners`` inside, also those that are hidden, excluded, or in another scene.
 
-    It leaves such objects as they were when they were last shown, and shows no pose of an armature that is being
-    edited. All is as before afterwards.
+    It leaves such objects as they were when they were last shown. All is as before afterwards. Raises `WriteError` for
+    an armature that is being edited, of which it shows no pose.
     """
+    for owner in owners:
+        if owner.type == "ARMATURE" and owner.mode == "EDIT":
+            raise WriteError(f"{owner.name!r} is being edited, so it shows no pose", remedy=LEAVE_EDIT_MODE)
     layer = context.view_layer
-    with outside_armature_edit_mode(context):
-        yield from _seen(context, [owner for owner in owners if not owner.visible_get(view_layer=layer)])
-
-
-def _seen(context: Context, unseen: Sequence[Object]) -> Iterator[None]:
-    layer = context.view_layer
+    unseen = [owner for owner in owners if not owner.visible_get(view_layer=layer)]
     if not unseen:
         yield
         return

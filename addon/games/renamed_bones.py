@@ -11,7 +11,6 @@ A bone that was duplicated carries the same memory: the one that still has the n
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -20,6 +19,7 @@ from ..blender import action_lists, compat, scope
 from ..blender.armature import remember_names
 from ..blender.bone_curves import bone_of, bone_path
 from ..blender.properties import is_local
+from ..core.errors import WriteError
 from ..core.report import Report
 from .xray.motions import files as motion_files
 
@@ -27,25 +27,21 @@ if TYPE_CHECKING:
     from ..blender.typed import Action, Armature
 
 
-def follow_renames(report: Report) -> None:
-    """Take actions and stored names along with the bones that were renamed since they were last looked at.
-
-    Bones that are being edited are what they would be if edit mode was left now.
-    """
+def refuse_renamed_in_edit_mode() -> None:
+    """Raise `WriteError` where bones are renamed in edit mode: until that is left nothing can be stored on them."""
     edited: list[Any] = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
     for owner in edited:
         owner.update_from_editmode()
-    context: Any = bpy.context
-    # What is stored on bones while they are edited is lost when edit mode is left.
-    is_renamed = any(renames(owner.data) for owner in edited)
-    with scope.outside_armature_edit_mode(context) if is_renamed else nullcontext():
-        _follow_renames(report)
+        if renames(owner.data):
+            raise WriteError(f"bones of {owner.name!r} were renamed in edit mode", remedy=scope.LEAVE_EDIT_MODE)
 
 
-def _follow_renames(report: Report) -> None:
+def follow_renames(report: Report) -> None:
+    """Take actions and stored names along with the bones that were renamed since they were last looked at."""
     armatures: Any = bpy.data.armatures
     for armature in armatures:
-        if not is_local(armature):
+        # What is stored on bones while they are edited is lost when edit mode is left.
+        if not is_local(armature) or armature.is_editmode:
             continue
         _know(armature)
         if not renames(armature):

@@ -317,6 +317,7 @@ class SaveBack(Operation, BackupChoice):
         found = Preview()
         try:
             refuse_linked(self.edited(context))
+            renamed_bones.refuse_renamed_in_edit_mode()
             renamed_bones.follow_renames(found.report)
             found.matters = self.questions(context)
             found.plan = self.planned(context, found.report)

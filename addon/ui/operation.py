@@ -170,6 +170,7 @@ class Operation(LongWork):
 
     def _done(self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
         refuse_linked(self.edited(context))
+        renamed_bones.refuse_renamed_in_edit_mode()
         renamed_bones.follow_renames(report)
         with scope.undone_on_failure(context):
             return work(context, report)

@@ -631,15 +631,17 @@ def test_an_action_that_is_blended_with_strips_is_exported_as_blended(humanoid, 
     assert difference(in_file(rig, export(rig, [action])), shown(rig, action)) < NEAR
 
 
-def test_an_armature_that_is_being_edited_is_exported_as_its_pose(humanoid):
+def test_an_armature_that_is_being_edited_is_not_sampled(humanoid):
     rig, imported = humanoid
     constraint = rig.pose.bones["thigh_l"].constraints.new("LIMIT_ROTATION")
     constraint.use_limit_x, constraint.min_x, constraint.owner_space = True, 0.4, "LOCAL"
     seen = export(rig, [imported.actions[0]]).data
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
+    with pytest.raises(WriteError, match=r"'humanoid' is being edited.*Leave edit mode"):
+        export(rig, [imported.actions[0]])
+    bpy.ops.object.mode_set(mode="OBJECT")
     assert export(rig, [imported.actions[0]]).data == seen
-    assert rig.mode == "EDIT"
 
 
 def test_motions_by_angles_and_by_quaternions_live_on_one_rig(samples, tmp_path):
