@@ -335,7 +335,7 @@ def _moves(action: Action, rig: Object) -> bool:
     if action.motionbridge_motion.file or action.motionbridge_skeletal.file:
         return False
     bones = (bone_curves.bone_of(curve.data_path) for curve in compat.curves_of(action, rig))
-    return next(filter(None, bones), None) in rig.data.bones
+    return next(filter(None, bones), "") in rig.data.bones
 
 
 def _named(rig: Object, wanted: list[str]) -> list[Action]:
