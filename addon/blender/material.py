@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Sequence
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -28,6 +28,9 @@ NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
 TITLE = "motionbridge_title"
 """Property of a coloured material: the name it was made under."""
+PICTURE = "motionbridge_picture"
+"""Property of a material: the image that shows its texture."""
+_NUMBERED = re.compile(r"\.\d{3,}$")
 
 
 def build(
@@ -53,6 +56,8 @@ def build(
         # Since 5.0 every material has nodes, and asking for them is out of date.
         made.use_nodes = True
     _build_nodes(made.node_tree, image, see_through=see_through, pictures=pictures)
+    if image is not None:
+        made[PICTURE] = image
     _surface(made.node_tree).inputs["Base Color"].default_value = colour
     made.diffuse_color = colour
     return made
@@ -147,6 +152,39 @@ def gather(made: Material | None) -> core_model.Material:
         return core_model.Material("")
     names = made.motionbridge_material
     return core_model.Material(made.name, names.texture, names.shader)
+
+
+def image_of(made: Material | None) -> Any:
+    """The image that gives a material its colour, None if there is none."""
+    nodes: Any = made.node_tree.nodes if made is not None and made.node_tree is not None else ()
+    images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
+    coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
+    return next((node.image for node in coloured or images), None)
+
+
+def _links(node: Any) -> list[Any]:
+    return [link for output in node.outputs for link in output.links]
+
+
+def path_of(image: Any) -> PurePosixPath:
+    """The whole path of an image's file, without suffix; of an image without a file its name."""
+    file: str = bpy.path.abspath(image.filepath, library=image.library)
+    path = PurePosixPath((file or _NUMBERED.sub("", image.name)).replace("\\", "/"))
+    return path.with_suffix("") if path.name else path
+
+
+def other_picture(made: Material) -> str:
+    """The image, by name, that a material was given in place of the one it was imported with; "" where none was.
+
+    Nor is one that is called after the material's texture, the first of several that commas separate.
+    """
+    image = image_of(made)
+    texture = made.motionbridge_material.texture.partition(",")[0]
+    if image is None or not texture or image == made.get(PICTURE):
+        return ""
+    wanted = PurePosixPath(texture.replace("\\", "/")).name.lower()
+    shown = path_of(image).name.lower()
+    return "" if wanted == shown or wanted.rpartition(".")[0] == shown else str(image.name)
 
 
 CONTENT = "motionbridge_content"

@@ -121,6 +121,25 @@ def test_texture_coordinates_of_one_corner(samples):
         assert tuple(shown[number].vector) == tuple(found.meshes[0].data.uv_layers[0].uv[number].vector)
 
 
+def test_another_picture_on_a_material_is_said_and_the_texture_stays(samples):
+    found = imported(samples / "weapon.object")
+    metal = found.meshes[0].data.materials[0]
+    shown = metal.node_tree.nodes.new("ShaderNodeTexImage")
+    shown.image = bpy.data.images.new("rust", 4, 4)
+    report = Report()
+    plan = planned(found, report)
+    assert plan.data == (samples / "weapon.object").read_bytes()
+    (said,) = report.warnings
+    assert said == (
+        "the material shows 'rust', but its texture is samples\\metal; type the path of another texture in "
+        "Properties > Material > X-Ray Material"
+    )
+    metal.motionbridge_material.texture = "samples\\rust"
+    report = Report()
+    assert [part.fields for part in planned(found, report).changes.parts] == [("texture",)]
+    assert not report.warnings
+
+
 def made_file(plan):
     path = Path(bpy.app.tempdir) / "written.object"
     path.write_bytes(plan.data)

@@ -163,6 +163,14 @@ def test_names_of_textures():
     assert making.texture_name(used) == "plain"
     node.image.filepath = "C:\\game\\textures\\wpn\\Wpn_AK74.dds"
     assert making.texture_name(used) == "wpn\\wpn_ak74"
+    node.image.filepath = "//../textures/wpn/Wpn_PM.dds"
+    assert making.texture_name(used) == "wpn\\wpn_pm"
+    bump = used.node_tree.nodes.new("ShaderNodeTexImage")
+    bump.image = node.image
+    node.image = bpy.data.images.new("Bump", 4, 4)
+    surface = next(one for one in used.node_tree.nodes if one.type == "BSDF_PRINCIPLED")
+    used.node_tree.links.new(bump.outputs["Color"], surface.inputs["Base Color"])
+    assert making.texture_name(used) == "wpn\\wpn_pm"
     assert making.texture_name(bpy.data.materials.new("none")) == ""
 
 

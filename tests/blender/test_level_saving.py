@@ -138,6 +138,19 @@ def test_another_texture_in_a_material_replaces_the_string_of_all(yard):
     assert levels.write(document) == (yard / "level").read_bytes()
 
 
+def test_another_picture_on_a_material_is_said_and_the_string_stays(yard):
+    made = imported(yard)
+    material = made["SURFACE"][1].data.materials[0]
+    shown = material.node_tree.nodes.new("ShaderNodeTexImage")
+    shown.image = bpy.data.images.new("concrete", 4, 4)
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    (said,) = report.warnings
+    assert said.startswith("the material shows 'concrete', but its texture is wall\\bricks,lmap#1_1,lmap#1_2; type")
+    material.motionbridge_material.texture = "wall\\concrete,lmap#1_1,lmap#1_2"
+    assert not planned()[2].warnings
+
+
 def test_another_material_on_one_object_gives_its_visual_another_string(yard):
     made = imported(yard)
     near, far = made["TREE"]

@@ -603,6 +603,47 @@ def test_a_texture_of_the_tree_is_found_and_shown(tmp_path, samples):
     assert principled.inputs["Base Color"].links[0].from_node.image == image
 
 
+def test_another_picture_on_a_material_is_said_and_the_texture_stays(tmp_path, samples):
+    path, picture = a_tree(tmp_path, samples)
+    found, _ = imported(path)
+    made = found.meshes[0].data.materials[0]
+    texture = made.motionbridge_material.texture
+    node = next(node for node in made.node_tree.nodes if node.type == "TEX_IMAGE")
+    other = picture.with_name("Stripes.dds")
+    other.write_bytes(a_dds((0, 255, 0)))
+    _, report = exported(found.holder, tmp_path / "as_it_was.ogf")
+    assert not report.warnings
+    node.image = bpy.data.images.load(str(other))
+    plan, report = exported(found.holder, tmp_path / "other.ogf")
+    assert plan.data == path.read_bytes()
+    (said,) = report.warnings
+    assert said == (
+        f"the material shows 'Stripes.dds', but its texture is {texture}; type the path of another texture in "
+        "Properties > Material > X-Ray Material"
+    )
+    made.motionbridge_material.texture = "act\\stripes"
+    plan, report = exported(found.holder, tmp_path / "typed.ogf")
+    assert plan.changes.lines_of("mesh") == [f"{shown.name}: texture or shader" for shown in found.meshes]
+    assert not report.warnings
+
+
+def test_pictures_of_the_textures_name_and_bumps_are_no_other_pictures(tmp_path, samples):
+    path, picture = a_tree(tmp_path, samples)
+    found, _ = imported(path)
+    made = found.meshes[0].data.materials[0]
+    nodes = made.node_tree.nodes
+    shown = next(node for node in nodes if node.type == "TEX_IMAGE")
+    painted = tmp_path / f"{picture.stem.lower()}.tga"
+    painted.write_bytes(b"")
+    shown.image = bpy.data.images.load(str(painted))
+    bump = nodes.new("ShaderNodeTexImage")
+    bump.image = bpy.data.images.new("bump", 4, 4)
+    surface = next(node for node in nodes if node.type == "BSDF_PRINCIPLED")
+    made.node_tree.links.new(bump.outputs["Color"], surface.inputs["Roughness"])
+    _, report = exported(found.holder, tmp_path / "m.ogf")
+    assert not report.warnings
+
+
 def test_a_texture_is_found_in_the_folder_given(tmp_path, samples):
     _, picture = a_tree(tmp_path, samples)
     elsewhere = tmp_path / "elsewhere"

@@ -8,10 +8,9 @@ with other tools, ordinary pictures of the name count, too.
 from __future__ import annotations
 
 import mmap
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -234,10 +233,7 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
 
 UNKNOWN = "motionbridge_unknown_texture"
 """Property of a material for a texture index outside of the table, or for a texture without a name."""
-PICTURE = "motionbridge_picture"
-"""Property of a material: the image that shows its texture."""
 MISSING = (0.8, 0.0, 0.8, 1.0)
-_NUMBERED = re.compile(r"\.\d{3,}$")
 
 
 def build_material(look: Material, textures: Textures | None, report: Report) -> Any:
@@ -253,9 +249,7 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
         if textures is not None:
             report.warn("a texture is missing; set the Descent 3 folder to see it", look.texture)
         return material.build(look)
-    made = material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
-    made[PICTURE] = picture.image
-    return made
+    return material.build(look, picture.image, see_through=picture.see_through, pictures=picture.pictures)
 
 
 def gather_material(found: typed.Material | None) -> Material:
@@ -268,30 +262,13 @@ def gather_material(found: typed.Material | None) -> Material:
         return Material("")
     if found.get(UNKNOWN):
         return Material(found.get(material.TITLE, found.name))
-    image, imported = _image_of(found), found.get(PICTURE)
+    image, imported = material.image_of(found), found.get(material.PICTURE)
     texture = found.motionbridge_material.texture
     if image is not None and (not texture or (imported is not None and image != imported)):
-        texture = _texture_named_by(image)
+        texture = material.path_of(image).name
     if texture:
         return Material(found.name, texture)
     return Material(found.name, colour=_colour(found))
-
-
-def _image_of(found: Any) -> Any:
-    """The image that gives a material its colour, None if there is none."""
-    nodes = found.node_tree.nodes if found.node_tree is not None else ()
-    images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
-    coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
-    return next((node.image for node in coloured or images), None)
-
-
-def _texture_named_by(image: Any) -> str:
-    file = bpy.path.abspath(image.filepath)
-    return PurePath(file.replace("\\", "/")).stem if file else _NUMBERED.sub("", image.name).partition(".")[0]
-
-
-def _links(node: Any) -> list[Any]:
-    return [link for output in node.outputs for link in output.links]
 
 
 def _colour(found: Any) -> tuple[int, int, int]:

@@ -30,6 +30,7 @@ from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
 from ...plan import FilePlan, Together
 from ..game_tree import GameTree
+from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
 from .file import Plan, named, names_said, place_of
 from .layer_checks import is_bent
@@ -270,6 +271,7 @@ class _Wishes:
         self.unnamed: list[Object] = []
         self.other: list[Object] = []
         self.several: list[Object] = []
+        self.materials: dict[Any, None] = {}
 
     def string(self, shown: Object, number: int, name: str, textures: str) -> bytes:
         """That of an engine shader and textures, in place of the one with this ``number``."""
@@ -288,6 +290,7 @@ class _Wishes:
         if told is None or not (told.shader or told.texture):
             self.unnamed += [shown] if now.name or now.textures else []
             return self.document.shaders[number]
+        self.materials[material] = None
         return self.string(shown, number, told.shader, told.texture)
 
     def one_slot(self, shown: Object, slots: NDArray[np.int32] | None) -> int:
@@ -310,6 +313,7 @@ class _Wishes:
         if several:
             words = "have faces of several materials; a visual has one, that of the first face"
             self.report.warn(f"{said_of(len(several), 'objects', words)}: {named(several)}")
+        warn_of_pictures(self.materials, self.report)
 
 
 def _write_shaders(

@@ -58,7 +58,7 @@ from ..motions import library
 from ..motions.library import motions_of
 from ..motions.skl_codec import SKL, SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
-from .exporting import place_of, untouched_rest
+from .exporting import place_of, untouched_rest, warn_of_pictures
 from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
@@ -154,6 +154,7 @@ def plan_export(
     if options.meshes:
         found = _meshes_of(holder)
         model = _with_meshes(holder, found, model, changes, report)
+        warn_of_pictures(materials_by_surface(found).values(), report)
         model = _with_surfaces(found, base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
     document = base.with_model(model) if changes else base

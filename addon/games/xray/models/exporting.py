@@ -6,7 +6,7 @@ had after the import; then the file's own numbers are used, which Blender cannot
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import armature, attributes
+from ....blender import armature, attributes, material
 from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....core import files, names, space
@@ -42,7 +42,7 @@ from . import properties as model_properties
 from .importing import reference_names
 
 if TYPE_CHECKING:
-    from ....blender.typed import Context, Object
+    from ....blender.typed import Context, Material, Object
 
 
 Floats = NDArray[np.float64]
@@ -131,7 +131,7 @@ def _steps(holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]
 def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     found = model_properties.meshes_of(holder)
     old = decode_meshes(base, Report())
-    gathered, exact = [], True
+    gathered, exact, used = [], True, dict[Any, None]()
     for part, file_mesh in zip(mesh_parts(base), old, strict=True):
         here = found.pop(model_properties.part_text(part.path), [])
         if len(here) > 1:
@@ -143,19 +143,30 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        both = [
-            used.name for used in here[0].data.materials if used is not None and used.motionbridge_surface.two_sided
-        ]
+        both = [one.name for one in here[0].data.materials if one is not None and one.motionbridge_surface.two_sided]
         if both:
             report.warn(f"two-sided materials are written by Replace Meshes alone: {', '.join(both)}", here[0].name)
+        used.update(dict.fromkeys(here[0].data.materials))
         mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
         exact = exact and exact_here
         gathered.append(mesh)
     for shown in [shown for shown in model_properties.objects_below(holder) if shown.type == "MESH"]:
         if not shown.motionbridge_mesh.is_part:
             report.warn("a mesh that is not of the model is left out; join it to one that is", shown.name)
+    warn_of_pictures(used, report)
     settings = Settings(0.0 if exact else NORMAL_STEP, options.most_links)
     return encode_meshes(gathered, base, settings)
+
+
+def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
+    """Say which materials show another picture than their texture, whose path alone is written."""
+    for one in used:
+        if one is not None and (picture := material.other_picture(one)):
+            report.warn(
+                f"the material shows {picture!r}, but its texture is {one.motionbridge_material.texture}; type the "
+                "path of another texture in Properties > Material > X-Ray Material",
+                one.name,
+            )
 
 
 def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:

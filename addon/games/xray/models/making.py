@@ -12,7 +12,7 @@ from __future__ import annotations
 import time
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
-from pathlib import Path, PureWindowsPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -222,13 +222,9 @@ def _surface(used: Any, dynamic: bool, report: Report) -> Surface:
 
 
 def texture_name(used: Any) -> str:
-    r"""The game's name of a material's first image: its path below ``textures``, else its name; "" without."""
-    nodes = used.node_tree.nodes if used.node_tree is not None else ()
-    image = next((node.image for node in nodes if node.type == "TEX_IMAGE" and node.image is not None), None)
-    if image is None:
-        return ""
-    parts = list(PureWindowsPath((image.filepath or image.name).replace("/", "\\")).with_suffix("").parts)
-    lowered = [part.lower() for part in parts]
+    r"""The game's name of a material's image: its path below ``textures``, else its name; "" without."""
+    image = material.image_of(used)
+    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
     if "textures" in lowered:
         return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
     return lowered[-1] if lowered else ""
