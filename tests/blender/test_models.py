@@ -644,6 +644,15 @@ def test_pictures_of_the_textures_name_and_bumps_are_no_other_pictures(tmp_path,
     assert not report.warnings
 
 
+def test_a_mesh_without_uv_map_keeps_the_texture_coordinates_of_the_file_and_says_so(tmp_path, samples):
+    found, _ = imported(samples / "humanoid.ogf", textures=False)
+    layers = found.meshes[0].data.uv_layers
+    layers.remove(layers[0])
+    plan, report = exported(found.holder, tmp_path / "m.ogf")
+    assert plan.data == (samples / "humanoid.ogf").read_bytes()
+    assert list(report.warnings) == ["it has no UV map: vertices of the file keep their texture coordinates"]
+
+
 def test_a_texture_is_found_in_the_folder_given(tmp_path, samples):
     _, picture = a_tree(tmp_path, samples)
     elsewhere = tmp_path / "elsewhere"

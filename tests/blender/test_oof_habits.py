@@ -183,6 +183,21 @@ def test_another_picture_on_an_imported_material_is_another_texture(ship):
     assert planned(made.holder)[0].data == ship.read_bytes()
 
 
+def test_a_sub_object_without_uv_map_keeps_the_texture_coordinates_of_the_file_and_says_so(ship):
+    made, _ = imported(ship, textures=False)
+    hull = made.parts[0]
+    assert warnings(planned(made.holder)[1]) == ""
+    while hull.data.uv_layers:
+        hull.data.uv_layers.remove(hull.data.uv_layers[0])
+    plan, report = planned(made.holder)
+    assert plan.data == ship.read_bytes()
+    (said,) = report.warnings
+    assert said == "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
+    plan, report = planned(made.holder, anew=True)
+    assert {row[1:] for face in parts(plan.data)[0].faces for row in face[2]} == {(0.0, 0.0)}
+    assert warnings(report) == ""
+
+
 def test_a_material_that_lost_its_picture_keeps_its_texture(ship):
     made, _ = imported(ship)
     for node in made.parts[0].data.materials[0].node_tree.nodes:

@@ -91,6 +91,8 @@ def plan_export(
         # A new file has no tracks that unedited parts could keep.
         model = replace(model, textures=[], parts=[_with_motion(part, before) for part in model.parts])
         base = None
+    if base is not None and before is not None:
+        _warn_of_lost_uvs(model, before, report)
     document, changes = encode(model, base, Settings(normal_step=NORMAL_TOLERANCE))
     for left_out in changes.left_out:
         report.warn(left_out)
@@ -146,6 +148,14 @@ def imported_model(chosen: Chosen) -> Model | None:
 def _with_motion(part: Part, before: Model) -> Part:
     known = 0 <= part.source < len(before.parts)
     return replace(part, motion=before.parts[part.source].motion) if known and part.motion is None else part
+
+
+def _warn_of_lost_uvs(model: Model, before: Model, report: Report) -> None:
+    """Say which sub-objects of the file lost their UV map: their textured faces are where the file has them."""
+    for part in model.parts:
+        known = 0 <= part.source < len(before.parts) and len(before.parts[part.source].mesh.corners)
+        if known and part.mesh.uvs is None and any(one.texture for one in part.mesh.materials):
+            report.warn("it has no UV map: faces of the file keep their texture coordinates, new ones get 0", part.name)
 
 
 # Findings ------------------------------------------------------------------------------------------------------------

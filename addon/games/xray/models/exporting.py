@@ -148,6 +148,8 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             report.warn(f"two-sided materials are written by Replace Meshes alone: {', '.join(both)}", here[0].name)
         used.update(dict.fromkeys(here[0].data.materials))
         mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
+        if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
+            report.warn("it has no UV map: vertices of the file keep their texture coordinates", here[0].name)
         exact = exact and exact_here
         gathered.append(mesh)
     for shown in [shown for shown in model_properties.objects_below(holder) if shown.type == "MESH"]:
