@@ -19,7 +19,7 @@ from ..core.model import Clip
 from . import compat
 from .armature import matrices_of
 from .bone_curves import bone_path, digest_of
-from .control_links import RESTING, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
+from .control_links import RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 if TYPE_CHECKING:
     import bpy
@@ -114,6 +114,57 @@ class Law:
             if f"{path}.scale" not in keyed and bone.scale[:] != (1.0, 1.0, 1.0):
                 found.append((path, bone.scale[:]))
         return found
+
+
+def taken_apart(rig: Object) -> list[str]:
+    """The bones of an armature, by Blender's names, that follow what is left of controls that were deleted.
+
+    Blender takes the whole control rig for a bone that a constraint no longer finds.
+    """
+    controls = controls_of(rig)
+    if controls is None:
+        return []
+    bones = controls.data.bones
+    broken = {bone.name for bone in controls.pose.bones if not all(map(bones.__contains__, _followed(bone, controls)))}
+    broken |= {bone.name for bone in bones if bone.get(ROLE) == control_rig.Role.TARGET.value and not _control_of(bone)}
+    links = {name: link.subtarget for name, link in links_of(rig).items() if not link.mute}
+    return [
+        name
+        for name, target in links.items()
+        if target not in bones or (broken and not broken.isdisjoint(_mechanism(controls, target)))
+    ]
+
+
+def _followed(bone: Any, controls: Object) -> list[str]:
+    """The bones of its own rig that constraints of a control name."""
+    ends = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
+    return [
+        getattr(one, name)
+        for one in bone.constraints
+        for target, name in ends
+        if not one.mute and getattr(one, target, None) == controls
+    ]
+
+
+def _control_of(bone: Any) -> bool:
+    """Whether what a target is a child of still turns and moves it."""
+    between = {role.value for role in control_rig.BETWEEN}
+    above = next((one for one in bone.parent_recursive if one.get(ROLE) not in between), None)
+    return above is not None and above.get(ROLE) == control_rig.Role.FREE.value
+
+
+def _mechanism(controls: Object, target: str) -> set[str]:
+    """The controls that a target follows, up to those that move one bone of the game."""
+    found: set[str] = set()
+    waiting = [target]
+    while waiting:
+        bone = controls.pose.bones.get(waiting.pop())
+        if bone is None or bone.name in found:
+            continue
+        found.add(bone.name)
+        if bone.bone.get(ROLE) != control_rig.Role.FREE.value:
+            waiting += [*_followed(bone, controls), *([bone.parent.name] if bone.parent is not None else [])]
+    return found
 
 
 def _keys_of(action: Any, owner: Object) -> bytes:

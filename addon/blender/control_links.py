@@ -36,6 +36,8 @@ without keys of their influence does not use them.
 """
 
 
+ROLE = "motionbridge_role"
+"""Custom property of the bones of a control rig: what they are for."""
 SWITCHES = {"ik": 1.0, "look": 0.0, "twist": 1.0}
 """Custom properties of goals, of what heads look at and of controls of twist bones, and what they are at first."""
 RESTING = "motionbridge_resting"

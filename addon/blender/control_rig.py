@@ -26,6 +26,7 @@ from .control_links import (
     LOOKER,
     NAME,
     POINTER,
+    ROLE,
     SOLVER,
     SWITCH,
     control_action,
@@ -60,8 +61,6 @@ TOGETHER = 250
 TWINNED = 100
 """From how many frames on a copy of the controls that matter saves more than it takes to make."""
 _ROLES = {role.value: role for role in Role}
-_ROLE = "motionbridge_role"
-"""Custom property of the bones: what they are for."""
 
 
 def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
@@ -110,7 +109,7 @@ def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object,
     controls.motionbridge_is_control_rig = True
     for bone, name in zip(planned.bones, given, strict=True):
         controls.pose.bones[name].rotation_mode = "QUATERNION"
-        controls.data.bones[name][_ROLE] = bone.role.value
+        controls.data.bones[name][ROLE] = bone.role.value
     for collection in rig.users_collection:
         collection.objects.link(controls)
     controls.parent = rig
@@ -245,7 +244,7 @@ def structure_of(rig: Object, controls: Object) -> Controls:
     bones = controls.data.bones
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent is not None else -1 for bone in bones], np.intp)
-    roles = [_ROLES.get(bone.get(_ROLE), Role.TARGET) for bone in bones]
+    roles = [_ROLES.get(bone.get(ROLE), Role.TARGET) for bone in bones]
     of, references = np.full(len(bones), -1, np.intp), np.arange(len(bones))
     numbers = {name: number for number, name in enumerate(rig.data.bones.keys())}
     for name, link in links_of(rig).items():
@@ -318,12 +317,12 @@ def twists_of(controls: Object) -> list[PoseBone]:
 
 def _of_role(controls: Object, role: Role) -> list[PoseBone]:
     bones = controls.pose.bones
-    return [bones[bone.name] for bone in controls.data.bones if bone.get(_ROLE) == role.value]
+    return [bones[bone.name] for bone in controls.data.bones if bone.get(ROLE) == role.value]
 
 
 def switch_of(owner: PoseBone) -> str:
     """The name of the property that is the switch of a goal, of what a head looks at, or of a twist bone."""
-    return PROPERTIES[_ROLES[owner.bone[_ROLE]]]
+    return PROPERTIES[_ROLES[owner.bone[ROLE]]]
 
 
 @contextmanager

@@ -25,8 +25,8 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, is_moved
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
-from .control_law import CONTROLS, Law, keep_baseline
-from .control_links import loose
+from .control_law import CONTROLS, Law, keep_baseline, taken_apart
+from .control_links import control_action, loose
 from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import HiddenKeys, RotationModes, played
 
@@ -211,6 +211,7 @@ class ShownActions:
         """Raises `WriteError` where a solo track of the NLA hides every action, unless what is shown is wanted."""
         self._rig, self._hidden, self._report = rig, hidden, report
         self._modes = RotationModes(rig)
+        self._taken_apart = taken_apart(rig)
         solo = solo_tracks(rig)
         if solo and hidden is not HiddenKeys.SHOWN:
             raise WriteError(
@@ -236,6 +237,7 @@ class ShownActions:
             )
         if action == played(self._rig):
             self._warn_of_slot(action)
+        self._warn_of_controls(action)
         return modes
 
     def warn_of_pose(self, action: Action, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
@@ -253,6 +255,15 @@ class ShownActions:
                 "bones are posed without keys; they are exported in their rest pose (add keys to export the pose)",
                 f"{action.name}: {listed(bones)}",
             )
+
+    def _warn_of_controls(self, action: Action) -> None:
+        if self._taken_apart and control_action(self._rig, action) is not None:
+            self._report.warn(
+                "controls were deleted that these bones follow, which are exported where Blender shows them now; undo "
+                "that, or choose Remove Control Rig for the bones' own keys",
+                f"{self._rig.name}: {listed(self._taken_apart)}",
+            )
+            self._taken_apart = []
 
     def _warn_of_slot(self, action: Action) -> None:
         used, exported = compat.used_slot(action, self._rig), compat.suitable_slot(action, self._rig)

@@ -8,9 +8,11 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import action as actions
-from addon.blender import compat, control_links, control_rig
+from addon.blender import compat, control_links, control_rig, scope
 from addon.core.report import Report
 from addon.formats.xray import omf
+from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.options import MotionExportOptions
 from tests.blender import test_linked
 from tests.blender.test_action_lists import activate, bodies_in, load, names_in
 from tests.blender.test_control_rig import goal_of, key, motions_of, off, shown
@@ -222,6 +224,36 @@ def test_a_muted_control_is_written_as_it_is_shown(rig, game):
     metres, radians = off(shown(again, frames), poses)
     assert metres < 1e-3
     assert radians < 1e-3
+
+
+DELETED = ("FK thigh_l", "FK head", "Left Over calf_l", "Target neck", "Held hand_r", "Pole forearm_l")
+
+
+@pytest.mark.parametrize("name", ["", *DELETED])
+def test_a_deleted_control_is_said_before_the_export_writes_what_is_shown(rig, name):
+    controls, action = controls_of(rig), rig.animation_data.action
+    if name:
+        with scope.editing_armature(bpy.context, controls) as edit_bones:
+            edit_bones.remove(edit_bones[name])
+    report = Report()
+    library.plan_export(
+        omf_codec.OMF, bpy.context, rig, [action], "x.omf",
+        onto=library.Onto.OWN_FILES, options=MotionExportOptions(), report=report,
+    )  # fmt: skip
+    said = [line for line in report.lines() if "controls were deleted" in line]
+    if not name:
+        assert not said
+        return
+    (line,) = said
+    assert name.rpartition(" ")[2] in line
+    report = Report()
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    library.plan_export(
+        omf_codec.OMF, bpy.context, rig, [action], "x.omf",
+        onto=library.Onto.OWN_FILES, options=MotionExportOptions(), report=report,
+    )  # fmt: skip
+    assert "controls were deleted" not in " ".join(report.lines())
 
 
 def test_an_export_of_one_motion_into_its_file_leaves_the_others(rig, game):
