@@ -7,7 +7,9 @@ from mathutils import Matrix
 
 from addon.blender import control_links, control_rig
 from addon.blender.control_law import Law
-from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, raw_matrices
+from addon.core.report import Report
+from addon.games.arma import timing
+from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, planned, raw_matrices
 from tests.real_files import corpus_files
 
 
@@ -85,3 +87,26 @@ def test_keys_of_controls_behind_the_end_lengthen_the_animation(file):
     raised = after[len(before) :, :, 2, 3] - before[-1, :, 2, 3]
     # Turns of 2e-5 rad, two metres from the origin.
     np.testing.assert_allclose(raised.T, np.tile([0.1, 0.2], (raised.shape[1], 1)), atol=1e-4)
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/agm_wipeglasses.rtm"))
+def test_a_key_of_a_control_between_those_of_the_file_is_said_and_one_of_a_bone_there_is_written(file):
+    done, controls = with_rig(file)
+    known = timing.kept_keys(done.action.motionbridge_animation)[0]
+    time = float(known[1] + known[2]) / 2
+    root = controls.pose.bones["Root"]
+    bpy.context.scene.frame_set(int(time), subframe=time % 1)
+    root.matrix = Matrix.Translation((0, 0, 0.1)) @ root.matrix
+    root.keyframe_insert("location", frame=time)
+    report = Report()
+    assert planned(done, report=report).data == file.read_bytes()
+    (said,) = (line for line in report.lines() if "the file's key times are kept" in line)
+    assert f"frames {time:g}" in said
+    bpy.context.scene.frame_set(int(time), subframe=time % 1)
+    assert done.rig.pose.bones[0].keyframe_insert("location", frame=time)
+    report = Report()
+    before, after = raw_matrices(file.read_bytes())[2], raw_matrices(planned(done, report=report).data)[2]
+    assert not [line for line in report.lines() if "the file's key times are kept" in line]
+    np.testing.assert_array_equal(np.delete(after, 2, axis=0), before)
+    middle = (before[1, :, 2, 3] + before[2, :, 2, 3]) / 2
+    assert (after[2, :, 2, 3] - middle > 0.05).all()

@@ -483,6 +483,10 @@ class _Exporter:
         self, frames: NDArray[np.float32], progress: Callable[[int], None]
     ) -> tuple[NDArray[np.float32], Floats, NDArray[np.bool_]]:
         """The frames that become keys, and `_shown` of them: those given, and between them those that are needed."""
+        by_keys = self._base is not None and self._options.frames is FramesFrom.KEYS and CONTROLS in self._reasons
+        if by_keys and len(between := timing.keys_between(self._action, frames)):
+            shown, own = self._shown(between, progress)[0], self._gathered(between).deltas
+            timing.warn_of_keys_between(self._action, between[(shown != own).any(axis=(0, 2, 3))], self._report)
         looked_at = np.union1d(frames, timing.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
         if not self._is_adaptive() or len(looked_at) == len(frames):
             return (frames, *self._shown(frames, progress))

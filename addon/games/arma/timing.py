@@ -21,11 +21,11 @@ from mathutils import Vector
 from numpy.typing import NDArray
 
 from ...blender import compat
-from ...blender.bone_curves import sampled, write_keys
+from ...blender.bone_curves import key_times, sampled, write_keys
 from ...blender.properties import keep, kept
 from ...core.errors import ReadError, WriteError
 from ...core.model import Event
-from ...core.report import Report
+from ...core.report import Report, listed
 from ...formats.arma import names, rtm
 
 if TYPE_CHECKING:
@@ -263,6 +263,24 @@ def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Len
                 f"keys are {where} and are left out; widen the action's frame range to export them",
                 f"{action.name}: {frames[0]:g} frames",
             )
+
+
+def keys_between(action: Any, frames: NDArray[np.float32]) -> NDArray[np.float32]:
+    """(keys,) times of keys of an action's controls that are not among the rising ``frames`` but between them."""
+    controls = action.motionbridge_controls
+    times = key_times(compat.curve_bag(controls).fcurves) if controls is not None and len(frames) else frames[:0]
+    times = times[(times > frames[:1]) & (times < frames[-1:])]
+    return times[np.abs(times[:, None] - frames).min(axis=1, initial=np.inf) > SAME_FRAME]
+
+
+def warn_of_keys_between(action: Action, times: NDArray[np.float32], report: Report) -> None:
+    """Say on which frames controls were edited that become no keys of the file."""
+    if len(times):
+        report.warn(
+            "the file's key times are kept, and the game blends between them, also where controls were edited; key a "
+            "bone of the armature on such a frame to get a key there",
+            f"{action.name}: frames {listed([f'{time:g}' for time in times])}",
+        )
 
 
 def every(first: float, last: float, step: int) -> NDArray[np.float32]:
