@@ -608,8 +608,8 @@ def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
-    """(corners, 2) of the layer that is rendered; None where there is none."""
-    layer = next((layer for layer in data.uv_layers if layer.active_render), None)
+    """(corners, 2) of the layer that is rendered, else of the active one; None where there is none."""
+    layer = next((layer for layer in data.uv_layers if layer.active_render), data.uv_layers.active)
     return None if layer is None else column(layer.uv, "vector", len(data.loops), 2)
 
 

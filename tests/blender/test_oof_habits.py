@@ -193,6 +193,10 @@ def test_a_sub_object_without_uv_map_keeps_the_texture_coordinates_of_the_file_a
     assert plan.data == ship.read_bytes()
     (said,) = report.warnings
     assert said == "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
+    wing = made.parts[1].data
+    wing.uv_layers[0].uv[0].vector = (0.125, 0.25)
+    now, then = (parts(data)[1].faces for data in (planned(made.holder)[0].data, ship.read_bytes()))
+    assert sum(a != b for one, other in zip(now, then, strict=True) for a, b in zip(one[2], other[2], strict=True)) == 1
     plan, report = planned(made.holder, anew=True)
     assert {row[1:] for face in parts(plan.data)[0].faces for row in face[2]} == {(0.0, 0.0)}
     assert warnings(report) == ""
