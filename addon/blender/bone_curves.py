@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
@@ -307,13 +306,6 @@ def evaluated_poses(
     In armature space, in the order of the rig's bones. Channels without keys are as they are posed now, whatever was
     sampled before. The scene is as before afterwards. Raises `WriteError` while a strip of the NLA is being tweaked.
     """
-    with evaluating(context, rig, action) as poses:
-        return poses(wanted, progress)
-
-
-@contextmanager
-def evaluating(context: Context, rig: Object, action: Any) -> Iterator[Callable[..., Floats]]:
-    """What `evaluated_poses` does with frames and progress, as a function for several runs of frames."""
     with (
         scope.evaluated(context, [rig]),
         scope.kept_pose(rig),
@@ -323,13 +315,9 @@ def evaluating(context: Context, rig: Object, action: Any) -> Iterator[Callable[
         control_links.following(rig, action),
         control_links.holding(rig, action),
     ):
-
-        def poses(wanted: NDArray[np.float32], progress: Callable[[int], None] = _nobody) -> Floats:
-            found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
-            for number, frame in enumerate(wanted.tolist()):
-                scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
-                found[number] = matrices_of(rig.pose.bones, "matrix")
-                progress(number + 1)
-            return found
-
-        yield poses
+        found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
+        for number, frame in enumerate(wanted.tolist()):
+            scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+            found[number] = matrices_of(rig.pose.bones, "matrix")
+            progress(number + 1)
+        return found

@@ -8,7 +8,7 @@ or exports their bones.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -21,7 +21,7 @@ from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Con
 from ..core.errors import WriteError
 from . import compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
-from .bone_curves import ActionTemplate, bone_path, bone_within, evaluated_poses, evaluating, key_times, write_keys
+from .bone_curves import ActionTemplate, bone_path, bone_within, evaluated_poses, key_times, write_keys
 from .control_links import (
     LOOKER,
     NAME,
@@ -58,8 +58,8 @@ RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
 TOGETHER = 250
 """Frames of motions that are moved onto controls together."""
-TWINNED = 100
-"""From how many frames on a copy of the controls that matter saves more than it takes to make."""
+CUT = 100
+"""From how many frames on a copy of the controls that matter alone saves more than it takes to make."""
 _ROLES = {role.value: role for role in Role}
 
 
@@ -367,11 +367,11 @@ def transfer_all(
 ) -> None:
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
-    with scope.kept_frame(context), closing(_Transfer(context, rig, _length(actions))) as work:
+    with closing(_Transfer(context, rig)) as work, work.solving(_length(actions)) as solved:
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
             frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
-            for action, times, turned, moved in zip(batch, frames, *work.channels(frames, poses), strict=True):
+            for action, times, turned, moved in zip(batch, frames, *work.channels(frames, poses, solved), strict=True):
                 work.write(action, times, turned, moved)
                 done += 1
                 progress(done)
@@ -397,23 +397,14 @@ def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
 class _Transfer:
     """What moving motions of an armature onto its controls needs of both."""
 
-    def __init__(self, context: Context, rig: Object, length: float) -> None:
-        """``length``: frames of all the motions."""
+    def __init__(self, context: Context, rig: Object) -> None:
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
         self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
         self._left_over = self._structure.rows(Role.LEFT_OVER)
         self._rows = self._structure.rows(*KEYED)
-        # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
-        needed = _depended_on(self._controls, set(self._structure.parents[self._left_over].tolist()))
-        played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
-        self._rows_played = played[[row in needed for row in played.tolist()]]
-        self._template, self._played = self._template_of(self._rows), self._template_of(self._rows_played)
+        names_of_rows = [self._controls.data.bones[row].name for row in self._rows.tolist()]
+        self._template = ActionTemplate(names_of_rows, CHANNELS, compat.slot_name(self._controls))
         self._replaced: list[Action] = []
-        self._twin = _twin(context, self._controls, sorted(needed)) if needed and length >= TWINNED else None
-
-    def _template_of(self, rows: NDArray[np.intp]) -> ActionTemplate:
-        names_of_rows = [self._controls.data.bones[row].name for row in rows.tolist()]
-        return ActionTemplate(names_of_rows, CHANNELS, compat.slot_name(self._controls))
 
     def close(self) -> None:
         """Drop what was made for the work, and the actions of controls that others are in place of."""
@@ -421,8 +412,7 @@ class _Transfer:
         unused = [old for old in self._replaced if not users_of(old)]
         if data is not None and data.action in unused:
             compat.assign(self._controls, None)
-        twin = [self._twin, self._twin.data] if self._twin is not None else []
-        bpy.data.batch_remove([self._template.action, self._played.action, *unused, *twin])
+        bpy.data.batch_remove([self._template.action, *unused])
 
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
@@ -433,10 +423,12 @@ class _Transfer:
                 poses = evaluated_poses(self._context, self._rig, action, frames)
         return frames, poses if is_rigid(poses) else affine.rigid(poses)
 
-    def channels(self, frames: list[NDArray[np.float32]], originals: Floats) -> tuple[list[Floats], list[Floats]]:
+    def channels(
+        self, frames: list[NDArray[np.float32]], originals: Floats, solved: _Solved
+    ) -> tuple[list[Floats], list[Floats]]:
         """Quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
 
-        ``originals`` (frames, bones, 4, 4): where the bones are then, motion by motion.
+        ``originals`` (frames, bones, 4, 4): where the bones are then, motion by motion. ``solved``: of `solving`.
         """
         ends = np.cumsum([len(times) for times in frames])[:-1]
         poses = self._structure.poses(originals)
@@ -445,15 +437,14 @@ class _Transfer:
         if len(left_over):
             # Without keys these have no part in what is solved.
             split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
-            with self.solving() as solved:
-                there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
+            there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
             turned[left_over], moved[left_over] = self._structure.below(left_over, poses, there)
         return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
 
     def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
         """Give ``action`` an action of the controls with these channels."""
         made = self._template.copy(f"{action.name} Controls")
-        _put(made, self._rows, frames, turned, moved)
+        write_keys(list(compat.curve_bag(made).fcurves), _keys(self._rows, frames, turned, moved))
         made.use_frame_range = True
         made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
         if action.motionbridge_controls is not None:
@@ -462,70 +453,121 @@ class _Transfer:
         self._law.seal(action)
 
     @contextmanager
-    def solving(self) -> Iterator[_Solved]:
+    def solving(self, length: float) -> Iterator[_Solved]:
         """A function that gives (frames, controls, 4, 4) where solved controls come to be, by the channels of all.
 
-        Others only as far as these depend on them.
+        Others only as far as these depend on them. ``length``: frames of all the motions.
         """
-        played, rig = self._played.action, self._rig
-        evaluated = self._twin if self._twin is not None else self._controls
-        index = {name: row for row, name in enumerate(self._controls.data.bones.keys())}
-        rows = [index[bone.name] for bone in evaluated.data.bones]
-        with (
-            scope.only_evaluated(self._context, [evaluated], without=[rig]),
-            scope.playing(rig, None),
-            evaluating(self._context, evaluated, played) as poses,
-            switched_off(evaluated),
-        ):
+        needed = _depended_on(self._controls, set(self._structure.parents[self._left_over].tolist()))
+        # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
+        of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
+        of_played = of_played[[row in needed for row in of_played.tolist()]]
+        played = self._template.copy("motionbridge")
+        curves = list(compat.curve_bag(played).fcurves)
+        width = sum(width for _, width in CHANNELS)
+        places = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
+        curves = [curves[place] for place in places.ravel().tolist()]
+        rows = sorted(needed) if length >= CUT else None
+        with _staged(self._context, self._rig, played, rows) as poses:
 
             def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
-                _put(played, self._rows_played, frames, turned, moved)
+                for curve in curves:
+                    curve.keyframe_points.clear()
+                write_keys(curves, _keys(of_played, frames, turned, moved))
                 played.update_tag()
-                found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
-                found[:, rows] = poses(frames)
-                return found
+                return poses(frames)
 
             yield solved
 
 
-def _twin(context: Context, controls: Object, rows: list[int]) -> Any:
-    """A copy of controls with some bones alone, which Blender poses sooner; None where it would round their rest pose.
+@contextmanager
+def _staged(
+    context: Context, rig: Object, played: Action, rows: Sequence[int] | None
+) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
+    """A function that gives (frames, controls, 4, 4) where a copy of the controls is that plays ``played``, all its
+    switches off, in a scene of its own: nothing else is evaluated, and what the user sees stays as it is.
 
-    ``rows``: with each bone those that it depends on.
+    Drops the copy, the scene and ``played``. ``rows`` as `_twin`.
     """
-    names_kept = [controls.data.bones[row].name for row in rows]
-    twin = controls.copy()
+    controls, scene = controls_of(rig), bpy.data.scenes.new("motionbridge")
+    made: list[Any] = [scene, played]
+    try:
+        twin = _twin(context, controls, rows)
+        made += [twin, twin.data]
+        scene.collection.objects.link(twin)
+        index = {bone.name: row for row, bone in enumerate(controls.data.bones)}
+        places = [index[bone.name] for bone in twin.data.bones]
+
+        def poses(frames: NDArray[np.float32]) -> Floats:
+            found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
+            with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
+                for number, frame in enumerate(frames.tolist()):
+                    scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+                    shown = twin.evaluated_get(scene.view_layers[0].depsgraph)
+                    found[number, places] = matrices_of(shown.pose.bones, "matrix")
+            return found
+
+        with scope.playing(twin, played), switched_off(twin):
+            let_go(twin, played)
+            yield poses
+    finally:
+        bpy.data.batch_remove(made)
+
+
+def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any:
+    """A copy of controls, which stands where they do and has no parent unless something outside moves its bones.
+
+    ``rows``: with each control those that it depends on. The copy lacks all others, which takes time at first and saves
+    some on each frame, but where Blender would round rest poses. None: it has all.
+    """
+    scope.refuse_edited([controls])
+    twin: Any = controls.copy()
     twin.data = controls.data.copy()
     twin.data.animation_data_clear()
+    twin.hide_viewport = False
     for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
-        if compat.is_hiding(curve) or bone_within(curve.data_path) not in names_kept:
+        if compat.is_hiding(curve):
             twin.animation_data.drivers.remove(curve)
-    with scope.editing_armature(context, twin) as edit_bones:
-        for name in set(edit_bones.keys()).difference(names_kept):
-            edit_bones.remove(edit_bones[name])
-    before = matrices_of(controls.data.bones, "matrix_local")[[controls.data.bones.find(name) for name in names_kept]]
-    after = matrices_of(twin.data.bones, "matrix_local")[[twin.data.bones.find(name) for name in names_kept]]
-    if not np.array_equal(before, after):
+    for bone in twin.pose.bones:
+        bone.custom_shape = None
+    if rows is not None and not _cut(context, twin, [controls.data.bones[row].name for row in rows]):
         bpy.data.batch_remove([twin, twin.data])
-        return None
-    context.scene.collection.objects.link(twin)
+        return _twin(context, controls, None)
     _lead_to(twin, controls)
+    if all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin)):
+        place = controls.parent.matrix_world if controls.parent is not None else Matrix()
+        twin.parent = None
+        twin.matrix_world = place @ controls.matrix_parent_inverse @ controls.matrix_basis
     return twin
 
 
-def _put(action: Action, rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
-    """Keys of the controls ``rows`` alone on all ``frames`` in place of those that there are.
+def _cut(context: Context, twin: Any, kept: Sequence[str]) -> bool:
+    """Leave a copy of controls these bones alone; whether they are at rest where they were."""
+    before = _rest_of(twin, kept)
+    for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
+        if bone_within(curve.data_path) not in kept:
+            twin.animation_data.drivers.remove(curve)
+    with scope.editing_armature(context, twin) as edit_bones:
+        for name in set(edit_bones.keys()).difference(kept):
+            edit_bones.remove(edit_bones[name])
+    return np.array_equal(before, _rest_of(twin, kept))
+
+
+def _rest_of(controls: Object, wanted: Sequence[str]) -> Floats:
+    bones = controls.data.bones
+    return matrices_of(bones, "matrix_local")[[bones.find(name) for name in wanted]]
+
+
+def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> NDArray[np.float32]:
+    """(curves, frames, 2) keys of the controls ``rows`` alone on all ``frames``, frame and value.
 
     Quaternions (controls, frames, 4) and locations (controls, frames, 3).
     """
-    curves = list(compat.curve_bag(action).fcurves)
-    for curve in curves:
-        curve.keyframe_points.clear()
     keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
     keys[..., 0] = frames
     keys[:, :4, :, 1] = turned[rows].swapaxes(1, 2)
     keys[:, 4:, :, 1] = moved[rows].swapaxes(1, 2)
-    write_keys(curves, keys.reshape(-1, len(frames), 2))
+    return keys.reshape(-1, len(frames), 2)
 
 
 def is_rigid(poses: Floats) -> bool:
@@ -600,18 +642,20 @@ def own_controls(context: Context, rig: Object) -> None:
 
 def _lead_to(mine: Any, theirs: Any) -> None:
     """Constraints and drivers of a copy that lead to the original lead to the copy."""
-    animated = [one.animation_data for one in (mine, mine.data) if one.animation_data is not None]
+    for owner, name in _pointers(mine):
+        if getattr(owner, name) == theirs:
+            setattr(owner, name, mine)
+
+
+def _pointers(controls: Any) -> Iterator[tuple[Any, str]]:
+    """What drivers and the constraints of bones have that points at objects or other data, and by which property."""
+    animated = [one.animation_data for one in (controls, controls.data) if one.animation_data is not None]
     for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
         for target in variable.targets:
-            if target.id == theirs:
-                target.id = mine
-    for constraint in (one for bone in mine.pose.bones for one in bone.constraints):
-        for name in ("target", "pole_target"):
-            if getattr(constraint, name, None) == theirs:
-                setattr(constraint, name, mine)
-        for target in getattr(constraint, "targets", ()):
-            if target.target == theirs:
-                target.target = mine
+            yield target, "id"
+    for constraint in (one for bone in controls.pose.bones for one in bone.constraints):
+        yield from ((constraint, name) for name in ("target", "pole_target") if hasattr(constraint, name))
+        yield from ((target, "target") for target in getattr(constraint, "targets", ()))
 
 
 # Removal -------------------------------------------------------------------------------------------------------------

@@ -210,6 +210,13 @@ def _curves_of_data(armature: Armature) -> list[Any]:
     return [*data.drivers, *compat.curves_of(data.action, armature)] if data is not None else []
 
 
+def refuse_edited(owners: Iterable[Object]) -> None:
+    """Raises `WriteError` for an armature that is being edited, of which Blender shows no pose."""
+    for owner in owners:
+        if owner.type == "ARMATURE" and owner.mode == "EDIT":
+            raise WriteError(f"{owner.name!r} is being edited, so it shows no pose", remedy=LEAVE_EDIT_MODE)
+
+
 @contextmanager
 def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
     """Blender evaluates ``owners`` inside, also those that are hidden, excluded, or in another scene.
@@ -217,9 +224,7 @@ def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
     It leaves such objects as they were when they were last shown. All is as before afterwards. Raises `WriteError` for
     an armature that is being edited, of which it shows no pose.
     """
-    for owner in owners:
-        if owner.type == "ARMATURE" and owner.mode == "EDIT":
-            raise WriteError(f"{owner.name!r} is being edited, so it shows no pose", remedy=LEAVE_EDIT_MODE)
+    refuse_edited(owners)
     layer = context.view_layer
     unseen = [owner for owner in owners if not owner.visible_get(view_layer=layer)]
     if not unseen:

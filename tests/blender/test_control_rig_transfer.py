@@ -7,6 +7,7 @@ import pytest
 from addon.blender import action as actions
 from addon.blender import compat, control_links, control_rig
 from addon.blender.bone_curves import evaluated_poses
+from addon.blender.control_links import SOLVER
 from addon.blender.keyed_poses import poses_of_keys
 from tests.blender.test_control_rig import METRES, RADIANS, REAL, SKELETONS, imported, motions_of, off, shown, some
 from tests.scene import differences, snapshot
@@ -156,10 +157,40 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
     other = next(found for found in motions_of(rig) if found.motionbridge_controls is None)
     made = control_rig.transfer(bpy.context, rig, other)
     assert state() == before
+    assert len(bpy.data.scenes) == 1
     assert "motionbridge" not in [found.name for found in bpy.data.actions], "what was played meanwhile is gone"
     assert made.motionbridge_controls_digest
     actions.play(bpy.context, rig, other)
     assert controls.animation_data.action == made
+
+
+@pytest.mark.parametrize("is_long", [False, True])
+def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_stands(is_long, monkeypatch):
+    rig, _ = imported("humanoid")
+    other = next(found for found in motions_of(rig) if found != rig.animation_data.action)
+    frames = control_rig.frames_of(other, rig)
+    expected = poses_of_keys(rig, other, frames)
+    carrier, beacon = (bpy.data.objects.new(name, None) for name in ("carrier", "beacon"))
+    for empty in (carrier, beacon):
+        bpy.context.scene.collection.objects.link(empty)
+    rig.parent = carrier
+    for frame, angle in ((frames[0], 0.3), (frames[-1], 2.1)):
+        carrier.rotation_euler = (0.2, angle, angle)
+        carrier.keyframe_insert("rotation_euler", frame=float(frame))
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    controls = control_links.controls_of(rig)
+    solved = [bone for bone in controls.pose.bones if SOLVER in bone.constraints]
+    for bone in solved:
+        turned = bone.constraints.new("COPY_ROTATION")
+        turned.target, turned.influence = beacon, 0.2
+    assert solved
+    monkeypatch.setattr(control_rig, "CUT", 0 if is_long else 1e6)
+    control_rig.transfer(bpy.context, rig, other)
+    actions.play(bpy.context, rig, other)
+    metres, radians = off(shown(rig, frames), expected)
+    assert metres < METRES
+    assert radians < RADIANS
 
 
 @pytest.mark.parametrize("model", SKELETONS + REAL[:1])
