@@ -405,6 +405,7 @@ class _Transfer:
         names_of_rows = [self._controls.data.bones[row].name for row in self._rows.tolist()]
         self._template = ActionTemplate(names_of_rows, CHANNELS, compat.slot_name(self._controls))
         self._replaced: list[Action] = []
+        self._made: list[Any] = [self._template.action]
 
     def close(self) -> None:
         """Drop what was made for the work, and the actions of controls that others are in place of."""
@@ -412,7 +413,8 @@ class _Transfer:
         unused = [old for old in self._replaced if not users_of(old)]
         if data is not None and data.action in unused:
             compat.assign(self._controls, None)
-        bpy.data.batch_remove([self._template.action, *unused])
+        # All at once: each call goes through the whole file.
+        bpy.data.batch_remove([*self._made, *unused])
 
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
@@ -468,7 +470,7 @@ class _Transfer:
         places = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
         curves = [curves[place] for place in places.ravel().tolist()]
         rows = sorted(needed) if length >= CUT else None
-        with _staged(self._context, self._rig, played, rows) as poses:
+        with _staged(self._context, self._rig, played, rows, self._made) as poses:
 
             def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
                 for curve in curves:
@@ -482,36 +484,33 @@ class _Transfer:
 
 @contextmanager
 def _staged(
-    context: Context, rig: Object, played: Action, rows: Sequence[int] | None
+    context: Context, rig: Object, played: Action, rows: Sequence[int] | None, made: list[Any]
 ) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
     """A function that gives (frames, controls, 4, 4) where a copy of the controls is that plays ``played``, all its
     switches off, in a scene of its own: nothing else is evaluated, and what the user sees stays as it is.
 
-    Drops the copy, the scene and ``played``. ``rows`` as `_twin`.
+    ``rows`` as `_twin`. The copy, the scene and ``played`` are added to ``made``, which the caller drops afterwards.
     """
     controls, scene = controls_of(rig), bpy.data.scenes.new("motionbridge")
-    made: list[Any] = [scene, played]
-    try:
-        twin = _twin(context, controls, rows)
-        made += [twin, twin.data]
-        scene.collection.objects.link(twin)
-        index = {bone.name: row for row, bone in enumerate(controls.data.bones)}
-        places = [index[bone.name] for bone in twin.data.bones]
+    made += [scene, played]
+    twin = _twin(context, controls, rows)
+    made += [twin, twin.data]
+    scene.collection.objects.link(twin)
+    index = {bone.name: row for row, bone in enumerate(controls.data.bones)}
+    places = [index[bone.name] for bone in twin.data.bones]
 
-        def poses(frames: NDArray[np.float32]) -> Floats:
-            found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
-            with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
-                for number, frame in enumerate(frames.tolist()):
-                    scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
-                    shown = twin.evaluated_get(scene.view_layers[0].depsgraph)
-                    found[number, places] = matrices_of(shown.pose.bones, "matrix")
-            return found
+    def poses(frames: NDArray[np.float32]) -> Floats:
+        found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
+        with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
+            for number, frame in enumerate(frames.tolist()):
+                scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+                shown = twin.evaluated_get(scene.view_layers[0].depsgraph)
+                found[number, places] = matrices_of(shown.pose.bones, "matrix")
+        return found
 
-        with scope.playing(twin, played), switched_off(twin):
-            let_go(twin, played)
-            yield poses
-    finally:
-        bpy.data.batch_remove(made)
+    with scope.playing(twin, played), switched_off(twin):
+        let_go(twin, played)
+        yield poses
 
 
 def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any:
