@@ -653,7 +653,7 @@ def _pointers(controls: Any) -> Iterator[tuple[Any, str]]:
         for target in variable.targets:
             yield target, "id"
     for constraint in (one for bone in controls.pose.bones for one in bone.constraints):
-        yield from ((constraint, name) for name in ("target", "pole_target") if hasattr(constraint, name))
+        yield from ((constraint, name) for name in ("target", "pole_target") if getattr(constraint, name, None))
         yield from ((target, "target") for target in getattr(constraint, "targets", ()))
 
 
