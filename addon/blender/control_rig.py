@@ -514,7 +514,7 @@ def _staged(
 
 
 def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any:
-    """A copy of controls, which stands where they do and has no parent unless something outside moves its bones.
+    """A copy of controls, which stands where they do, by a parent only if it has to.
 
     ``rows``: with each control those that it depends on. The copy lacks all others, which takes time at first and saves
     some on each frame, but where Blender would round rest poses. None: it has all.
@@ -533,10 +533,13 @@ def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any
         bpy.data.batch_remove([twin, twin.data])
         return _twin(context, controls, None)
     _lead_to(twin, controls)
-    if all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin)):
-        place = controls.parent.matrix_world if controls.parent is not None else Matrix()
+    place = controls.parent.matrix_world if controls.parent is not None else Matrix()
+    place = place @ controls.matrix_parent_inverse @ controls.matrix_basis
+    is_alone = all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin))
+    # One bit makes a difference: limbs that are nearly straight are solved elsewhere then.
+    if is_alone and np.array_equal(place, Matrix()):
         twin.parent = None
-        twin.matrix_world = place @ controls.matrix_parent_inverse @ controls.matrix_basis
+        twin.matrix_basis = place
     return twin
 
 
