@@ -537,7 +537,7 @@ def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any
     place = place @ controls.matrix_parent_inverse @ controls.matrix_basis
     is_alone = all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin))
     # One bit makes a difference: limbs that are nearly straight are solved elsewhere then.
-    if is_alone and np.array_equal(place, Matrix()):
+    if is_alone and np.array_equal(np.array(place), np.eye(4)):
         twin.parent = None
         twin.matrix_basis = place
     return twin
