@@ -317,7 +317,7 @@ def evaluated_poses(
     ):
         found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
         for number, frame in enumerate(wanted.tolist()):
-            scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+            scope.go_to(scene, frame)
             found[number] = matrices_of(rig.pose.bones, "matrix")
             progress(number + 1)
         return found

@@ -426,7 +426,7 @@ class _Transfer:
         return frames, poses if is_rigid(poses) else affine.rigid(poses)
 
     def channels(
-        self, frames: list[NDArray[np.float32]], originals: Floats, solved: _Solved
+        self, frames: list[NDArray[np.float32]], originals: Floats, solved: _Solved | None
     ) -> tuple[list[Floats], list[Floats]]:
         """Quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
 
@@ -436,7 +436,7 @@ class _Transfer:
         poses = self._structure.poses(originals)
         turned, moved = self._structure.channels(poses)
         left_over = self._left_over
-        if len(left_over):
+        if solved is not None:
             # Without keys these have no part in what is solved.
             split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
             there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
@@ -455,11 +455,15 @@ class _Transfer:
         self._law.seal(action)
 
     @contextmanager
-    def solving(self, length: float) -> Iterator[_Solved]:
+    def solving(self, length: float) -> Iterator[_Solved | None]:
         """A function that gives (frames, controls, 4, 4) where solved controls come to be, by the channels of all.
 
-        Others only as far as these depend on them. ``length``: frames of all the motions.
+        Others only as far as these depend on them. None where no control is solved. ``length``: frames of all the
+        motions.
         """
+        if not len(self._left_over):
+            yield None
+            return
         needed = _depended_on(self._controls, set(self._structure.parents[self._left_over].tolist()))
         # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
         of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
@@ -503,7 +507,7 @@ def _staged(
         found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
         with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
             for number, frame in enumerate(frames.tolist()):
-                scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+                scope.go_to(scene, frame)
                 shown = twin.evaluated_get(scene.view_layers[0].depsgraph)
                 found[number, places] = matrices_of(shown.pose.bones, "matrix")
         return found

@@ -114,6 +114,11 @@ def kept_selection(context: Context) -> Iterator[None]:
         layer.objects.active = active
 
 
+def go_to(scene: bpy.types.Scene, frame: float) -> None:
+    """Show a frame, or what is between two."""
+    scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
+
+
 @contextmanager
 def kept_frame(context: Context) -> Iterator[Scene]:
     """The scene, whose current frame is as before afterwards; inside another such context after that one.

@@ -134,9 +134,10 @@ class Changes:
 
     def worst_errors(self) -> tuple[float, float]:
         """Metres and radians as `worst_error`: items whose names end in X, Y or Z are in metres."""
-        items = list(self.all_items())
-        metres = max((item.error for item in items if item.name.endswith(("X", "Y", "Z"))), default=0.0)
-        return metres, max((item.error for item in items if not item.name.endswith(("X", "Y", "Z"))), default=0.0)
+        metres, radians = [0.0], [0.0]
+        for item in self.all_items():
+            (metres if item.name.endswith(("X", "Y", "Z")) else radians).append(item.error)
+        return max(metres), max(radians)
 
     def sentence(self) -> str:
         """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on."""

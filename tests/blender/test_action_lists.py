@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.blender import action_lists
+from addon.blender import action_lists, scope
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
 from addon.games.xray.motions import files as motion_files
@@ -55,9 +55,9 @@ def activate(rig) -> None:
     bpy.context.view_layer.objects.active = rig
 
 
-def duplicated(rig):
-    """Shift D, which copies the action that plays."""
-    activate(rig)
+def duplicated(shown, *others):
+    """The copy of an object by Shift D, which copies the action that plays; ``others`` are selected with it."""
+    scope.make_current(bpy.context, [shown, *others], shown)
     bpy.ops.object.duplicate()
     return bpy.context.view_layer.objects.active
 

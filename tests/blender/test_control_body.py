@@ -8,7 +8,8 @@ from mathutils import Matrix, Quaternion, Vector
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig
 from addon.core import rotation
-from tests.blender.test_control_rig import REAL, clips, key, motions_of, off, saved, select, shown, some, with_rig
+from tests.blender.test_action_lists import duplicated
+from tests.blender.test_control_rig import REAL, clips, key, motions_of, off, saved, shown, some, with_rig
 
 MODELS = ["humanoid", *REAL[:1]]
 SPINES = {
@@ -132,13 +133,7 @@ def test_a_chest_is_drawn_where_the_chest_is(model):
         drawn = controls.pose.bones[f"Chest {top}"].custom_shape_transform
         assert drawn.id_data == controls
         assert (drawn.head - rig.pose.bones[top].head).length < METRES
-    select(controls)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    for one in (rig, controls):
-        one.select_set(True)
-    bpy.context.view_layer.objects.active = controls
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(controls, rig)
     assert copy != controls
     assert copy.pose.bones[f"Chest {top}"].custom_shape_transform == copy.pose.bones[drawn.name]
 

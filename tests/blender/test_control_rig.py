@@ -16,6 +16,7 @@ from addon.formats.xray.omf.document import track_bones
 from addon.formats.xray.omf.mapping import decode_motion
 from addon.games.xray.motions import omf_codec
 from addon.ui import target
+from tests.blender.test_action_lists import duplicated
 from tests.blender.test_ui import refusal
 from tests.real_files import CORPUS, motions_of_model
 from tests.scene import differences, snapshot
@@ -275,11 +276,7 @@ def test_it_holds_after_saving_and_loading(tmp_path):
 
 def test_a_duplicate_with_its_controls_has_its_own(tmp_path):
     rig, controls, motions = with_rig("humanoid")
-    for shown_object in (rig, controls):
-        shown_object.select_set(True)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(rig, controls)
     theirs = control_links.controls_of(copy)
     assert theirs not in {None, controls}
     assert theirs.parent == copy
@@ -291,11 +288,7 @@ def test_a_duplicate_with_its_controls_has_its_own(tmp_path):
 
 def test_a_duplicate_alone_follows_until_it_plays_and_then_has_its_own(tmp_path):
     rig, controls, _ = with_rig("humanoid")
-    for shown_object in bpy.context.view_layer.objects:
-        shown_object.select_set(shown_object == rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(rig)
     assert control_links.controls_of(copy) == controls
     playing = controls.animation_data.action
     actions.play(bpy.context, copy, copy.animation_data.action)
@@ -321,11 +314,7 @@ def test_removing_the_original_leaves_a_follower_its_edits():
     rig, controls, _ = with_rig("humanoid")
     action = rig.animation_data.action
     key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
-    for shown_object in bpy.context.view_layer.objects:
-        shown_object.select_set(shown_object == rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(rig)
     frames = [float(action.frame_range[0])]
     before = shown(copy, frames)
     bpy.context.view_layer.objects.active = rig
@@ -640,11 +629,7 @@ def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
 
 def test_a_duplicate_hides_by_switches_of_its_own():
     rig, controls, _ = with_rig("humanoid")
-    for one in bpy.context.view_layer.objects:
-        one.select_set(one == rig)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(rig)
     actions.play(bpy.context, copy, copy.animation_data.action)
     theirs = control_links.controls_of(copy)
     assert theirs != controls

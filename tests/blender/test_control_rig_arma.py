@@ -20,6 +20,13 @@ def with_rig(file):
     return done, control_links.controls_of(done.rig)
 
 
+def edited(file, done):
+    """The bones that an export of an imported file changes, and (frames,) whether it changes a frame."""
+    names, _, before = raw_matrices(file.read_bytes())
+    changed = (before != raw_matrices(exported(done))[2]).any(axis=(2, 3))
+    return {names[bone] for bone in np.flatnonzero(changed.any(axis=0))}, changed.any(axis=1)
+
+
 @pytest.mark.parametrize("file", PLAIN + BINARISED)
 def test_animations_are_the_same_with_a_control_rig(file):
     if not file.name.endswith(".rtm"):
@@ -43,13 +50,10 @@ def test_moving_a_hand_of_a_man_changes_what_it_moves_on_those_frames(file):
         goal.matrix = Matrix.Translation((0, 0, 0.05)) @ goal.matrix
         goal.keyframe_insert("location", frame=frame)
         goal.keyframe_insert("rotation_quaternion", frame=frame)
-    names, _, before = raw_matrices(file.read_bytes())
-    after = raw_matrices(exported(done))[2]
-    changed = (before != after).any(axis=(2, 3))
-    moved = {names[bone] for bone in np.flatnonzero(changed.any(axis=0))}
+    moved, changed = edited(file, done)
     assert "LeftHand" in moved
     assert all(name.startswith("Left") and "Leg" not in name and "Foot" not in name for name in moved), moved
-    assert changed.any(axis=1).sum() <= len(chosen)
+    assert changed.sum() <= len(chosen)
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm/rhs_clamp_camera1.rtm"))

@@ -11,7 +11,7 @@ from addon.blender.control_law import Law
 from addon.core import control_rig as core_rig
 from addon.core import rotation
 from tests.blender import test_control_rig_arma as arma
-from tests.blender.rtm_scene import exported, raw_matrices
+from tests.blender.test_action_lists import duplicated
 from tests.blender.test_control_rig import (
     REAL,
     clips,
@@ -21,7 +21,6 @@ from tests.blender.test_control_rig import (
     motions_of,
     off,
     saved,
-    select,
     shown,
     some,
     with_rig,
@@ -267,25 +266,16 @@ def test_twisting_a_mans_hand_changes_its_arm_on_those_frames(file):
         goal.matrix = about_hand(done.rig, 0.6) @ goal.matrix
         goal.keyframe_insert("rotation_quaternion", frame=frame)
         goal.keyframe_insert("location", frame=frame)
-    names, _, before = raw_matrices(file.read_bytes())
-    after = raw_matrices(exported(done))[2]
-    changed = (before != after).any(axis=(2, 3))
-    moved = {names[bone] for bone in np.flatnonzero(changed.any(axis=0))}
+    moved, changed = arma.edited(file, done)
     assert {"LeftHand", "LeftForeArmRoll"} <= moved
     assert all(name.startswith(("LeftArm", "LeftForeArm", "LeftHand")) for name in moved), moved
-    assert np.flatnonzero(changed.any(axis=1)).tolist() == list(range(5, 9))
+    assert np.flatnonzero(changed).tolist() == list(range(5, 9))
 
 
 @pytest.mark.skipif(not RIGS, reason="MOTIONBRIDGE_CORPUS is not set")
 def test_twist_bones_of_a_duplicate_follow_its_own_hand():
     rig, controls, frames = opened(*RIGS[0])
-    select(controls)
-    bpy.ops.object.mode_set(mode="OBJECT")
-    for one in (rig, controls):
-        one.select_set(True)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(rig, controls)
     before, still = shown(copy, frames), shown(rig, frames)
     theirs = control_links.controls_of(copy)
     assert theirs not in {None, controls}

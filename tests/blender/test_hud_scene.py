@@ -27,6 +27,7 @@ from addon.games.xray.motions import library
 from addon.games.xray.options import Aspect, Game, HudSceneOptions, Stance
 from addon.ui import command
 from addon.ui.xray import hud as ui
+from tests.blender.test_action_lists import duplicated
 from tests.blender.test_ui import refusal
 from tests.formats.xray.test_hud import SETS, composed, parameters, path_of
 
@@ -321,11 +322,7 @@ def test_a_copy_of_the_hands_plays_its_own_action_and_leaves_the_original_alone(
     number = list(rows_of(made)).index("anm_reload")
     made.hands.motionbridge_hud.active_action = number
     played = made.hands.animation_data.action, shown_action(made.item)
-    bpy.ops.object.select_all(action="DESELECT")
-    made.hands.select_set(True)
-    bpy.context.view_layer.objects.active = made.hands
-    bpy.ops.object.duplicate()
-    copy = bpy.context.view_layer.objects.active
+    copy = duplicated(made.hands)
     own = copy.animation_data.action
     assert own != played[0]
     for other in (0, number):

@@ -9,6 +9,7 @@ from addon.blender import compat
 from addon.formats.descent3.oof.mapping import decode
 from addon.games.descent3.hierarchy import Chosen
 from tests.blender.oof_scene import batteries, imported, parts, planned, points, square, textures, warnings
+from tests.blender.test_action_lists import duplicated
 from tests.blender.test_oof import BOTH
 from tests.blender.test_oof_animation import SWAP, document, hold_to_game, in_game
 
@@ -18,22 +19,13 @@ def ship(samples):
     return samples / "descent3" / "ship.oof"
 
 
-def doubled(shown):
-    """Shift D of one object."""
-    for other in bpy.context.view_layer.objects:
-        other.select_set(other == shown)
-    bpy.context.view_layer.objects.active = shown
-    bpy.ops.object.duplicate()
-    return bpy.context.view_layer.objects.active
-
-
 # Copies --------------------------------------------------------------------------------------------------------------
 
 
 @BOTH
 def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
     made, _ = imported(ship, textures=False, bones=bones)
-    copy = doubled(made.parts[2])
+    copy = duplicated(made.parts[2])
     copy.location.x += 3
     plan, report = planned(made.holder)
     old, new = parts(ship.read_bytes()), parts(plan.data)
@@ -49,7 +41,7 @@ def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
 def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
     made, _ = imported(ship, textures=False)
     gun = next(one for one in made.points if one.motionbridge_descent_point.kind == "GUN")
-    copy = doubled(gun)
+    copy = duplicated(gun)
     copy.location = (0, 0, 7)
     old, new = (points(data, b"GPNT") for data in (ship.read_bytes(), planned(made.holder)[0].data))
     assert len(new) == len(old) + 1
@@ -65,7 +57,7 @@ def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
 def test_a_copy_of_a_part_on_a_bone_hangs_on_the_part(vectors, name):
     path = vectors / "oof" / f"{name}.oof"
     made, _ = imported(path, bones=True, textures=False)
-    copy = doubled(made.parts[-1])
+    copy = duplicated(made.parts[-1])
     bpy.context.scene.frame_set(3)
     for tick, z in ((0, 0.5), (20, 2)):
         copy.location.z = z

@@ -6,6 +6,7 @@ import pytest
 from addon.formats.arma import p3d, rtm
 from addon.formats.arma.p3d import codec as model_codec
 from addon.formats.arma.rtm import codec
+from tests.blender.test_action_lists import duplicated
 from tests.blender.test_rtm import curve_of, drawn_animation, moved, plain
 from tests.real_files import SAMPLES, corpus_files
 from tests.scene import differences, snapshot
@@ -165,10 +166,7 @@ def test_a_duplicated_armature_saves_its_own_copy(file):
     before = file.read_bytes()
     bpy.ops.import_scene.arma_rtm(filepath=str(file))
     rig = bpy.context.view_layer.objects.active
-    bpy.ops.object.select_all(action="DESELECT")
-    rig.select_set(True)
-    bpy.ops.object.duplicate()
-    twin = bpy.context.view_layer.objects.active
+    twin = duplicated(rig)
     assert twin.animation_data.action != rig.animation_data.action
     curve_of(twin.animation_data.action, "head", "location", 0).keyframe_points[0].co[1] += 1
     assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
