@@ -6,20 +6,48 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import control_links, control_rig
+from addon.blender import control_links, control_rig, scope
 from addon.blender.bone_curves import evaluated_poses
 from addon.blender.control_law import Law
 from addon.core import affine, rotation
 from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load
 from tests.blender.test_control_rig import METRES, RADIANS, motions_of, saved
-from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
+from tests.blender.test_motions import save_back
+from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS, corpus_files
 
 PEOPLE_AND_HANDS = (
     "human_stalker_hero_1", "gwr_wpn_hand_04", "ixray_wpn_hand_0", "nlc_pp91_hud", "nlc_walter99_hud",
     "gwr_beretta_hud", "gwr_knife_hud", "soc_bolt_hud", "coc_dev_bolt_hud", "coc_detector1_hud", "headflash_hud",
     "medkit_exo_hud", "hoc_backpack_hud",
 )  # fmt: skip
-FILES = [(model, name) for model in PEOPLE_AND_HANDS for name in REAL_MOTIONS_OF_MODELS[model]] if CORPUS else []
+HANDS_ALONE = {
+    "gwr_wpn_hand_04": ["hand_f1_marks", "hand_groza_big"],
+    "ixray_wpn_hand_0": ["usable_items_big"],
+}
+"""Motions of hands whose own model the corpus lacks; all hands of one game have the same bones."""
+HANDS_OF_SETS = {
+    "anomaly": "anomaly_weapons/hands/wpn_hand_no_outfit.ogf",
+    "axr_cop": "dynamics/weapons/wpn_hand/wpn_hand_01.ogf",
+    "gunslinger": "dynamics/weapons/wpn_hand/wpn_hand_04.ogf",
+    "soc_bmstu": "weapons/pm/wpn_pm_hud.ogf",
+}
+"""The hands of each set of first-person files, below its meshes."""
+
+
+def files():
+    """Parameters: a model and one of its files of motions."""
+    if CORPUS is None:
+        return corpus_files("-")
+    pairs = [
+        (CORPUS / "ogf" / f"{model}.ogf", CORPUS / "omf" / f"{name}.omf")
+        for model in PEOPLE_AND_HANDS
+        for name in (*REAL_MOTIONS_OF_MODELS[model], *HANDS_ALONE.get(model, ()))
+    ]
+    for name, hands in HANDS_OF_SETS.items():
+        meshes = CORPUS / "hud" / name / "gamedata" / "meshes"
+        found = {*meshes.rglob("*hand*_animation.omf"), *(meshes / hands).parent.glob("*.omf")}
+        pairs += [(meshes / hands, motions) for motions in sorted(found)]
+    return [pytest.param(pair, id=f"{pair[0].stem}-{pair[1].stem}") for pair in pairs]
 
 
 class Shown:
@@ -27,17 +55,22 @@ class Shown:
 
     def __init__(self, rig, actions):
         self._rig = rig
-        self._before = {action: self._poses(action) for action in actions}
+        self._before = self._poses(actions)
 
-    def _poses(self, action):
-        frames = control_rig.frames_of(action, self._rig)
-        return affine.rigid(evaluated_poses(bpy.context, self._rig, action, frames))
+    def _poses(self, actions):
+        found = {}
+        with scope.only_evaluated(bpy.context, [self._rig]), scope.kept_frame(bpy.context):
+            for action in actions:
+                frames = control_rig.frames_of(action, self._rig)
+                found[action] = affine.rigid(evaluated_poses(bpy.context, self._rig, action, frames))
+        return found
 
     def compare(self, label, capsys):
         """Tell and check how far bones are off on any frame; controls have no scale, which is left out."""
         metres, radians = [np.empty(0)], [np.empty(0)]
+        shown = self._poses(self._before)
         for action, poses in self._before.items():
-            now = self._poses(action)
+            now = shown[action]
             metres.append(np.linalg.norm(now[..., :3, 3] - poses[..., :3, 3], axis=-1).ravel())
             turns = (rotation.from_matrices(one[..., :3, :3]) for one in (now, poses))
             radians.append(rotation.angles_between(*turns).ravel())
@@ -53,28 +86,45 @@ class Shown:
         assert turned.max() < RADIANS
 
 
-@pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
-@pytest.mark.parametrize(("model", "name"), FILES)
-def test_every_motion_is_shown_exactly_and_leaves_byte_for_byte(model, name, tmp_path, capsys):
-    bpy.ops.import_scene.xray_ogf(filepath=str(CORPUS / "ogf" / f"{model}.ogf"))
-    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
-    file = CORPUS / "omf" / f"{name}.omf"
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.import_scene.xray_omf(filepath=str(file))
-    every = motions_of(rig)
+def is_shown_exactly_and_written_unchanged(rig, label, write, capsys):
+    """Move all motions of a rig onto controls: ``write`` gives the same as before, also where each frame is sampled."""
+    every, before = motions_of(rig), write()
     shown = Shown(rig, every)
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
     bpy.ops.motionbridge.move_motions_to_controls()
     assert all(action.motionbridge_controls is not None for action in every)
-    shown.compare(f"{model}, {name}.omf", capsys)
+    shown.compare(label, capsys)
     law = Law(rig)
     assert [action.name for action in every if law.bones(action)] == []
-    assert saved(rig, tmp_path / "unedited.omf") == file.read_bytes()
+    assert write() == before
     control_links.controls_of(rig).pose.bones["Root"]["looked at"] = 1.0
     law, bones = Law(rig), set(rig.data.bones.keys())
     assert [action.name for action in every if law.bones(action) != bones] == []
-    assert saved(rig, tmp_path / "sampled.omf") == file.read_bytes()
+    assert write() == before
+    return before
+
+
+@pytest.mark.parametrize("pair", files())
+def test_every_motion_is_shown_exactly_and_leaves_byte_for_byte(pair, tmp_path, capsys):
+    model, motions = pair
+    bpy.ops.import_scene.xray_ogf(filepath=str(model), motions="NONE")
+    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.import_scene.xray_omf(filepath=str(motions))
+    label = f"{model.name}, {motions.name}"
+    written = is_shown_exactly_and_written_unchanged(rig, label, lambda: saved(rig, tmp_path / "out.omf"), capsys)
+    assert written == motions.read_bytes()
+
+
+@pytest.mark.parametrize("model", corpus_files("ogf/soc_pm_hud_embedded.ogf", "ogf/odd_v4_bare_track_numbers.ogf"))
+def test_motions_inside_a_model_do_so_too(model, capsys):
+    bpy.ops.import_scene.xray_ogf(filepath=str(model), motions="INSIDE")
+    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    (file,) = rig.motionbridge_motion_files
+    assert file.embedded
+    written = is_shown_exactly_and_written_unchanged(rig, model.name, lambda: save_back(rig, file).data, capsys)
+    assert written == model.read_bytes()
 
 
 @pytest.mark.parametrize("file", PLAIN + BINARISED)
