@@ -20,7 +20,7 @@ ROOT = Path(__file__).resolve().parents[1]
 ADDON = ROOT / "addon"
 PAGES = sorted([*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")])
 LAYERS = {path.name for path in ADDON.iterdir() if (path / "__init__.py").is_file()}
-NOT_YET = re.compile(r"\btoy")
+NOT_YET = re.compile(r"(\b|_)toy")
 """What a page tells the reader to create is named so."""
 
 QUOTED = re.compile(r"`([^`\n]+)`")
@@ -217,3 +217,28 @@ def test_what_the_english_page_calls_by_name_the_russian_one_calls_too(english, 
     there = {CASES.get(name, name).partition(" (.")[0] for name in bold_names(russian)}
     wanted = {name.partition(" (.")[0] for name in bold_names(english)} & known.keys()
     assert sorted(name for name in wanted if not {name, known[name]} & there) == []
+
+
+def test_the_toy_format_of_the_page_keeps_its_own_laws(monkeypatch):
+    page = (ROOT / "docs" / "adding-a-format.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    assert all(compile(block, "page", "exec", dont_inherit=True) for block in blocks)
+    document, model, laws = (
+        next(block for block in blocks if f"def {name}(" in block)
+        for name in ("starts_like", "encode", "test_every_byte_is_known_or_kept")
+    )
+    toy = ModuleType("addon.formats.xray.toy")
+    toy.__package__ = "addon.formats.xray"
+    monkeypatch.setitem(sys.modules, toy.__name__, toy)
+    monkeypatch.setattr(import_module(toy.__package__), "toy", toy, raising=False)
+    exec(document + model, vars(toy))  # noqa: S102 - the code of our own page
+    tests: dict[str, object] = {}
+    exec(laws, tests)  # noqa: S102
+    for size in range(len(tests["SMALL"]) - 1):
+        tests["test_a_file_that_was_cut_is_refused"](size)
+    whole = [
+        test for name, test in tests.items() if name.startswith("test_") and "size" not in test.__code__.co_varnames
+    ]
+    assert len(whole) == 3
+    for test in whole:
+        test()

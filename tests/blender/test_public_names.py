@@ -58,6 +58,7 @@ def test_public_names_stay():
     listed = LISTED.read_text(encoding="utf-8").splitlines()
     found = sorted(public_names())
     assert len(found) > 400
-    assert sorted(set(listed) - set(found)) == [], "these are gone or changed"
-    assert sorted(set(found) - set(listed)) == [], "these are new: add their lines"
+    gone, new = ("\n".join(sorted(set(one) - set(other))) for one, other in ((listed, found), (found, listed)))
+    assert not gone, f"these are gone or changed:\n{gone}"
+    assert not new, f"these are new: add their lines\n{new}"
     assert listed == sorted(listed)
