@@ -148,7 +148,7 @@ class Changes:
         if edited:
             found = ", ".join(_counted(number, noun) for noun, number in Counter(one.noun for one in edited).items())
             number = sum(len(part.items) for part in edited)
-            extent = self.extent or (_counted(number, self.items) if self.items else "")
+            extent = self.extent or (_counted(number, self.items) if self.items and number else "")
             said.append(f"{found}, {extent} changed" if extent else f"{found} changed")
         if self.lines:
             said.append(f"{_grouped(self.lines)} changed")

@@ -33,6 +33,8 @@ class FilePlan:
     path: str
     data: bytes
     changes: Any
+    imported = ""
+    """The SHA-256 of the file as it was imported, or saved last, where that is known."""
 
     @property
     def plans(self) -> Sequence[FilePlan]:
@@ -42,6 +44,11 @@ class FilePlan:
     def sentence(self) -> str:
         """What will change, in one sentence."""
         return str(self.changes.sentence())
+
+    @property
+    def is_as_imported(self) -> bool:
+        """Whether it would be the file as it was imported, or saved last, byte for byte."""
+        return bool(self.imported) and self.digest == self.imported
 
     @property
     def digest(self) -> str:

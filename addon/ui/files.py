@@ -363,7 +363,12 @@ class SaveBack(Operation, BackupChoice):
         if is_saved:
             column.label(text="No changes to save", icon="INFO")
             return
-        column.label(text=plan.sentence(), icon="GREASEPENCIL", translate=False)
+        sentence = (
+            plan.sentence()
+            if not plan.is_as_imported
+            else shown("the file is written as it was imported or last saved")
+        )
+        column.label(text=sentence, icon="GREASEPENCIL", translate=False)
         details = self.details(plan)
         for line in details[:NAMES_SHOWN]:
             column.label(text=line, icon="DOT", translate=False)
@@ -385,6 +390,8 @@ class SaveBack(Operation, BackupChoice):
         if plan.is_saved():
             return Outcome(said("{}: no changes to save").format(name), done=False)
         self.put(context, plan, backup=self.backup)
+        if plan.is_as_imported:
+            return Outcome(f"{name}: {said('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))
 
 

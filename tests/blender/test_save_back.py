@@ -10,6 +10,8 @@ import pytest
 from addon.blender import compat
 from addon.core import files
 from addon.core.errors import WriteError
+from addon.core.report import Report
+from addon.formats.xray import skl
 from addon.games import plan as plans
 from addon.games.xray.motions import library, skl_codec
 from addon.ui import files as ui_files
@@ -20,7 +22,7 @@ from tests.blender.rtm_scene import curve_of
 from tests.blender.test_sampling import looked_at, reach_toward
 from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
 from tests.blender.test_skl_motions import load as load_editor_motions
-from tests.blender.test_ui import game, last_report, load, refusal, turn_a_key
+from tests.blender.test_ui import game, game_folder, last_report, load, refusal, turn_a_key
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
 __all__ = ["game", "looked_at"]
@@ -112,7 +114,19 @@ def occluders(folder, samples):
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
+def motions(folder, samples):
+    path = game_folder(folder, samples) / "humanoid.omf"
+    action = load(path.parent).animation_data.action
+
+    def edit():
+        turn_a_key(action)
+
+    kind = motion_files.MOTIONBRIDGE_OT_save_back
+    return SimpleNamespace(path=path, edit=edit, kind=kind, option="if_changed", decided="DISK")
+
+
 MADE = {made.__name__: made for made in (an_animation, a_path, editor_motions, a_model, an_editor_model, occluders)}
+AS_IMPORTED = "the file is written as it was imported or last saved"
 
 
 @pytest.fixture(params=MADE.values(), ids=MADE.keys())
@@ -214,6 +228,48 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
     dialog.check(bpy.context)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert NOTHING in drawn(dialog_of(opened.kind))
+
+
+@pytest.mark.parametrize("make", [motions, *MADE.values()])
+def test_undo_of_an_edit_that_was_saved_gives_the_imported_file(tmp_path, samples, make):
+    opened = make(tmp_path, samples)
+    active = bpy.context.view_layer.objects.active.name
+    before = opened.path.read_bytes()
+    bpy.ops.ed.undo_push(message="imported")
+    opened.edit()
+    bpy.ops.ed.undo_push(message="edited")
+    assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="saved")
+    assert opened.path.read_bytes() != before
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.objects.active = bpy.data.objects[active]
+    dialog = dialog_of(opened.kind, **{opened.option: opened.decided})
+    assert AS_IMPORTED in drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert opened.path.read_bytes() == before
+
+
+def test_undo_and_the_file_on_disk_give_the_motion_that_is_shown(tmp_path, samples):
+    opened = editor_motions(tmp_path, samples)
+    rig, before = bpy.context.view_layer.objects.active.name, opened.path.read_bytes()
+    bpy.ops.ed.undo_push(message="imported")
+    opened.edit()
+    bpy.ops.ed.undo_push(message="edited")
+    assert dialog_of(opened.kind).execute(bpy.context) == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="saved")
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    edited = skl.read(opened.path.read_bytes(), "made.skls", Report())
+    opened.path.write_bytes(skl.write(edited.with_motions([*edited.motions, made_motion(CURVED, seed=8)])))
+    bpy.context.view_layer.objects.active = bpy.data.objects[rig]
+    dialog = dialog_of(opened.kind, if_changed="DISK")
+    assert "1 motion changed, 1 unchanged" in drawn(dialog)
+    assert "walk: as imported" in drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    now = skl.read(opened.path.read_bytes(), "made.skls", Report()).motions
+    assert skl.bytes_of(now[0]) == skl.bytes_of(skl.read(before, "made.skls", Report()).motions[0])
+    assert len(now) == 2
 
 
 def test_what_a_refusal_asks_for_is_drawn_until_the_dialog_closes(game):

@@ -451,6 +451,25 @@ def test_marks_make_a_motion_of_version_7(tmp_path):
     assert plan.changes.parts[0].items == ()
 
 
+@pytest.mark.parametrize("name", ["made.skl", "made.skls"])
+def test_marks_outside_of_their_motion_are_warned_of_unless_the_file_has_them_there(tmp_path, name):
+    motion = made_motion(STEPPED, version=7)
+    motion.marks = [Mark(b"Left", np.array([[0.5, 0.6]], "<f4")), Mark(b"Late", np.array([[2, 3]], "<f4"))]
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, written(tmp_path, motion, name=name)).actions
+    said = "marks are outside the motion, so the game does not use them; move their pose markers too"
+    report = Report()
+    planned(rig, [action], tmp_path / name, report)
+    assert said not in report.warnings
+    action.frame_end = 10
+    planned(rig, [action], tmp_path / name, report)
+    assert report.warnings[said] == ["walk: Left"]
+    action.motionbridge_motion.marks[0].intervals[0].start = 0.3
+    shortened = Report()
+    planned(rig, [action], tmp_path / name, shortened)
+    assert said not in shortened.warnings
+
+
 def test_missing_bones_are_counted_and_kept(tmp_path):
     path = written(tmp_path, made_motion(STEPPED))
     rig = rig_of(["ROOT", "arm"])  # by name without case

@@ -238,7 +238,7 @@ def test_the_frame_range_makes_a_motion_shorter_and_the_report_says_so(game, tmp
     (library, _), said = exported(rig, action, tmp_path / "one.omf")
     motion = library.motions[0]
     assert motion.frames == 11
-    assert said[0] == "one.omf: 1 motion, 0 tracks changed, 0 unchanged"
+    assert said[0] == "one.omf: 1 motion changed, 0 unchanged"
     outside = "marks are outside the motion, so the game does not use them; move their pose markers too"
     assert said[1:] == [
         "shortened by the action's frame range; keys after it are left out (walk: 25 -> 11 frames)",

@@ -284,6 +284,13 @@ def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
     writer.raw(motion.tail)
 
 
+def bytes_of(motion: SkeletalMotion) -> bytes:
+    """One motion as it is written. Raises `WriteError`."""
+    writer = Writer()
+    write_motion(writer, motion)
+    return writer.getvalue()
+
+
 def _write_track(writer: Writer, track: BoneTrack, motion: SkeletalMotion) -> None:
     packed = motion.version >= PACKED_SINCE
     if motion.version >= NAMED_SINCE:
@@ -312,9 +319,7 @@ def write(document: Skl) -> bytes:
         if section.value is None:
             chunks.append(section.chunk)
             continue
-        writer = Writer()
-        write_motion(writer, section.value)
-        chunks.append(with_body(section.chunk, writer.getvalue()))
+        chunks.append(with_body(section.chunk, bytes_of(section.value)))
     return write_chunks(ChunkRun(chunks, document.tail))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -74,6 +75,7 @@ def plan_save_back(
             remedy="Import it again, or choose to overwrite it",
             option="overwrite",
         )
+    plan.imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     return plan
 
 

@@ -114,6 +114,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, path)
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
+    plan.imported = imported
     return plan
 
 

@@ -256,6 +256,7 @@ def plan_save_back(
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, active, file, options=options, report=report)
     starts_from_disk(file, {imported, properties.saved, plan.digest}, if_changed)
+    plan.imported = imported
     return plan
 
 

@@ -106,8 +106,8 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
 class Identity:
     """Which motion a clip is: ``index`` of that in the base, None where it is new.
 
-    ``source``: what a new one was copied from, with tracks for the base's bones; tracks that say the same keep their
-    bytes.
+    ``source``: what a clip was made from, where that is not the base's motion, with tracks for the base's bones; tracks
+    that still say what it says get its bytes.
     """
 
     index: int | None = None
@@ -144,10 +144,10 @@ def encode(
     bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
     bases = [motions[one.index] if one.index is not None else one.source for one in identities]
     bones = [bones_of(old.track_count if old is not None else listed) for old in bases]
-    looked_at = sampled if sampled is not None else [()] * len(clips)
-    made = _encoded(list(map(_asked, clips, bones, bases, repeat(skeleton), looked_at)), skeleton, width)
+    asked = list(map(_asked, clips, bones, bases, repeat(skeleton), sampled if sampled is not None else repeat(())))
+    made = _encoded(asked, skeleton, width)
     for number, (clip, identity, old, encoded) in enumerate(zip(clips, identities, bases, made, strict=True)):
-        index, (motion, track_changes) = identity.index, encoded
+        index, (motion, track_changes) = identity.index, _of_source(asked[number], identity.source, encoded, skeleton)
         given = definitions[number] if definitions is not None else None
         before = definitions_out[index] if index is not None else None
         definition = _definition(clip, given, before, renaming=renaming)
@@ -452,6 +452,25 @@ def _motion_of(asked: _Asked, found: _Compared | None, width: Width) -> tuple[Mo
             moved = found.moved[track]
             changes.append(Item(clip.bones[track], found.turned[track] + moved, error if moved else 0.0))
     return Motion.of(name, clip.frames, pieces), changes
+
+
+def _of_source(
+    asked: _Asked, source: Motion | None, encoded: tuple[Motion, list[Item]], rest: Skeleton | None
+) -> tuple[Motion, list[Item]]:
+    """An encoded motion with the ``source``'s bytes in the edited tracks of which that says what the clip does."""
+    (motion, items), clip, old = encoded, asked.clip, asked.base
+    if source is None or source is old or old is None or not items or source.frames != clip.frames:
+        return encoded
+    if source.track_count != len(clip.bones) or overlong([source]):
+        return encoded
+    same = compare(clip, source, rest=rest, sampled=asked.sampled).tracks
+    pieces: list[Any] = [motion.track_bytes(track) for track in range(motion.track_count)]
+    exact = [track for track in np.flatnonzero(same).tolist() if pieces[track] != old.track_bytes(track)]
+    for track in exact:
+        pieces[track] = source.track_bytes(track)
+    bones = {clip.bones[track] for track in exact}
+    items = [replace(item, error=0.0) if item.name in bones else item for item in items]
+    return Motion.of(motion.name, motion.frames, pieces), items
 
 
 def _error(clip: Clip, index: int, track: Track) -> float:

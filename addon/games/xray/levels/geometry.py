@@ -318,6 +318,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
         made = visuals_export.LevelFilePlan(path, plan)
     starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    made.imported = imported
     return made
 
 

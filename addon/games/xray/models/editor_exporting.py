@@ -192,6 +192,7 @@ def plan_save_back(
     plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
     starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
+    plan.imported = imported
     return plan
 
 

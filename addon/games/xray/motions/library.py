@@ -453,6 +453,7 @@ def plan_save_back(
         samples=samples,
     )
     host.arrange(plan, chosen, whole=only is None)
+    plan.imported = file.sha256
     return plan
 
 

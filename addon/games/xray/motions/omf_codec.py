@@ -410,7 +410,8 @@ class OmfGatherer(Gatherer):
         motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
         clip.markers = motion_timing.gather_marks(action)
-        motion_timing.warn_of_marks(action, clip.markers, frames[1], imported, self.report)
+        before = (imported - 1) / FRAMES_PER_SECOND if imported is not None else None
+        motion_timing.warn_of_marks(action, clip.markers, (frames[1] - 1) / FRAMES_PER_SECOND, before, self.report)
         self.gathered.append(action)
         self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
         if reached and self._options.look:

@@ -69,6 +69,7 @@ class OmfHost:
 
     ``file``: the one kept on the rig that this is. ``moved``: index of a motion when it was imported -> index here.
     ``indices``: action -> index of its motion here. ``replaces``: other actions replace motions of their names.
+    ``is_known``: the file has the bytes that actions keep of it.
     """
 
     motions: MotionSet | None
@@ -78,6 +79,7 @@ class OmfHost:
     moved: dict[int, int] = field(default_factory=dict)
     indices: dict[Any, int] = field(default_factory=dict)
     replaces: bool = False
+    is_known: bool = True
     as_imported: bool = False
     """Whether it was put together from the bytes that actions keep, instead of read from disk."""
     listed: Any = None
@@ -116,9 +118,9 @@ class OmfHost:
             labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
             taken = set(self.indices.values())
             index = next((i for i, one in enumerate(labels) if one == label.lower() and i not in taken), None)
-        if index is not None:
-            return Identity(index)
         of_file = self.file is not None and action.motionbridge_motion.file == self.file.name
+        if index is not None:
+            return Identity(index, motion_files.motion_of(action) if of_file and not self.is_known else None)
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
     def had_one_name(self, twins: list[Action], label: str) -> bool:
@@ -192,7 +194,9 @@ def host_on_disk(path: str, rig: Object) -> OmfHost:
         document = omf.read(data, path, Report())
         host = OmfHost(document.motion_set, document, file=file)
     if file is not None:
-        moved = host.moved = _moved_indices(file, host.motions, hashlib.sha256(data).hexdigest())
+        digest = hashlib.sha256(data).hexdigest()
+        host.is_known = digest == file.sha256
+        moved = host.moved = _moved_indices(file, host.motions, digest)
         placed = action_lists.members(file, LISTS)
         host.indices = {action: moved[place] for action, place in placed.items() if place in moved}
     return host

@@ -454,7 +454,9 @@ class SklHost:
             name = one.replaces.lower()
             if name in labels:
                 place = labels.index(name)
-                motions[place] = replace(one.motion, tail=motions[place].tail)
+                there, motions[place] = motions[place], replace(one.motion, tail=motions[place].tail)
+                if one.change is None and skl.bytes_of(there) != skl.bytes_of(motions[place]):
+                    changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
                 labels[place] = "\0"  # of two motions of one name each replaces one
             else:
                 motions.append(one.motion)
@@ -528,6 +530,9 @@ class SklGatherer(Gatherer):
         playing = self._playing(action, label)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = motion_timing.gather_marks(action)
+        before = (base.last - base.first) * base.frame if base is not None else None
+        end = (clip.last - clip.first) / clip.fps
+        motion_timing.warn_of_marks(action, clip.markers, end, before, self.report)
         if base is None:
             self._fill(clip, action, None)
             made, new = new_motion(clip, self.skeleton, self._options.version)

@@ -214,14 +214,14 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
         report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
 
 
-def warn_of_marks(action: Action, markers: list[Marker], frames: int, before: int | None, report: Report) -> None:
-    """Say which of an action's ``markers`` lie outside of its motion of so many ``frames``, but did not ``before``.
+def warn_of_marks(action: Action, markers: list[Marker], end: float, before: float | None, report: Report) -> None:
+    """Say which of an action's ``markers`` lie outside of its motion, but did not in its file.
 
-    ``before`` as `imported_frames`.
+    ``end``: seconds from the motion's first to its last frame; ``before``: those in its file, None without one.
     """
     known = action.motionbridge_motion.marks if before is not None else ()
     were = {mark.name for mark in known if _is_outside([(one.start, one.end) for one in mark.intervals], before)}
-    outside = [one.name for one in markers if _is_outside(one.intervals, frames) and one.name not in were]
+    outside = [one.name for one in markers if _is_outside(one.intervals, end) and one.name not in were]
     if outside:
         report.warn(
             "marks are outside the motion, so the game does not use them; move their pose markers too",
@@ -229,10 +229,8 @@ def warn_of_marks(action: Action, markers: list[Marker], frames: int, before: in
         )
 
 
-def _is_outside(intervals: Any, frames: int | None) -> bool:
-    return frames is not None and any(
-        end < -_ROUNDING or start > (frames - 1) / FRAMES_PER_SECOND + _ROUNDING for start, end in intervals
-    )
+def _is_outside(intervals: Any, last: float | None) -> bool:
+    return last is not None and any(end < -_ROUNDING or start > last + _ROUNDING for start, end in intervals)
 
 
 def frames_of_skeletal(
