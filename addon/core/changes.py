@@ -6,9 +6,9 @@ Every format tells its changes in this way, so that reports, badges and the dial
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,6 +16,41 @@ from numpy.typing import NDArray
 from .report import changed_count, counted, counted_plural
 
 _PLURALS = {"mesh": "meshes"}
+
+
+class Words(Protocol):
+    """How changes are put into words; an interface in another language has its own."""
+
+    between: str
+    """What separates the kinds of changes."""
+
+    def said(self, text: str) -> str:
+        """A fixed text."""
+
+    def counted(self, number: int, noun: str, nouns: str = "") -> str:
+        """As `report.counted`."""
+
+    def line(self, text: str) -> str:
+        """A line of `Changes.lines`, or a field of a part."""
+
+
+class English:
+    """The words as they are."""
+
+    between = ", "
+
+    def said(self, text: str) -> str:
+        """The text itself."""
+        return text
+
+    def counted(self, number: int, noun: str, nouns: str = "") -> str:
+        """As `report.counted`."""
+        return counted(number, noun, nouns or _PLURALS.get(noun, ""))
+
+    line = said
+
+
+ENGLISH = English()
 
 
 @dataclass(frozen=True)
@@ -139,38 +174,47 @@ class Changes:
             (metres if item.name.endswith(("X", "Y", "Z")) else radians).append(item.error)
         return max(metres), max(radians)
 
-    def sentence(self) -> str:
-        """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on."""
+    def sentence(self, words: Words | None = None) -> str:
+        """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on.
+
+        Without ``words`` in English.
+        """
+        told = words or ENGLISH
         if self.new:
-            return f"a new {self.new}"
+            return told.said("a new {}").format(told.line(self.new))
         edited = [part for part in self.parts if not part.new]
         said = []
         if edited:
-            found = ", ".join(_counted(number, noun) for noun, number in Counter(one.noun for one in edited).items())
+            of_nouns = Counter(part.noun for part in edited).items()
+            found = ", ".join(told.counted(number, noun) for noun, number in of_nouns)
             number = sum(len(part.items) for part in edited)
-            extent = self.extent or (_counted(number, self.items) if self.items and number else "")
-            said.append(f"{found}, {extent} changed" if extent else f"{found} changed")
+            extent = told.line(self.extent) or (told.counted(number, self.items) if self.items and number else "")
+            said.append(told.said("{} changed").format(f"{found}, {extent}" if extent else found))
         if self.lines:
-            said.append(f"{_grouped(self.lines)} changed")
+            said.append(told.said("{} changed").format(_grouped(self.lines, told)))
         for noun, number in Counter(part.noun for part in self.parts if part.new).items():
-            said.append(f"{_counted(number, noun)} added")
-        said += [f"{_counted(number, noun)} deleted" for noun, number in self.deleted.items() if number]
+            said.append(told.said("{} added").format(told.counted(number, noun)))
+        for noun, number in self.deleted.items():
+            said += [told.said("{} deleted").format(told.counted(number, noun))] if number else []
         if self.unchanged is not None:
-            rest = _counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
-            said.append(f"{rest} unchanged")
+            rest = told.counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
+            said.append(told.said("{} unchanged").format(rest))
         if self.renamed:
-            said.append(f"{len(self.renamed)} renamed")
-        return ", ".join(said) or "nothing changed"
+            said.append(told.said("{} renamed").format(len(self.renamed)))
+        return told.between.join(said) or told.said("nothing changed")
 
 
-def _grouped(lines: Iterable[str]) -> str:
+def sampled_because(reasons: Sequence[str], words: Words) -> str:
+    """``, sampled because of constraints``, to go behind a sentence; empty without reasons."""
+    if not reasons:
+        return ""
+    return words.between + words.said("sampled because of {}").format(", ".join(map(words.line, reasons)))
+
+
+def _grouped(lines: Iterable[str], words: Words) -> str:
     """``hull: 12 positions, 3 faces; gun points`` of ``hull: 12 positions``, ``hull: 3 faces`` and ``gun points``."""
     found: dict[str, list[str]] = {}
     for line in lines:
         part, colon, what = line.rpartition(": ")
-        found.setdefault(part + colon, []).append(what)
+        found.setdefault(part + colon, []).append(words.line(what))
     return "; ".join(part + ", ".join(changes) for part, changes in found.items())
-
-
-def _counted(number: int, noun: str) -> str:
-    return counted(number, noun, _PLURALS.get(noun, ""))

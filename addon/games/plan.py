@@ -13,7 +13,7 @@ from ..core import files
 from ..core.errors import WriteError
 
 if TYPE_CHECKING:
-    from ..core.changes import Changes
+    from ..core.changes import Changes, Words
 
 
 class OtherBase(Enum):
@@ -41,9 +41,9 @@ class FilePlan:
         """A plan for each file that is written, in that order."""
         return (self,)
 
-    def sentence(self) -> str:
-        """What will change, in one sentence."""
-        return str(self.changes.sentence())
+    def sentence(self, words: Words | None = None) -> str:
+        """What will change, in one sentence. ``words`` as `Changes.sentence` takes them."""
+        return str(self.changes.sentence(words))
 
     @property
     def is_as_imported(self) -> bool:
@@ -81,9 +81,9 @@ class Together(FilePlan):
         """As given."""
         return self._plans
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """What will change in each file."""
-        return "; ".join(f"{Path(plan.path).name}: {plan.sentence()}" for plan in self.plans)
+        return "; ".join(f"{Path(plan.path).name}: {plan.sentence(words)}" for plan in self.plans)
 
     def is_saved(self) -> bool:
         """Whether no file would change."""

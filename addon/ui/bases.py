@@ -156,12 +156,21 @@ def _own(english: str, option: str) -> str:
 
     Blender translates in its main thread alone, where long work is not done, and with its own words first.
     """
+    return _texts(DEFAULT, option).get(english, "")
+
+
+def texts(context: str, tell: Callable[[str], str]) -> Mapping[str, str]:
+    """English -> translation of a context of ours, empty in English; ``tell`` is `shown` or `said`."""
+    return _texts(context, "use_translate_interface" if tell is shown else "use_translate_reports")
+
+
+def _texts(context: str, option: str) -> Mapping[str, str]:
     if threading.current_thread() is threading.main_thread():
         notice_language()
-    file, context = FILES.get(_noticed["language"]), cast(Any, bpy.context)
-    if file is None or not getattr(context.preferences.view, option):
-        return ""
-    return contexts(file)[DEFAULT].get(english, "")
+    file, blender = FILES.get(_noticed["language"]), cast(Any, bpy.context)
+    if file is None or not getattr(blender.preferences.view, option):
+        return {}
+    return contexts(file)[context]
 
 
 _noticed = {"language": ""}

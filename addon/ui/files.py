@@ -21,13 +21,13 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, said, shown
+from .change_words import plan_sentence
 from .layouts import fields
 from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
 from .target import rigs_of
 
 if TYPE_CHECKING:
-    from ..core.changes import Part
     from ..games.plan import FilePlan
 
 Made = TypeVar("Made")
@@ -172,7 +172,7 @@ IMPORTED_BASES = (BASES[0], BASES[2])
 """Of formats that start from the imported file alone."""
 UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
-PREVIEWS_KEPT = ITEMS_SHOWN = 4
+PREVIEWS_KEPT = 4
 _VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
 _ready: dict[str, Any] = {}
@@ -255,7 +255,7 @@ class SaveBack(Operation, BackupChoice):
 
     def sentence(self, plan: "FilePlan") -> str:
         """What was written, in one sentence."""
-        return f"{Path(plan.path).name}: {plan.sentence()}"
+        return f"{Path(plan.path).name}: {plan_sentence(plan, said)}"
 
     def notes(self, _plan: "FilePlan") -> list[str]:
         """What is worth knowing about a plan, below its changes."""
@@ -364,7 +364,7 @@ class SaveBack(Operation, BackupChoice):
             column.label(text="No changes to save", icon="INFO")
             return
         sentence = (
-            plan.sentence()
+            plan_sentence(plan)
             if not plan.is_as_imported
             else shown("the file is written as it was imported or last saved")
         )
@@ -399,16 +399,6 @@ class SaveBackOntoEither(SaveBack):
     """Saves that start from the file on disk or from the file as it was imported."""
 
     if_changed: base_file(*BASES)
-
-
-def change_text(change: "Part") -> str:
-    """``walk_0: bip01_head, bip01_spine; marks``."""
-    if change.new:
-        return shown("{}: new").format(change.name)
-    items = ", ".join(item.name for item in change.items[:ITEMS_SHOWN])
-    more = f" +{len(change.items) - ITEMS_SHOWN}" if len(change.items) > ITEMS_SHOWN else ""
-    parts = [items + more] if items else []
-    return f"{change.name}: {'; '.join([*parts, *change.fields])}"
 
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:

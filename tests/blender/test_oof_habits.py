@@ -1,5 +1,7 @@
 """Models of Descent 3 as people work on them: copies, keys of everything, shape keys, other pictures."""
 
+from types import SimpleNamespace
+
 import bpy
 import numpy as np
 import pytest
@@ -7,7 +9,8 @@ from mathutils import Quaternion
 
 from addon.blender import compat
 from addon.formats.descent3.oof.mapping import decode
-from addon.games.descent3.hierarchy import Chosen
+from addon.games.descent3.hierarchy import Chosen, written_index
+from addon.ui.descent3 import panels
 from tests.blender.oof_scene import batteries, imported, parts, planned, points, square, textures, warnings
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_oof import BOTH
@@ -51,6 +54,60 @@ def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
     assert batteries(planned(made.holder)[0].data) == batteries(ship.read_bytes())
     copy.motionbridge_descent_point.number = 1
     assert points(planned(made.holder)[0].data, b"GPNT")[1][1].tolist() == [0, 7, 0]
+
+
+def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):
+    made, _ = imported(ship, textures=False)
+    guns = [one for one in made.points if one.motionbridge_descent_point.kind == "GUN"]
+    copy = doubled(guns[0])
+    copy.location = (0, 0, 7)
+    assert [written_index(bpy.context, gun) for gun in guns] == list(range(len(guns)))
+    assert written_index(bpy.context, copy) == len(guns)
+    assert points(planned(made.holder)[0].data, b"GPNT")[len(guns)][1].tolist() == [0, 7, 0]
+    said = f"Index in the file: {len(guns)}"
+    assert [said in labels_of(panels.MOTIONBRIDGE_PT_descent, one) for one in (copy, guns[0])] == [True, False]
+    bpy.context.view_layer.objects.active = copy
+    copy.parent = None
+    assert written_index(bpy.context, copy) is None
+
+
+def labels_of(panel, active):
+    """The texts that a panel draws with an object active."""
+    bpy.context.view_layer.objects.active = active
+    said = []
+
+    class Layout:
+        def __getattr__(self, name):
+            def called(*arguments, **options):
+                said.append(options.get("text"))
+                return Layout()
+
+            return called
+
+    panel.draw(SimpleNamespace(layout=Layout()), bpy.context)
+    return said
+
+
+def test_separated_parts_are_called_in_reports_what_blender_calls_them(ship):
+    made, _ = imported(ship, textures=False)
+    part = next(one for one in made.parts if one.type == "MESH" and len(one.data.polygons) > 1)
+    bpy.context.view_layer.objects.active = part
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    part.data.polygons[0].select = True
+    before = set(bpy.data.objects)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.separate(type="SELECTED")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    (piece,) = set(bpy.data.objects) - before
+    plan, _ = planned(made.holder)
+    names = [one.name for one in parts(plan.data)]
+    assert names.count(part.motionbridge_descent_part.game_name) == 2, "the file has both by the part's name"
+    said = plan.sentence()
+    assert f"{part.name}: faces" in said
+    assert f"{piece.name}: " in said
+    assert f"{piece.name}: a new sub-object" in said or "a new sub-object" in said.partition(f"{piece.name}: ")[2]
 
 
 @pytest.mark.parametrize("name", ["chain_depth_six", "position_same_range"])

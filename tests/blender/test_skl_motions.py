@@ -470,6 +470,25 @@ def test_marks_outside_of_their_motion_are_warned_of_unless_the_file_has_them_th
     assert said not in shortened.warnings
 
 
+def test_a_deleted_bone_asks_nothing_and_keeps_its_keys(tmp_path):
+    path = written(tmp_path, made_motion(STEPPED))
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, path).actions
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones.remove(rig.data.edit_bones["Finger"])
+    bpy.ops.object.mode_set(mode="OBJECT")
+    report = Report()
+    plan = planned(rig, [action], tmp_path / "new.skls", report)
+    assert plan.data == path.read_bytes()
+    assert [report.warnings[said] for said in report.warnings if said.startswith("bones were deleted")] == [["Finger"]]
+    bpy.ops.object.mode_set(mode="EDIT")
+    rig.data.edit_bones["hand"].roll += 0.5
+    bpy.ops.object.mode_set(mode="OBJECT")
+    with pytest.raises(WriteError, match=r"the rest pose has changed since the motions were imported \(hand\)"):
+        planned(rig, [action], tmp_path / "new.skls")
+
+
 def test_missing_bones_are_counted_and_kept(tmp_path):
     path = written(tmp_path, made_motion(STEPPED))
     rig = rig_of(["ROOT", "arm"])  # by name without case

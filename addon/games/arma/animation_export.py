@@ -22,11 +22,11 @@ from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
 from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
-from ...core.changes import Changes
+from ...core.changes import ENGLISH, Changes, Words, sampled_because
 from ...core.deltas import DeltaChannels, needed_keys
 from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
-from ...core.report import Report, counted, listed
+from ...core.report import Report, listed
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from ..plan import FilePlan
@@ -301,11 +301,12 @@ class AnimationPlan(FilePlan):
     sampled: list[str]
     phases: Phases
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """What will change, in one sentence."""
-        how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
-        size = f"{counted(self.clip.frames, 'frame')} of {counted(len(self.clip.bones), 'bone')}"
-        return f"{self.changes.sentence()}; {size}{how}"
+        told = words or ENGLISH
+        size = told.counted(self.clip.frames, "frame"), told.counted(len(self.clip.bones), "bone")
+        written = told.said("{} of {}").format(*size)
+        return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, told)}"
 
 
 def plan_export(

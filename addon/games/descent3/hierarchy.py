@@ -81,6 +81,18 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
     return Hierarchy(holder, parts, points, parents, point_parents)
 
 
+def written_index(context: Context, point: Object) -> int | None:
+    """The index a point gets among those of its kind; None where it is not exported, or points without objects are."""
+    holder = holder_of(point)
+    model = holder.motionbridge_descent_model if holder is not None else None
+    if model is None or (model.path and not model.shown_points):
+        return None
+    kind = point.motionbridge_descent_point.kind
+    points = hierarchy_of(context, Chosen(holder), Report()).points
+    alike = [one for one in points if one.motionbridge_descent_point.kind == kind]
+    return alike.index(point) if point in alike else None
+
+
 def is_point(candidate: Any) -> bool:
     """Whether an object is a point of a model."""
     return candidate.type == "EMPTY" and candidate.motionbridge_descent_point.kind != "NONE"

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -156,7 +157,8 @@ def _warn_of_lost_uvs(model: Model, before: Model, report: Report) -> None:
     for part in model.parts:
         known = 0 <= part.source < len(before.parts) and len(before.parts[part.source].mesh.corners)
         if known and part.mesh.uvs is None and any(one.texture for one in part.mesh.materials):
-            report.warn("it has no UV map: faces of the file keep their texture coordinates, new ones get 0", part.name)
+            lost = "it has no UV map: faces of the file keep their texture coordinates, new ones get 0"
+            report.warn(lost, part.label)
 
 
 # Findings ------------------------------------------------------------------------------------------------------------
@@ -165,7 +167,7 @@ def _warn_of_lost_uvs(model: Model, before: Model, report: Report) -> None:
 def report_findings(model: Model, report: Report) -> None:
     """Warn of what the game would show differently."""
     for finding in oof.find_problems(model):
-        report.warn(finding.problem.line, model.parts[finding.part].name if finding.part >= 0 else model.name)
+        report.warn(finding.problem.line, model.parts[finding.part].label if finding.part >= 0 else model.name)
 
 
 def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offending]:
@@ -208,8 +210,10 @@ def gather_model(
         pausing.pause(done / len(hierarchy.parts))
         meshes.append(_gather_mesh(context, found, options, report))
     parts = [_gather_part(hierarchy, rest, index, mesh, before) for index, mesh in enumerate(meshes)]
-    for part, moved in zip(parts, motions, strict=True):
+    named = Counter(part.name for part in parts)
+    for part, moved, found in zip(parts, motions, hierarchy.parts, strict=True):
         part.motion = moved
+        part.shown = found.name if named[part.name] > 1 else ""
     of_file = _points_of_file(hierarchy, rest, before, report)
     batteries = _gather_batteries(hierarchy, of_file, before, report)
     own = [model_hierarchy.gather(found, *at) for found, at in zip(hierarchy.points, rest.points, strict=True)]

@@ -16,6 +16,7 @@ from ...blender import compat, scope
 from ...blender import path as paths
 from ...blender.properties import keep, kept
 from ...core import files
+from ...core.changes import ENGLISH, sampled_because
 from ...core.envelope import Behaviour
 from ...core.errors import WriteError
 from ...core.model import Path
@@ -27,7 +28,7 @@ from .options import PathExportOptions, PathImportOptions, Target
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
-    from ...core.changes import Changes
+    from ...core.changes import Changes, Words
     from ...formats.xray.anm import Anm
     from ...formats.xray.envelopes import StoredEnvelope
 
@@ -56,10 +57,9 @@ class PathPlan(FilePlan):
 
     sampled: list[str]
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """What will change, in one sentence."""
-        how = f", sampled because of {', '.join(self.sampled)}" if self.sampled else ""
-        return f"{self.changes.sentence()}{how}"
+        return f"{self.changes.sentence(words)}{sampled_because(self.sampled, words or ENGLISH)}"
 
 
 def import_path(context: Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:

@@ -27,6 +27,7 @@ from ..bases import (
     said,
 )
 from ..bones import HiddenKeysChoice
+from ..change_words import plan_sentence
 from ..files import ArmatureExport, FileImport, draw_backup
 from ..layouts import fields
 from ..operation import Outcome
@@ -286,7 +287,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, [played(rig)])
-        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
 
 
 # Models ---------------------------------------------------------------------------------------------------------------

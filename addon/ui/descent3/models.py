@@ -27,6 +27,7 @@ from ..bases import (
     said,
     shown,
 )
+from ..change_words import plan_sentence
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, broken_lines, hand_over
@@ -340,7 +341,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Use this suffix")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
-        return Outcome(f"{path.name}: {plan.sentence()}")
+        return Outcome(f"{path.name}: {plan_sentence(plan, said)}")
 
 
 def _unseen_of(context: Context, holder: Object) -> Report:

@@ -157,7 +157,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
         holder = holder_of(active)
         _draw_file(layout, holder)
         if active.motionbridge_descent_point.kind != "NONE":
-            _draw_point(layout, active)
+            _draw_point(layout, context, active)
         elif active != holder:
             _draw_part(layout, active)
         layout.operator_menu_enum("motionbridge.descent_point_add", "kind", icon="EMPTY_SINGLE_ARROW")
@@ -221,11 +221,14 @@ def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
         column.label(text=found.problem, icon="ERROR", translate=False)
 
 
-def _draw_point(layout: bpy.types.UILayout, active: Object) -> None:
+def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) -> None:
     point = active.motionbridge_descent_point
     column = fields(layout.column())
     column.prop(point, "kind")
     column.prop(point, "number")
+    index = hierarchy.written_index(context, active)
+    if index is not None and index != point.number:
+        column.label(text=shown("Index in the file: {}").format(index), icon="INFO", translate=False)
     if point.kind == "ATTACH":
         column.prop(point, "has_up")
     elif point.kind == "SPECIAL":

@@ -19,7 +19,8 @@ from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, said
 from ..bones import hides_keys
-from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
+from ..change_words import change_lines, change_text, plan_sentence
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields
 from ..operation import Check, Operation, Outcome, draw_last_check
 from ..preferences import model_options
@@ -136,7 +137,7 @@ class EXPORT_SCENE_OT_xray_object(
         plan.write(backup=self.backup)
         if plan.written:
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
-        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
 
 
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
@@ -364,7 +365,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         return [
             line
             for part in plan.changes.parts
-            for line in ([change_text(part)] if part.new or part.noun == "motion" else part.lines())
+            for line in ([change_text(part)] if part.new or part.noun == "motion" else change_lines(part))
         ]
 
     def settle(self, context: Context, plan: Any) -> None:

@@ -29,7 +29,8 @@ from ..bases import (
     shown,
 )
 from ..bones import hides_keys
-from ..files import SaveBackOntoEither, change_text
+from ..change_words import change_text, plan_sentence
+from ..files import SaveBackOntoEither
 from ..layouts import SIDEBAR, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import folders
@@ -484,7 +485,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     def sentence(self, plan: Any) -> str:
         """Each file with what was written."""
-        return str(plan.sentence())
+        return plan_sentence(plan, said)
 
 
 def _hands(context: Context) -> Any:

@@ -32,7 +32,8 @@ from ..bases import (
     said,
     shown,
 )
-from ..files import FileExport, FileImport, SaveBackOntoImported, change_text, draw_backup, is_collection_exporter
+from ..change_words import change_text, plan_sentence
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
@@ -236,7 +237,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
         plan = level_geometry.export_file(context, holder, path, options, report)
-        return Outcome(f"{path.name}: {plan.sentence()}")
+        return Outcome(f"{path.name}: {plan_sentence(plan, said)}")
 
 
 EDITED = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}

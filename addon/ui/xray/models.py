@@ -34,6 +34,7 @@ from ..bases import (
     said,
     shown,
 )
+from ..change_words import plan_sentence
 from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
@@ -244,9 +245,9 @@ class EXPORT_SCENE_OT_xray_ogf(
             made.write(backup=self.backup)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
-            return Outcome(f"{Path(path).name}: {made.sentence()}")
+            return Outcome(f"{Path(path).name}: {plan_sentence(made, said)}")
         plan = model_export.export_model(context, holder, path, options, report)
-        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
 
     def _plan_new(
         self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
@@ -577,7 +578,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         with scope.object_mode(context):
             plan = bone_values.plan_export(rig, path, report)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(path).name}: {plan.sentence()}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
 
 
 CLASSES = (

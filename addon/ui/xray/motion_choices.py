@@ -19,6 +19,7 @@ from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalEx
 from .. import layouts
 from ..bases import BlenderList, ExportHelper, MixedIn, options_from, properties_from, said, shown
 from ..bones import HiddenKeysChoice
+from ..change_words import plan_sentence
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import hand_over
 from ..preferences import folders
@@ -317,7 +318,8 @@ def worst_error_text(plan: "MotionPlan") -> str:
 def written_sentence(name: str, plan: "MotionPlan") -> str:
     """What was written to the file ``name``, and what rounding did to it."""
     error = worst_error_text(plan)
-    return f"{name}: {plan.sentence()}. {error}" if error else f"{name}: {plan.sentence()}"
+    sentence = f"{name}: {plan_sentence(plan, said)}"
+    return f"{sentence}. {error}" if error else sentence
 
 
 CLASSES = (

@@ -32,7 +32,8 @@ from ..bases import (
     shown,
 )
 from ..bones import hides_keys
-from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
+from ..change_words import change_text
+from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, hand_over
 from ..preferences import model_options

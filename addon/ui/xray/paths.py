@@ -16,6 +16,7 @@ from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from, said, shown
+from ..change_words import plan_sentence
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
@@ -155,7 +156,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         with scope.progress(context, context.scene.frame_end) as step:
             plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(file).name}: {plan.sentence()}")
+        return Outcome(f"{Path(file).name}: {plan_sentence(plan, said)}")
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:

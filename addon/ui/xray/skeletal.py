@@ -32,7 +32,8 @@ from ..bases import (
     shown,
 )
 from ..bones import hides_keys
-from ..files import ArmatureExport, FileImport, SaveBackOntoEither, change_text, draw_backup
+from ..change_words import change_text, plan_sentence
+from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
 from ..layouts import draw_tolerances, fields, name_filter
 from ..operation import FileChoice, Operation, Outcome, hand_over
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
@@ -269,7 +270,7 @@ class EXPORT_SCENE_OT_xray_skl(
             )
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
-        return Outcome(f"{Path(path).name}: {plan.changes.sentence()}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
 
     def _chosen(self, rig: Object) -> list[Action]:
         file = file_played(rig)

@@ -194,7 +194,7 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
         else:
             _keep_parent(encoded, old, match, of_part)
         _encode_texts(part, encoded, old, of_part)
-        changes.include(of_part, part.name)
+        changes.include(of_part, part.label)
         result.sub_objects.append(old if old is not None and not of_part else encoded)
     if table is None or textures.stored != table.names:
         if table is not None:
@@ -222,7 +222,7 @@ def _encode_texts(part: Part, encoded: SubObject, old: SubObject | None, changes
     """Offset, name and property string."""
     offset = space.descent_points(np.asarray(part.offset, np.float32))
     if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
-        raise WriteError(f"{part.name!r} has a NaN or infinite position", remedy="Move it")
+        raise WriteError(f"{part.label!r} has a NaN or infinite position", remedy="Move it")
     if old is None:
         encoded.offset, encoded.name = offset, strings.encode(part.name)
         encoded.properties = strings.encode(part.properties)

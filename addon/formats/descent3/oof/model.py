@@ -54,6 +54,7 @@ class Part:
     ``parent`` index of another part or -1; ``offset`` (3,) pivot relative to the parent's pivot. ``properties`` the
     property string, verbatim. ``motion`` None if unknown: an export keeps that of the file. ``spin_axis`` (3,),
     right-handed, of a rotor or turret, which the game rotates by itself: rotation keys do not affect such a part.
+    ``shown``: what the user knows it by, where others have its name too.
     """
 
     name: str
@@ -64,6 +65,12 @@ class Part:
     motion: Motion | None = None
     spin_axis: Floats | None = None
     source: int = NEW
+    shown: str = ""
+
+    @property
+    def label(self) -> str:
+        """What reports call it."""
+        return self.shown or self.name
 
 
 class PointKind(Enum):

@@ -226,7 +226,7 @@ def _encode_track(
     if motion is None:
         return result
     if not (np.isfinite(motion.rotations).all() and np.isfinite(motion.displacements).all()):
-        raise WriteError(f"the motion of {part.name!r} holds NaN or infinite values", remedy="Clean up its F-curves")
+        raise WriteError(f"the motion of {part.label!r} holds NaN or infinite values", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
     same_rotation, same_position = _same_ticks(track, motion, precision)
     as_long = track is not None and _is_as_long(track, motion)
@@ -238,16 +238,16 @@ def _encode_track(
     if not keeps_rotation or (not one_range and part.spin_axis is None):
         result.rotation = rotation_keys(motion, precision, StoredKeys(before.rotation, motion.first, same_rotation))
         keys = changed_count("rotation keys", len(before.rotation), len(result.rotation))
-        changes.lines.append(f"{part.name}: {keys}")
+        changes.lines.append(f"{part.label}: {keys}")
         fastest = largest_step(motion, same_rotation)
         if fastest > precision.step:
-            changes.left_out.append(f"{part.name} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
+            changes.left_out.append(f"{part.label} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
     if not keeps_position or not one_range:
         # With a range of their own the game plays position keys at other ticks than their start.
         stored = before.position if before.rotation_range == before.position_range else before.position[:0]
         result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
         keys = changed_count("position keys", len(before.position), len(result.position))
-        changes.lines.append(f"{part.name}: {keys if len(result.position) else 'range of positions'}")
+        changes.lines.append(f"{part.label}: {keys if len(result.position) else 'range of positions'}")
     result.rotation_range = result.position_range = wanted
     return result
 
@@ -271,7 +271,7 @@ def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[
     if _same_axis(spin_axis(track) if track is not None else None, part.spin_axis):
         return
     if not np.isfinite(part.spin_axis).all():
-        raise WriteError(f"the axis of rotation of {part.name!r} is NaN or infinite", remedy="Set it again")
+        raise WriteError(f"the axis of rotation of {part.label!r} is NaN or infinite", remedy="Set it again")
     first, last = result.rotation_range
     if last <= first:
         first, last = ticks[0], max(ticks[1], ticks[0] + 1)
@@ -279,7 +279,7 @@ def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[
     result.rotation_range = (first, last)
     if not len(result.position):
         result.position_range = result.rotation_range
-    changes.lines.append(f"{part.name}: axis of rotation")
+    changes.lines.append(f"{part.label}: axis of rotation")
 
 
 def _same_axis(old: Floats | None, new: Floats) -> bool:

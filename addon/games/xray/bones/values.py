@@ -16,6 +16,7 @@ import numpy as np
 from ....blender.properties import keep, kept
 from ....core import files, names
 from ....core.binary import as_in_file
+from ....core.changes import ENGLISH, Words
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted_plural, listed, said_of
 from ....formats.xray import bones as bones_format
@@ -271,14 +272,14 @@ class BonesPlan:
     added: list[str] = field(default_factory=list)
     untouched: int = 0
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """``1 bone changed, 2 added, 40 unchanged``."""
-        parts = []
+        told, parts = words or ENGLISH, []
         if self.changed:
-            parts.append(f"{len(self.changed)} {'bone' if len(self.changed) == 1 else 'bones'} changed")
+            parts.append(told.said("{} changed").format(told.counted(len(self.changed), "bone")))
         if self.added:
-            parts.append(f"{len(self.added)} added")
-        return ", ".join([*parts, f"{self.untouched} unchanged"])
+            parts.append(told.said("{} added").format(len(self.added)))
+        return told.between.join([*parts, told.said("{} unchanged").format(self.untouched)])
 
     def write(self, *, backup: bool = False) -> None:
         """Put the file on disk in one step."""

@@ -31,6 +31,7 @@ from . import placing
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
+    from ....core.changes import Words
 
 
 HANDS_SECTIONS = ("actor_hud_05", "actor_hud")
@@ -243,8 +244,8 @@ class ConfigChanges:
 
     lines: list[str]
 
-    def sentence(self) -> str:
-        """All of them."""
+    def sentence(self, _words: Words | None = None) -> str:
+        """All of them, which are the same in every language."""
         return ", ".join(self.lines)
 
 

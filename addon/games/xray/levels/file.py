@@ -18,7 +18,7 @@ from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
-from ....core.changes import Changes
+from ....core.changes import Changes, Words
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
@@ -82,9 +82,9 @@ class Plan:
     changes: Changes
     faces: int
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """``12 positions changed``, or ``nothing changed``."""
-        return self.changes.sentence()
+        return self.changes.sentence(words)
 
 
 def report_problems(problems: Iterable[Problem], name: str, report: Report) -> None:

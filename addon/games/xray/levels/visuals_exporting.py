@@ -20,7 +20,7 @@ from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import keep, kept
 from ....core import files, names, rebase, space
-from ....core.changes import Changes, Part
+from ....core.changes import Changes, Part, Words
 from ....core.errors import WriteError
 from ....core.model import Domain
 from ....core.report import Report, counted, said_of
@@ -92,9 +92,9 @@ class LevelFilePlan(Together):
         plans = [FilePlan(one, data, planned.changes) for one, data in each.items()]
         super().__init__(path, plans, planned.data, planned.changes)
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """Of `level`, whose changes the other files follow."""
-        return FilePlan.sentence(self)
+        return FilePlan.sentence(self, words)
 
     def settle(self, holder: Object) -> None:
         """Remember what was written beside `level`, where it counts as the base from now on."""

@@ -18,7 +18,7 @@ from ....blender import armature, attributes, material
 from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....core import files, names, space
-from ....core.changes import Changes
+from ....core.changes import ENGLISH, Changes, Words
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
@@ -64,12 +64,13 @@ class Plan:
     words: tuple[str, ...] = ()
     """Texts that changed: references, user data."""
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """``2 bones, 1 mesh changed``, or ``nothing changed``."""
         if not self.words:
-            return self.changes.sentence()
-        changed = " and ".join(self.words)
-        return f"{self.changes.sentence()}; {changed} changed" if self.changes else f"{changed} changed"
+            return self.changes.sentence(words)
+        told = words or ENGLISH
+        changed = told.said("{} changed").format(told.said(" and ").join(map(told.line, self.words)))
+        return f"{self.changes.sentence(words)}; {changed}" if self.changes else changed
 
 
 def plan_export(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> Plan:

@@ -204,14 +204,19 @@ def keep_rest(file: MotionFile | SkeletalFile, rig: Object) -> None:
 
 
 def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
-    """The bones whose rest pose is no longer the one the file's motions were imported on."""
+    """The bones whose rest pose is no longer the one the file's motions were imported on; deleted ones have none."""
     now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
     changed = []
     for entry in file.rest:
         then = np.array(entry.matrix[:]).reshape(4, 4)
-        if entry.name not in now or np.abs(now[entry.name] - then).max() > UNKNOWN_REST:
+        if entry.name in now and np.abs(now[entry.name] - then).max() > UNKNOWN_REST:
             changed.append(entry.name)
     return changed
+
+
+def deleted_bones(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
+    """The bones that the armature had when the file's motions were imported, and has no more."""
+    return [entry.name for entry in file.rest if entry.name not in rig.data.bones]
 
 
 def rest_then(file: Any, now: Rest) -> Rest:

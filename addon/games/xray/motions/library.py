@@ -562,6 +562,12 @@ class Gatherer:
         file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:
             self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
+            if deleted := motion_files.deleted_bones(file, self._rig):
+                self.report.warn(
+                    "bones were deleted: their keys stay as in the file, bones that were below them are written "
+                    "relative to their new parents",
+                    listed(deleted),
+                )
         changed = self._rest_changes[file.name] if file is not None else []
         if not changed:
             return self._now, set()

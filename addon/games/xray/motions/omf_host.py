@@ -14,6 +14,7 @@ import bpy
 from ....blender import action_lists
 from ....blender.properties import keep
 from ....core import files, names
+from ....core.changes import ENGLISH, Words
 from ....core.errors import WriteError
 from ....core.report import Report
 from ....formats.xray import ogf, omf
@@ -53,14 +54,15 @@ class MotionPlan(Plan):
         """Old and new names of motions that were renamed in the panel."""
         return list(self.changes.renamed)
 
-    def sentence(self) -> str:
+    def sentence(self, words: Words | None = None) -> str:
         """What will change, in one sentence."""
-        parts = [self.changes.sentence()]
+        told = words or ENGLISH
+        parts = [self.changes.sentence(words)]
         if self.deleted:
-            parts.append(f"{len(self.deleted)} deleted")
+            parts.append(told.said("{} deleted").format(len(self.deleted)))
         if self.reordered:
-            parts.append("in another order")
-        return ", ".join(parts)
+            parts.append(told.said("in another order"))
+        return told.between.join(parts)
 
 
 @dataclass

@@ -1,0 +1,108 @@
+"""What an export changes, in Russian: forms of nouns, lines, and that every noun of our code has them."""
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from addon.core.changes import Changes, Item, Part
+from addon.ui import bases, change_words
+
+ADDON = Path(bases.FILES["ru_RU"]).parents[1]
+TABLE = json.loads(bases.FILES["ru_RU"].read_text(encoding="utf-8"))[change_words.CONTEXT]
+WORDS = change_words.TranslatedWords(TABLE)
+
+
+@pytest.mark.parametrize(
+    ("number", "said"),
+    [
+        (0, "0 анимаций"),
+        (1, "1 анимация"),
+        (2, "2 анимации"),
+        (4, "4 анимации"),
+        (5, "5 анимаций"),
+        (11, "11 анимаций"),
+        (12, "12 анимаций"),
+        (21, "21 анимация"),
+        (22, "22 анимации"),
+        (111, "111 анимаций"),
+        (3000, "3000 анимаций"),
+    ],
+)
+def test_a_number_asks_for_a_form_of_its_noun(number, said):
+    assert WORDS.counted(number, "motion") == said
+
+
+def test_sentences_are_those_of_english_in_russian_words():
+    items = (Item("hand X"), Item("hand Y"))
+    parts = [Part("walk", "motion", items=items), Part("run", "motion", new=True)]
+    changes = Changes(parts=parts, unchanged=5, noun="motion", items="channel")
+    assert changes.sentence() == "1 motion, 2 channels changed, 1 motion added, 5 unchanged"
+    assert changes.sentence(WORDS) == "изменено: 1 анимация, 2 канала; добавлено: 1 анимация; без изменений: 5"
+    changes = Changes(["hull: 12 positions", "hull: faces 3 -> 4", "gun points"])
+    assert changes.sentence() == "hull: 12 positions, faces 3 -> 4; gun points changed"
+    assert changes.sentence(WORDS) == "изменено: hull: 12 положений, граней 3 -> 4; точки стрельбы"
+    assert Changes(unchanged=21, noun="bone").sentence(WORDS) == "без изменений: 21 кость"
+    assert Changes(new="path").sentence(WORDS) == "новый файл: траектория"
+    assert Changes().sentence(WORDS) == "изменений нет"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("25 -> 11 frames", "25 -> 11 кадров"),
+        ("faces (3 -> 4)", "граней 3 -> 4"),
+        ("3 keys (X, Y)", "3 ключа (X, Y)"),
+        ("1 triangle, new", "1 треугольник, новое"),
+        ("shader strings of 2 visuals", "строки шейдеров: 2 визуала"),
+        ("2 slots with other models", "2 ячейки с другими моделями"),
+        ("1 vertex with other weights", "1 вершина с другими весами"),
+        ("bone Left", "кость Left"),
+        ("a line that nobody knows", "a line that nobody knows"),
+        ("7 things that nobody knows", "7 things that nobody knows"),
+    ],
+)
+def test_lines_are_translated_by_their_nouns(line, said):
+    assert WORDS.line(line) == said
+
+
+def literals(node):
+    return [one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)]
+
+
+def named_by_code() -> set[str]:
+    """Nouns and fields that our code passes to `Changes` as literals."""
+    found = set()
+    for file in (*ADDON.glob("formats/**/*.py"), *ADDON.glob("games/**/*.py")):
+        text = file.read_text(encoding="utf-8")
+        if "core.changes import" not in text:
+            continue
+        for node in ast.walk(ast.parse(text)):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            owner = ast.unparse(node.func)
+            if name == "count" and "changes" in owner and len(node.args) == 2:
+                found.update(literals(node.args[1]))
+            if name in {"add", "change", "resized"} and "changes" in owner:
+                found.update(literals(node.args[0]))
+            if name == "append" and owner.endswith(("changes.lines.append", "fields.append")):
+                found.update(literals(node.args[0]) if isinstance(node.args[0], ast.Constant) else [])
+            if name == "Part" and len(node.args) > 1:
+                found.update(literals(node.args[1]))
+            if name == "Changes":
+                values = [one.value for one in node.keywords if one.arg in {"noun", "items", "new"}]
+                found.update(text for value in values for text in literals(value))
+    return found
+
+
+def test_every_noun_of_our_code_has_a_translation():
+    named = named_by_code()
+    assert {"motion", "tree", "faces redrawn", "texture or shader", "LOD", "animation"} <= named
+    known = TABLE.keys() | {noun for noun in named if WORDS.counted(5, noun) != f"5 {noun}s"}
+    assert sorted(named - known) == []
+
+
+def test_forms_are_three_or_none():
+    assert {text.count("|") for text in TABLE.values()} == {0, change_words.FORMS - 1}
