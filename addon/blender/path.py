@@ -296,17 +296,43 @@ def sample(
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
     places = np.empty((last - first + 1, 4, 4))
+    scales = np.empty((len(places), 3))
     with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
         for number in range(len(places)):
             scene.frame_set(first + number)
             graph = context.evaluated_depsgraph_get()
-            places[number] = np.array(owner.evaluated_get(graph).matrix_world)
+            shown = owner.evaluated_get(graph)
+            places[number], scales[number] = np.array(shown.matrix_world), _scale(shown)
             progress(number)
-    turns = places[:, :3, :3] / np.linalg.norm(places[:, :3, :3], axis=1, keepdims=True)
+    turns = _turns(places[:, :3, :3], scales)
     if appended is not None:
         turns = turns @ appended
     times = np.arange(first, last + 1) / fps
     return Path(name, fps, first, last, _fitted(times, places[:, :, 3], turns, tolerance))
+
+
+def is_mirrored(owner: Any) -> bool:
+    """Whether an object has a negative scale, its own or of what moves it, so that it is shown mirrored or turned."""
+    world = np.array(owner.matrix_world)[:3, :3]
+    return bool((_scale(owner) < 0.0).any() or np.linalg.det(world) < 0.0)
+
+
+def _scale(owner: Any) -> Floats:
+    """(3,) an object's own scale."""
+    result: Floats = np.array(owner.scale) * np.array(owner.delta_scale)
+    return result
+
+
+def _turns(matrices: Floats, scales: Floats) -> Floats:
+    """(n, 3, 3) the rotation alone of ``matrices`` that also scale.
+
+    ``scales`` (n, 3): the object's own, whose negative axes point to the other side. Where the matrix mirrors even
+    without them, its x axis does.
+    """
+    turns = matrices / np.linalg.norm(matrices, axis=1, keepdims=True) * np.where(scales < 0.0, -1.0, 1.0)[:, None]
+    turns[np.linalg.det(turns) < 0.0, :, 0] *= -1.0
+    result: Floats = turns
+    return result
 
 
 def _fitted(times: Floats, places: Floats, turns: Floats, tolerance: tuple[float, float]) -> Channels:

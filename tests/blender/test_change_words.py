@@ -44,7 +44,7 @@ def test_sentences_are_those_of_english_in_russian_words():
     assert changes.sentence() == "hull: 12 positions, faces 3 -> 4; gun points changed"
     assert changes.sentence(WORDS) == "изменено: hull: 12 положений, граней 3 -> 4; точки стрельбы"
     assert Changes(unchanged=21, noun="bone").sentence(WORDS) == "без изменений: 21 кость"
-    assert Changes(new="path").sentence(WORDS) == "новый файл: траектория"
+    assert Changes(new="path").sentence(WORDS) == "новый файл: путь движения"
     assert Changes().sentence(WORDS) == "изменений нет"
 
 
@@ -55,8 +55,8 @@ def test_sentences_are_those_of_english_in_russian_words():
         ("faces (3 -> 4)", "граней 3 -> 4"),
         ("3 keys (X, Y)", "3 ключа (X, Y)"),
         ("1 triangle, new", "1 треугольник, новое"),
-        ("shader strings of 2 visuals", "строки шейдеров: 2 визуала"),
-        ("2 slots with other models", "2 ячейки с другими моделями"),
+        ("shader strings of 2 visuals", "строки шейдеров: 2 видимых объекта"),
+        ("2 slots with other models", "2 слота с другими моделями"),
         ("1 vertex with other weights", "1 вершина с другими весами"),
         ("bone Left", "кость Left"),
         ("a line that nobody knows", "a line that nobody knows"),

@@ -306,3 +306,34 @@ def test_keys_of_scale_alone_are_no_path() -> None:
     assert why_sampled(made) is None
     with pytest.raises(WriteError, match="does not move"):
         plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=Report())
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "YXZ"])
+@pytest.mark.parametrize("scale", [(-1, 1, 1), (1, -2, 1), (-1, -1, 0.5), (-1, -1, -1)])
+def test_a_negative_scale_is_warned_of_and_leaves_the_rotation_alone(mode, scale) -> None:
+    made = keyed_object(mode)
+    straight = poses(written(made)[1])[1]
+    made.scale = scale
+    bpy.context.view_layer.update()
+    report = Report()
+    data = plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=report).data
+    turns = poses(anm.read(data, "", Report()).animation)[1]
+    for turn, wanted in zip(turns, straight, strict=True):
+        assert np.abs(np.array(turn) - np.array(wanted)).max() <= 3 * RADIANS
+    assert [said.partition(":")[0] for said in report.warnings] == ["its scale is negative"]
+
+
+def test_a_mirroring_parent_is_warned_of_and_the_other_axes_stay() -> None:
+    made = keyed_object()
+    carried(made)
+    made.parent.scale = (-1, 1, 1)
+    bpy.context.view_layer.update()
+    report = Report()
+    data = plan_export(bpy.context, made, "x.anm", options=PathExportOptions(), report=report).data
+    places, turns = poses(anm.read(data, "", Report()).animation)
+    assert [said.partition(":")[0] for said in report.warnings] == ["its scale is negative"]
+    for place, turn, frame in zip(places, turns, range(FIRST, LAST + 1), strict=True):
+        bpy.context.scene.frame_set(frame)
+        there = np.array(made.matrix_world)
+        assert np.abs(place - there[:3, 3]).max() <= METRES + RNA
+        assert np.abs(np.array(turn) - there[:3, :3] * [-1, 1, 1]).max() <= 3 * RADIANS + RNA

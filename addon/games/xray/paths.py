@@ -39,6 +39,8 @@ ALONG_A_CURVE = "the curve's shape"
 """Why the way along a curve object is sampled."""
 
 
+MIRRORED = "its scale is negative: the path has its rotation without the mirroring, as the game does not scale"
+"""What is said of an object of negative scale."""
 ADDED_BESIDE = 0.1
 """Frames. Keys that an import adds for a jump lie this near to a key of the file."""
 
@@ -218,6 +220,8 @@ def plan_export(
     action = data.action if data is not None else None
     if not _moves(owner, action):
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
+    if paths.is_mirrored(owner):
+        report.warn(f"{MIRRORED}; apply its scale (Ctrl A) to see what is exported", owner.name)
     base = _base(action)
     fps = base.animation.rate if base is not None else rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
@@ -268,6 +272,11 @@ def why_sampled(active: Object) -> list[str] | None:
     action = owner.animation_data.action if _plays(owner) else None
     reasons = _why_sampled(owner, action)
     return reasons if _moves(owner, action) else None
+
+
+def is_mirrored(active: Object) -> bool:
+    """Whether the object that is exported for the active one has a negative scale."""
+    return active.type != "CURVE" and paths.is_mirrored(moved_object(active))
 
 
 def _moves(owner: Object, action: Any) -> bool:

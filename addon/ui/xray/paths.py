@@ -171,6 +171,9 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
         box.label(text="Sampled on every frame because of", icon="INFO")
         for reason in reasons:
             paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
+    if motion_paths.is_mirrored(active):
+        said_there = shown("Negative scale: exported without the mirroring; apply it (Ctrl A) to see that")
+        paragraph(box, said_there, LETTERS_SHOWN, "ERROR")
 
 
 LETTERS_IN_PANEL = 40
