@@ -78,7 +78,7 @@ class ActionTemplate:
 
     def __post_init__(self) -> None:
         """Make the action that the others are copies of."""
-        self.action, _, self.bag = compat.new_action("motionbridge", "OBJECT", self.slot_name)
+        self.action, _, self.bag = compat.new_action(".motionbridge", "OBJECT", self.slot_name)
         self._add_curves(self.action, self.bag)
 
     def _add_curves(self, action: Action, bag: Any) -> None:

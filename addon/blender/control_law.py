@@ -57,17 +57,18 @@ class Law:
                 return set()
         return {name for name, link in links_of(self._rig).items() if not link.mute}
 
-    def seal(self, action: Any) -> None:
-        """Take down how the controls of ``action`` are now; they show what its keys say."""
+    def seal(self, action: Any, keys: bytes) -> None:
+        """Take down how the controls of ``action`` are now, ``keys`` the digest of theirs; they show what it says."""
         mine = action.motionbridge_controls
-        mine.motionbridge_controls_digest = self._digest_with(action, mine).hex()
+        mine.motionbridge_controls_digest = self._digest_with(action, mine, keys).hex()
 
     def digest(self, action: Action | None) -> bytes:
         """Of an action that has controls; empty where keys do not tell what they show."""
-        return self._digest_with(action, control_action(self._rig, action))
+        mine = control_action(self._rig, action)
+        return self._digest_with(action, mine, _keys_of(mine, self._controls))
 
-    def _digest_with(self, action: Any, mine: Any) -> bytes:
-        keys, own = _keys_of(mine, self._controls), _keys_of(action, self._rig)
+    def _digest_with(self, action: Any, mine: Any, keys: bytes) -> bytes:
+        own = _keys_of(action, self._rig)
         if not keys or not own:
             return b""
         found = blake2b(self._of_rig, digest_size=_DIGEST_SIZE)

@@ -19,9 +19,9 @@ from numpy.typing import NDArray
 from ..core import affine, names
 from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
-from . import compat, control_law, scope
+from . import bone_curves, compat, control_law, scope
 from .armature import drop_unused_shapes, matrices_of, show_controls
-from .bone_curves import ActionTemplate, bone_path, bone_within, evaluated_poses, key_times, write_keys
+from .bone_curves import ActionTemplate, bone_path, bone_within, write_keys
 from .control_links import (
     LOOKER,
     NAME,
@@ -56,10 +56,10 @@ CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
 RIGID = 1e-5
 """How far products of a rotation's axes may be off."""
+SCRATCH = ".motionbridge"
+"""Name of what exists only while motions are moved: Blender's lists leave out names that begin with a dot."""
 TOGETHER = 250
 """Frames of motions that are moved onto controls together."""
-CUT = 100
-"""From how many frames on a copy of the controls that matter alone saves more than it takes to make."""
 _ROLES = {role.value: role for role in Role}
 
 
@@ -346,7 +346,7 @@ def switched_off(controls: Object) -> Iterator[None]:
 
 def frames_of(action: Action, rig: Object) -> NDArray[np.float32]:
     """(frames,) every frame of an action, and every key between two frames."""
-    times = key_times(compat.curves_of(action, rig))
+    times = bone_curves.key_times(compat.curves_of(action, rig))
     first, last = np.floor(action.frame_range[0]), np.ceil(action.frame_range[1])
     if len(times):
         first, last = min(first, np.floor(times[0])), max(last, np.ceil(times[-1]))
@@ -367,7 +367,7 @@ def transfer_all(
 ) -> None:
     """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
     done = 0
-    with closing(_Transfer(context, rig)) as work, work.solving(_length(actions)) as solved:
+    with closing(_Transfer(context, rig)) as work, work.solving() as solved:
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
             frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
@@ -377,16 +377,12 @@ def transfer_all(
                 progress(done)
 
 
-def _length(actions: Sequence[Action]) -> float:
-    return float(sum(last - first for first, last in (action.frame_range for action in actions)))
-
-
 def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
     """Actions that have some `TOGETHER` frames together, or that are longer alone."""
     batch, frames = list[Any](), 0.0
     for action in actions:
         batch.append(action)
-        frames += _length([action])
+        frames += action.frame_range[1] - action.frame_range[0]
         if frames >= TOGETHER:
             yield batch
             batch, frames = [], 0.0
@@ -404,6 +400,7 @@ class _Transfer:
         self._rows = self._structure.rows(*KEYED)
         names_of_rows = [self._controls.data.bones[row].name for row in self._rows.tolist()]
         self._template = ActionTemplate(names_of_rows, CHANNELS, compat.slot_name(self._controls))
+        self._identity = bone_curves.identity_of(self._template.bag, list(self._template.bag.fcurves)) or b""
         self._replaced: list[Action] = []
         self._made: list[Any] = [self._template.action]
 
@@ -413,8 +410,9 @@ class _Transfer:
         unused = [old for old in self._replaced if not users_of(old)]
         if data is not None and data.action in unused:
             compat.assign(self._controls, None)
-        # All at once: each call goes through the whole file.
-        bpy.data.batch_remove([*self._made, *unused])
+        if unused:
+            bpy.data.batch_remove(unused)
+        _drop(self._made)
 
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
@@ -422,7 +420,7 @@ class _Transfer:
         poses = poses_of_keys(self._rig, action, frames)
         if poses is None:
             with loose(self._rig):
-                poses = evaluated_poses(self._context, self._rig, action, frames)
+                poses = bone_curves.evaluated_poses(self._context, self._rig, action, frames)
         return frames, poses if is_rigid(poses) else affine.rigid(poses)
 
     def channels(
@@ -445,36 +443,35 @@ class _Transfer:
 
     def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
         """Give ``action`` an action of the controls with these channels."""
-        made = self._template.copy(f"{action.name} Controls")
-        write_keys(list(compat.curve_bag(made).fcurves), _keys(self._rows, frames, turned, moved))
+        made, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, turned, moved)
+        write_keys(list(compat.curve_bag(made).fcurves), keys)
         made.use_frame_range = True
         made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
         if action.motionbridge_controls is not None:
             self._replaced.append(action.motionbridge_controls)
         action.motionbridge_controls = made
-        self._law.seal(action)
+        counts = np.full(len(keys), len(frames), np.int64)
+        self._law.seal(action, bone_curves.digest_of_keys(self._identity, counts, keys))
 
     @contextmanager
-    def solving(self, length: float) -> Iterator[_Solved | None]:
-        """A function that gives (frames, controls, 4, 4) where solved controls come to be, by the channels of all.
-
-        Others only as far as these depend on them. None where no control is solved. ``length``: frames of all the
-        motions.
+    def solving(self) -> Iterator[_Solved | None]:
+        """A function that gives (frames, controls, 4, 4) where controls are that left-over ones are children of, by the
+        channels of all; the other places are not filled. None where no control is solved.
         """
         if not len(self._left_over):
             yield None
             return
-        needed = _depended_on(self._controls, set(self._structure.parents[self._left_over].tolist()))
+        wanted = set(self._structure.parents[self._left_over].tolist())
+        needed = _depended_on(self._controls, wanted)
         # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
         of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
         of_played = of_played[[row in needed for row in of_played.tolist()]]
-        played = self._template.copy("motionbridge")
+        played = self._template.copy(SCRATCH)
         curves = list(compat.curve_bag(played).fcurves)
         width = sum(width for _, width in CHANNELS)
         places = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
         curves = [curves[place] for place in places.ravel().tolist()]
-        rows = sorted(needed) if length >= CUT else None
-        with _staged(self._context, self._rig, played, rows, self._made) as poses:
+        with _staged(self._rig, played, needed, sorted(wanted), self._made) as poses:
 
             def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
                 for curve in curves:
@@ -488,28 +485,26 @@ class _Transfer:
 
 @contextmanager
 def _staged(
-    context: Context, rig: Object, played: Action, rows: Sequence[int] | None, made: list[Any]
+    rig: Object, played: Action, needed: set[int], wanted: list[int], made: list[Any]
 ) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
-    """A function that gives (frames, controls, 4, 4) where a copy of the controls is that plays ``played``, all its
-    switches off, in a scene of its own: nothing else is evaluated, and what the user sees stays as it is.
+    """A function that gives (frames, controls, 4, 4) where the controls ``wanted`` of a copy are that plays ``played``,
+    all its switches off, in a scene of its own: nothing else is evaluated, and what the user sees stays as it is.
 
-    ``rows`` as `_twin`. The copy, the scene and ``played`` are added to ``made``, which the caller drops afterwards.
+    ``needed`` as `_twin`. The copy, the scene and ``played`` are added to ``made``, which the caller drops afterwards.
     """
-    controls, scene = controls_of(rig), bpy.data.scenes.new("motionbridge")
+    controls, scene = controls_of(rig), bpy.data.scenes.new(SCRATCH)
     made += [scene, played]
-    twin = _twin(context, controls, rows)
-    made += [twin, twin.data]
+    twin = _twin(controls, needed, made)
     scene.collection.objects.link(twin)
-    index = {bone.name: row for row, bone in enumerate(controls.data.bones)}
-    places = [index[bone.name] for bone in twin.data.bones]
 
     def poses(frames: NDArray[np.float32]) -> Floats:
-        found = np.tile(np.eye(4), (len(frames), len(index), 1, 1))
+        found = np.empty((len(frames), len(twin.data.bones), 4, 4))
         with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
             for number, frame in enumerate(frames.tolist()):
                 scope.go_to(scene, frame)
-                shown = twin.evaluated_get(scene.view_layers[0].depsgraph)
-                found[number, places] = matrices_of(shown.pose.bones, "matrix")
+                bones = twin.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
+                for row in wanted:
+                    found[number, row] = bones[row].matrix
         return found
 
     with scope.playing(twin, played), switched_off(twin):
@@ -517,25 +512,28 @@ def _staged(
         yield poses
 
 
-def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any:
+def _twin(controls: Object, needed: set[int], made: list[Any]) -> Any:
     """A copy of controls, which stands where they do, by a parent only if it has to.
 
-    ``rows``: with each control those that it depends on. The copy lacks all others, which takes time at first and saves
-    some on each frame, but where Blender would round rest poses. None: it has all.
+    ``needed``: some of them, with each those that it depends on. No others are moved by drivers or constraints.
+    ``made``: the copy and its armature are added to it.
     """
     scope.refuse_edited([controls])
     twin: Any = controls.copy()
+    made.append(twin)
     twin.data = controls.data.copy()
+    made.append(twin.data)
+    twin.name = twin.data.name = SCRATCH
     twin.data.animation_data_clear()
     twin.hide_viewport = False
+    moved = {controls.data.bones[row].name for row in needed}
     for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
-        if compat.is_hiding(curve):
+        if compat.is_hiding(curve) or bone_within(curve.data_path) not in moved:
             twin.animation_data.drivers.remove(curve)
     for bone in twin.pose.bones:
         bone.custom_shape = None
-    if rows is not None and not _cut(context, twin, [controls.data.bones[row].name for row in rows]):
-        bpy.data.batch_remove([twin, twin.data])
-        return _twin(context, controls, None)
+        for constraint in bone.constraints if bone.name not in moved else ():
+            constraint.mute = True
     _lead_to(twin, controls)
     place = controls.parent.matrix_world if controls.parent is not None else Matrix()
     place = place @ controls.matrix_parent_inverse @ controls.matrix_basis
@@ -545,23 +543,6 @@ def _twin(context: Context, controls: Object, rows: Sequence[int] | None) -> Any
         twin.parent = None
         twin.matrix_basis = place
     return twin
-
-
-def _cut(context: Context, twin: Any, kept: Sequence[str]) -> bool:
-    """Leave a copy of controls these bones alone; whether they are at rest where they were."""
-    before = _rest_of(twin, kept)
-    for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
-        if bone_within(curve.data_path) not in kept:
-            twin.animation_data.drivers.remove(curve)
-    with scope.editing_armature(context, twin) as edit_bones:
-        for name in set(edit_bones.keys()).difference(kept):
-            edit_bones.remove(edit_bones[name])
-    return np.array_equal(before, _rest_of(twin, kept))
-
-
-def _rest_of(controls: Object, wanted: Sequence[str]) -> Floats:
-    bones = controls.data.bones
-    return matrices_of(bones, "matrix_local")[[bones.find(name) for name in wanted]]
 
 
 def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> NDArray[np.float32]:
@@ -574,6 +555,26 @@ def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, m
     keys[:, :4, :, 1] = turned[rows].swapaxes(1, 2)
     keys[:, 4:, :, 1] = moved[rows].swapaxes(1, 2)
     return keys.reshape(-1, len(frames), 2)
+
+
+def _drop(made: Sequence[Any]) -> None:
+    """Remove actions, objects with their data, and scenes with these that nothing else uses: Blender need not go
+    through the whole file for what does, which takes most of the time.
+    """
+    for scene in (found for found in made if isinstance(found, bpy.types.Scene)):
+        for shown in list(scene.collection.objects):
+            scene.collection.objects.unlink(shown)
+    kinds: dict[type, Any] = {
+        bpy.types.Object: bpy.data.objects,
+        bpy.types.Armature: bpy.data.armatures,
+        bpy.types.Action: bpy.data.actions,
+        bpy.types.Scene: bpy.data.scenes,
+    }
+    for kind, data in kinds.items():
+        unused: Any
+        for unused in (found for found in made if isinstance(found, kind)):
+            unused.user_clear()
+            data.remove(unused, do_unlink=False)
 
 
 def is_rigid(poses: Floats) -> bool:

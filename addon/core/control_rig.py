@@ -60,6 +60,8 @@ TRUNK = 0.12
 
 ROUNDED = 1e-3
 """How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
+ONE_STEP = 1e-5
+"""The same for one step to do so to 1e-10."""
 
 _BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
 _NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
@@ -567,25 +569,25 @@ class Controls:
         control is posed relative to where its parent really is, so that it does not add up. Nothing is solved.
         """
         basis = np.broadcast_to(np.eye(4), poses.shape).copy()
-        there = np.empty_like(basis)
+        back = np.empty_like(basis)  # from where each control is to the origin
         above, offsets = self._above_posed
+        backwards = affine.inverse(offsets)
         for rows in self._levels:
-            from_parents = np.where((above[rows] < 0)[:, None, None], np.eye(4), there[:, np.maximum(above[rows], 0)])
-            at_rest = from_parents @ offsets[rows]
-            basis[:, rows] = _basis(at_rest, poses[:, rows])
-            there[:, rows] = at_rest @ basis[:, rows]
+            from_parents = np.where((above[rows] < 0)[:, None, None], np.eye(4), back[:, np.maximum(above[rows], 0)])
+            to_rest = backwards[rows] @ from_parents
+            posed = to_rest @ poses[:, rows]
+            posed[..., :3, :3] = _upright(posed[..., :3, :3])
+            basis[:, rows] = posed
+            back[:, rows] = _rigid_inverse(posed) @ to_rest
         return _channels(basis)
 
     def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
         """The same for the controls ``rows`` alone, whose parents are ``there`` (frames, controls, 4, 4)."""
-        return _channels(_basis(self._at_rest(rows, there), poses[:, rows]))
-
-    def _at_rest(self, rows: NDArray[np.intp], there: Floats) -> Floats:
-        """(frames, rows, 4, 4) where controls are without keys while their parents are ``there``."""
         parents = self.parents[rows]
         above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
-        result: Floats = above @ self._from_parents[rows]
-        return result
+        basis = affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]
+        basis[..., :3, :3] = _upright(basis[..., :3, :3])
+        return _channels(basis)
 
     @cached_property
     def _from_parents(self) -> Floats:
@@ -627,11 +629,13 @@ class Controls:
         return [np.flatnonzero(posed == level) for level in range(int(posed.max(initial=-1)) + 1)]
 
 
-def _basis(above: Floats, poses: Floats) -> Floats:
-    """(frames, rows, 4, 4) from ``above`` to ``poses``, both of that shape, without scale and shear."""
-    basis = affine.inverse(above) @ poses
-    basis[..., :3, :3] = _upright(basis[..., :3, :3])
-    return basis
+def _rigid_inverse(poses: Floats) -> Floats:
+    """Inverses of poses (..., 4, 4) without scale and shear."""
+    result = np.zeros_like(poses)
+    result[..., :3, :3] = poses[..., :3, :3].swapaxes(-1, -2)
+    result[..., :3, 3:] = -result[..., :3, :3] @ poses[..., :3, 3:]
+    result[..., 3, 3] = 1.0
+    return result
 
 
 def _channels(basis: Floats) -> tuple[Floats, Floats]:
@@ -642,15 +646,17 @@ def _channels(basis: Floats) -> tuple[Floats, Floats]:
 
 
 def _upright(turns: Floats) -> Floats:
-    """The rotations nearest to matrices (..., 3, 3); two steps of an iteration where Blender's rounding is all."""
+    """The rotations nearest to matrices (..., 3, 3); one or two steps of an iteration for Blender's rounding."""
     off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
-    if np.abs(off).max(initial=0.0) > ROUNDED:
+    most = np.abs(off).max(initial=0.0)
+    if most > ROUNDED:
         whole = np.zeros((*turns.shape[:-2], 4, 4))
         whole[..., :3, :3] = turns
         result: Floats = affine.rigid(whole)[..., :3, :3]
         return result
     nearest: Floats = turns + turns @ (0.5 * off)
-    nearest += nearest @ (0.5 * (np.eye(3) - nearest.swapaxes(-1, -2) @ nearest))
+    if most > ONE_STEP:
+        nearest += nearest @ (0.5 * (np.eye(3) - nearest.swapaxes(-1, -2) @ nearest))
     return nearest
 
 

@@ -137,6 +137,12 @@ def test_where_more_than_keys_moves_bones_they_are_evaluated(change):
         assert radians < RADIANS
 
 
+def names_of_all():
+    """Kinds and names of all data-blocks."""
+    kinds = {kind.identifier for kind in bpy.types.BlendData.bl_rna.properties if kind.type == "COLLECTION"}
+    return {(kind, found.name) for kind in kinds - {"all_ids"} for found in getattr(bpy.data, kind)}
+
+
 def test_a_transfer_leaves_what_plays_and_is_posed():
     rig, _ = imported("humanoid")
     bpy.context.view_layer.objects.active = rig
@@ -153,19 +159,17 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
             [tuple(value) for bone in rig.pose.bones for value in bone.matrix],
         )  # fmt: skip
 
-    before = state()
+    before, every = state(), names_of_all()
     other = next(found for found in motions_of(rig) if found.motionbridge_controls is None)
     made = control_rig.transfer(bpy.context, rig, other)
     assert state() == before
-    assert len(bpy.data.scenes) == 1
-    assert "motionbridge" not in [found.name for found in bpy.data.actions], "what was played meanwhile is gone"
+    assert names_of_all() - every == {("actions", made.name)}, "what was needed meanwhile is gone"
     assert made.motionbridge_controls_digest
     actions.play(bpy.context, rig, other)
     assert controls.animation_data.action == made
 
 
-@pytest.mark.parametrize("is_long", [False, True])
-def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_stands(is_long, monkeypatch):
+def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_stands():
     rig, _ = imported("humanoid")
     other = next(found for found in motions_of(rig) if found != rig.animation_data.action)
     frames = control_rig.frames_of(other, rig)
@@ -185,7 +189,6 @@ def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_st
         turned = bone.constraints.new("COPY_ROTATION")
         turned.target, turned.influence = beacon, 0.2
     assert solved
-    monkeypatch.setattr(control_rig, "CUT", 0 if is_long else 1e6)
     control_rig.transfer(bpy.context, rig, other)
     actions.play(bpy.context, rig, other)
     metres, radians = off(shown(rig, frames), expected)
@@ -208,6 +211,36 @@ def test_motions_that_are_moved_together_are_as_exact(model):
         metres, radians = off(shown(rig, control_rig.frames_of(action, rig)), poses)
         assert metres < METRES
         assert radians < RADIANS
+
+
+def test_no_list_shows_what_a_transfer_needs_meanwhile():
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    waiting = [action for action in motions_of(rig) if action.motionbridge_controls is None]
+    before, seen = names_of_all(), set()
+    control_rig.transfer_all(bpy.context, rig, waiting, lambda _: seen.update(names_of_all() - before))
+    made = {("actions", action.motionbridge_controls.name) for action in waiting}
+    assert {kind for kind, _ in seen - made} == {"actions", "armatures", "objects", "scenes"}
+    assert all(name.startswith(".") for _, name in seen - made)
+
+
+def test_work_that_fails_before_it_is_staged_leaves_nothing(monkeypatch):
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    other = next(action for action in motions_of(rig) if action.motionbridge_controls is None)
+    before = snapshot()
+
+    def refuse(*_):
+        raise KeyboardInterrupt
+
+    for name in ("_twin", "_lead_to"):
+        with monkeypatch.context() as patched:
+            patched.setattr(control_rig, name, refuse)
+            with pytest.raises(KeyboardInterrupt):
+                control_rig.transfer(bpy.context, rig, other)
+        assert differences(before, snapshot()) == []
 
 
 def test_work_that_is_stopped_leaves_nothing_that_it_needed():
