@@ -59,7 +59,7 @@ def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
 def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):
     made, _ = imported(ship, textures=False)
     guns = [one for one in made.points if one.motionbridge_descent_point.kind == "GUN"]
-    copy = doubled(guns[0])
+    copy = duplicated(guns[0])
     copy.location = (0, 0, 7)
     assert [written_index(bpy.context, gun) for gun in guns] == list(range(len(guns)))
     assert written_index(bpy.context, copy) == len(guns)
