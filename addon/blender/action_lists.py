@@ -8,7 +8,7 @@ and 5.0):
 - duplicating an armature together with its action (Shift D) gives the new armature a list with the copy in the place of
   the original; actions that do not play are in both lists
 - appending an armature brings all listed actions along, also where names clash; each armature lists its own
-- undo, saving and loading keep the list; deleting an action leaves an empty entry
+- undo, saving and loading keep the list, see `set_aside_new`; deleting an action leaves an empty entry
 
 So a listed action is what its file had at that index, and one that is in no list is new: it belongs to the file of an
 armature that uses it (its own copy), and is never written to the file of another.
@@ -30,6 +30,8 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
+import numpy as np
+from bpy.app.handlers import persistent
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
 from ..core import names
@@ -368,6 +370,64 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
                 claims[rig][fitting] = place
                 free.remove(fitting)
     return claims
+
+
+# Undo -----------------------------------------------------------------------------------------------------------------
+
+_set_aside: list[tuple[int, int, int]] = []
+"""Text, row, action (the first and the last by their numbers in this session)."""
+
+
+def set_aside_new(*_: Any) -> None:
+    """Before undo and redo: no list points at an action that is new in it.
+
+    A copy is listed a moment after it was made, by no step of undo. Where the text is the same in two steps, Blender
+    leaves it in memory as it is, and an action that is gone would still be pointed at.
+    """
+    _set_aside.clear()
+    texts: Any = bpy.data.texts
+    for text in filter(is_local, texts):
+        entries = text.motionbridge_actions.entries
+        places = np.zeros(len(entries), np.int32)
+        entries.foreach_get("place", places)
+        for row in np.flatnonzero(places < 0).tolist():
+            if entries[row].action is not None:
+                _set_aside.append((text.session_uid, row, entries[row].action.session_uid))
+                entries[row].action = None
+
+
+def put_back_new(*_: Any) -> None:
+    """After undo and redo: lists that Blender left as they were point at those actions again that are still there."""
+    texts: Any = {text.session_uid: text for text in bpy.data.texts} if _set_aside else {}
+    actions = {action.session_uid: action for action in bpy.data.actions} if _set_aside else {}
+    for text, row, action in _set_aside:
+        entries = texts[text].motionbridge_actions.entries if text in texts else ()
+        if row < len(entries) and entries[row].place < 0 and entries[row].action is None:
+            entries[row].action = actions.get(action)
+    _set_aside.clear()
+
+
+for _handler in (set_aside_new, put_back_new):
+    persistent(_handler)  # they outlive the file that is open
+
+
+def _watchers() -> list[tuple[Any, Any]]:
+    handlers: Any = bpy.app.handlers
+    before, after = (handlers.undo_pre, handlers.redo_pre), (handlers.undo_post, handlers.redo_post)
+    return [*((one, set_aside_new) for one in before), *((one, put_back_new) for one in after)]
+
+
+def watch_undo() -> None:
+    """Watch undo and redo."""
+    for handler, called in _watchers():
+        handler.append(called)
+
+
+def stop_watching() -> None:
+    """Watch no more."""
+    for handler, called in _watchers():
+        if called in handler:
+            handler.remove(called)
 
 
 ADDED = AddedProperties(

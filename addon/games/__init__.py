@@ -37,10 +37,12 @@ def register() -> None:
     for one in ADDED:
         one.register()
     properties.watch_changes()
+    action_lists.watch_undo()
 
 
 def unregister() -> None:
     """Take them away."""
+    action_lists.stop_watching()
     properties.stop_watching()
     for one in reversed(ADDED):
         one.unregister()

@@ -363,12 +363,11 @@ class SaveBack(Operation, BackupChoice):
         if is_saved:
             column.label(text="No changes to save", icon="INFO")
             return
-        sentence = (
-            plan_sentence(plan)
-            if not plan.is_as_imported
-            else shown("the file is written as it was imported or last saved")
-        )
-        column.label(text=sentence, icon="GREASEPENCIL", translate=False)
+        sentence = plan_sentence(plan)
+        if plan.is_as_imported:
+            sentence = shown("the file is written as it was imported or last saved")
+        for number, line in enumerate(broken_lines(sentence, LETTERS_SHOWN)):
+            column.label(text=line, icon="BLANK1" if number else "GREASEPENCIL", translate=False)
         details = self.details(plan)
         for line in details[:NAMES_SHOWN]:
             column.label(text=line, icon="DOT", translate=False)

@@ -6,7 +6,7 @@ from pathlib import Path
 import bpy
 import pytest
 
-from addon.blender import action_lists, scope
+from addon.blender import action_lists, compat, scope
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
 from addon.games.xray.motions import files as motion_files
@@ -312,6 +312,53 @@ def test_undo_takes_an_added_motion_out_of_the_list(game):
     assert len(library.motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 6
     bpy.ops.ed.undo()
     assert len(library.motions_of(bpy.data.objects["humanoid"].motionbridge_motion_files[0])) == 5
+
+
+def test_undo_leaves_no_list_that_points_at_an_action_that_is_gone(game):
+    """A moment after each step the copy that plays is listed, as in a window."""
+
+    def moment():
+        rig = bpy.data.objects["humanoid"]
+        activate(rig)
+        library.adopt_copies(omf_codec.OMF, rig)
+        library.hold_used(rig)
+        known = set(bpy.data.actions)
+        file = rig.motionbridge_motion_files[0]
+        found = action_lists.pointers(file)
+        assert known >= {action for action in found if action is not None}
+        return [action.name for action in found if action is not None], len(library.motions_of(file))
+
+    rig = load(game)
+    bpy.ops.ed.undo_push(message="imported")
+    copy = rig.animation_data.action.copy()
+    copy.name = "mine"
+    compat.assign(rig, copy)
+    bpy.ops.ed.undo_push(message="copied")
+    assert moment() == ([*NAMES, "mine"], 6)
+    bpy.data.actions["walk"].motionbridge_motion.motion_name = "renamed"
+    bpy.ops.ed.undo_push(message="renamed")
+    assert moment() == ([*NAMES, "mine"], 6)
+    bpy.ops.ed.undo()
+    assert moment() == ([*NAMES, "mine"], 6)
+    bpy.ops.ed.undo()
+    assert moment() == (NAMES, 5)
+    bpy.ops.ed.redo()
+    assert moment() == ([*NAMES, "mine"], 6)
+    bpy.ops.ed.redo()
+    assert moment() == ([*NAMES, "mine"], 6)
+
+
+def test_undo_keeps_a_new_motion_in_a_list_that_is_the_same_in_both_steps(game):
+    rig = load(game)
+    rig.animation_data.action = bpy.data.actions.new("fresh")
+    bpy.ops.motionbridge.add_motion()
+    bpy.ops.ed.undo_push(message="added")
+    rig.location.x = 1
+    bpy.ops.ed.undo_push(message="moved")
+    for step in (bpy.ops.ed.undo, bpy.ops.ed.redo):
+        step()
+        listed = action_lists.pointers(bpy.data.objects["humanoid"].motionbridge_motion_files[0])
+        assert [action.name for action in listed] == [*NAMES, "fresh"]
 
 
 def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
