@@ -148,11 +148,6 @@ class ClipWriter:
         action.frame_start, action.frame_end = first_frame, first_frame + step * (frames - 1)
 
 
-def frames_per_second(scene: Any) -> float:
-    """The rate a scene plays at."""
-    return float(scene.render.fps / scene.render.fps_base)
-
-
 def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
     """(count,) where keys lie: every ``step`` frames (1 unless a motion was spread over another frame rate)."""
     return (first + step * np.arange(count)).astype(np.float32)

@@ -119,6 +119,11 @@ def go_to(scene: bpy.types.Scene, frame: float) -> None:
     scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
 
 
+def frames_per_second(scene: Any) -> float:
+    """The rate a scene plays at."""
+    return float(scene.render.fps / scene.render.fps_base)
+
+
 @contextmanager
 def kept_frame(context: Context) -> Iterator[Scene]:
     """The scene, whose current frame is as before afterwards; inside another such context after that one.

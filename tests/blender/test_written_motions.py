@@ -23,7 +23,7 @@ from addon.games.xray.motions import library
 from addon.games.xray.motions import timing as motion_timing
 from addon.ui import files
 from addon.ui.bases import ExportHelper
-from addon.ui.xray import motion_files, skeletal
+from addon.ui.xray import motion_files, skeletal, target
 from tests.blender.test_level_panel import Layout
 from tests.blender.test_motions import needs_corpus
 from tests.blender.test_skl_motions import load as load_skeletal
@@ -496,7 +496,7 @@ def test_a_chunk_of_motions_that_is_stored_oddly_leaves_as_it_came(oddity, game,
     for _ in range(2):
         assert bpy.ops.export_scene.xray_omf(filepath=str(other), backup=False, remember=True) == {"FINISHED"}
         assert other.read_bytes() == some.read_bytes()
-        assert motion_files.active_file(rig).path == str(other)  # the panel shows the file that is remembered
+        assert target.active_file(rig).path == str(other)  # the panel shows the file that is remembered
     key(bpy.data.actions["walk"], "root", 3, 0.2)
     assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
     (written,) = [chunk for chunk in read_chunks(Reader(other.read_bytes()), Report()).chunks if chunk.id == motions.id]

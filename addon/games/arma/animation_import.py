@@ -278,7 +278,7 @@ class _Importer:
         place = {bone: number for number, bone in enumerate(rest.bones)}
         rows = [number for number, name in enumerate(named) if name]
         places = [place[named[row]] for row in rows]
-        fps = actions.frames_per_second(self.context.scene)
+        fps = scope.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
         carried = timing.a_phase(clip.step, clip.phases)

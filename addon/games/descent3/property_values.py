@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from ...blender.action import frames_per_second
+from ...blender import scope
 from ...blender.bone_curves import channel_path
 from ...formats.descent3.oof.model import NUMBERS, Kind, Property, parse_property
 from .kinds import PART_KINDS
@@ -149,7 +149,7 @@ def show(context: Context, holder: Object) -> int:
     """Add or remove the drivers of a model's rotors and turrets as its properties say; the number of driven parts."""
     model = holder.motionbridge_descent_model
     wanted = {Kind.ROTATE: model.shows_rotors, Kind.TURRET: model.shows_turrets}
-    rate = frames_per_second(context.scene)
+    rate = scope.frames_per_second(context.scene)
     driven = 0
     for part in holder.children_recursive:
         if not part.motionbridge_descent_part.is_part:

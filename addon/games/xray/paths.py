@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...blender import action as actions
 from ...blender import compat, scope
 from ...blender import path as paths
 from ...blender.properties import keep, kept
@@ -206,7 +205,7 @@ def plan_export(
 ) -> PathPlan:
     """The path of the active object, or along it where it is a curve. Raises `WriteError`."""
     files.warn_of_replacing(file, report)
-    rate = actions.frames_per_second(context.scene)
+    rate = scope.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
         with scope.object_mode(context):  # what is being edited is not in the curve's data yet
             path = paths.along_curve(

@@ -29,12 +29,11 @@ from ..target import (
     active_rig,
     checked_editor_model_of,
     editor_model_of,
-    editor_model_to_export,
     has_mesh,
 )
 from .models import MOTION_ITEMS, PropertiesPanel, draw_holder, draw_references, draw_user_data, import_motions
 from .motion_choices import EditorMotionChoices, rest_is_edited
-from .motion_files import actions_moving
+from .target import actions_moving, editor_model_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

@@ -38,8 +38,8 @@ from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
 from ..sidebar import MotionbridgePanel
-from ..target import level_holder_to_export
 from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
+from .target import level_holder_to_export
 
 if TYPE_CHECKING:
     from ...blender.mesh import Offending
@@ -115,7 +115,8 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
                 step(len(made))
 
             self.each_file(paths, one, report)
-        level_details.lay_out_models([one.holder for one in made if one.kind == "DM"])
+        if models := [one.holder for one in made if one.kind == "DM"]:
+            level_details.lay_out_models(models)
         level_file.show_far(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")

@@ -42,15 +42,14 @@ from ..preferences import model_options
 from ..target import (
     active_model,
     active_rig,
-    game_model_to_export,
     has_mesh,
     likely_rig,
     rig_to_export,
     some_action,
 )
 from . import motion_choices
-from .motion_files import actions_moving
 from .skeletal import draw_rig, rig_to_import_onto
+from .target import actions_moving, game_model_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ...blender import action as blender_action
-from ...blender import bone_curves, compat, scope
+from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -47,6 +46,7 @@ from .motion_choices import (
     worst_error_text,
     written_sentence,
 )
+from .target import actions_moving, active_file
 
 if TYPE_CHECKING:
     from ...games.xray.motions.library import Plan
@@ -190,7 +190,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
             match_scene(context, omf.FRAMES_PER_SECOND, actions[0].frame_range)
-        rate = blender_action.frames_per_second(context.scene)
+        rate = scope.frames_per_second(context.scene)
         if abs(rate - omf.FRAMES_PER_SECOND) > 1e-3 and not self.resample:
             report.note(
                 f"the scene plays {rate:g} frames per second, the game {omf.FRAMES_PER_SECOND:g}; each key of the "
@@ -312,31 +312,6 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         if self.choose == "FILE" and file is not None:
             return library.motions_of(file)
         return some_action(rig, actions_moving(rig))
-
-
-def active_file(rig: Any) -> Any:
-    """The motion file that is chosen in the panel, or None."""
-    files = rig.motionbridge_motion_files if rig is not None else ()
-    return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
-
-
-def actions_moving(rig: Object) -> list[Action]:
-    """The actions of the files of ``rig`` in their order, then those of no file that move bones it has."""
-    ordered = [action for file in rig.motionbridge_motion_files for action in library.motions_of(file)]
-    ordered += [action for file in rig.motionbridge_skeletal_files for action in library.motions_of(file)]
-    known = dict.fromkeys(ordered)
-    return [*known, *(action for action in _actions() if action not in known and _moves(action, rig))]
-
-
-def _actions() -> list[Any]:
-    return list(bpy.data.actions)
-
-
-def _moves(action: Action, rig: Object) -> bool:
-    if action.motionbridge_motion.file or action.motionbridge_skeletal.file:
-        return False
-    bones = (bone_curves.bone_of(curve.data_path) for curve in compat.curves_of(action, rig))
-    return next(filter(None, bones), "") in rig.data.bones
 
 
 def _named(rig: Object, wanted: list[str]) -> list[Action]:

@@ -24,7 +24,7 @@ from ..bases import CALL, BlenderOperator, said
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
 from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
-from .motion_files import active_file
+from .target import active_file
 
 
 class OnMotion(OnAction):

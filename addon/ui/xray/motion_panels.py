@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, IntProperty, StringProperty
 
-from ...blender import action as actions
-from ...blender import action_lists, compat
+from ...blender import action_lists, compat, scope
 from ...blender.typed import Action, Context, Object, Scene
 from ...core import names
 from ...core.errors import WriteError
@@ -26,8 +25,8 @@ from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, come_into, rig_to_export
 from . import hud_tools, motion_choices
-from .motion_files import active_file
 from .motion_operators import OnMotionFile
+from .target import active_file
 
 if TYPE_CHECKING:
     from ...games.xray.models.properties import ModelProperties
@@ -274,7 +273,7 @@ def _draw_motions(layout: bpy.types.UILayout, rig: Object, context: Context) -> 
 
 def _matches(scene: Scene, action: Action) -> bool:
     first, last = motion_timing.drawn_ends(action)
-    same_rate = abs(actions.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
+    same_rate = abs(scope.frames_per_second(scene) - omf.FRAMES_PER_SECOND) < 1e-3
     return same_rate and (scene.frame_start, scene.frame_end) == (first, last)
 
 

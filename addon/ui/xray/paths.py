@@ -21,7 +21,8 @@ from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, i
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
-from ..target import frames_said, match_scene, mover_to_export, note_other_rates
+from ..target import frames_said, match_scene, note_other_rates
+from .target import mover_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

@@ -50,8 +50,8 @@ from ..target import (
     some_action,
 )
 from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList, rest_is_edited
-from .motion_files import actions_moving
 from .motion_panels import EDITOR_MOTIONS
+from .target import actions_moving
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import action as actions
-from ....blender import action_lists, compat, rotation_modes
+from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
 from ....blender.control_law import CONTROLS, keep_baseline
@@ -203,7 +203,7 @@ class Builders:
         self._places = bone_places(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
         self._slot_name = compat.slot_name(rig)
-        self._step = actions.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
+        self._step = scope.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
         self._made: dict[int, tuple[actions.ClipWriter, list[str], list[int]]] = {}
         self.digest = b""
         """`bone_curves.digest_of` the action that was built last."""

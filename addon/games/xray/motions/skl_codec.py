@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import action as actions
-from ....blender import action_lists, compat, pose
+from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.control_law import CONTROLS
 from ....blender.properties import keep, kept
@@ -562,7 +562,7 @@ class SklGatherer(Gatherer):
             return 1.0 / base.frame
         if action.motionbridge_motion.is_motion:
             return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
-        return actions.frames_per_second(bpy.context.scene)
+        return scope.frames_per_second(bpy.context.scene)
 
     def _frames(self, action: Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
