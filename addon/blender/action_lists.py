@@ -30,7 +30,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
-import numpy as np
 from bpy.app.handlers import persistent
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
@@ -388,10 +387,10 @@ def set_aside_new(*_: Any) -> None:
     texts: Any = bpy.data.texts
     for text in filter(is_local, texts):
         entries = text.motionbridge_actions.entries
-        places = np.zeros(len(entries), np.int32)
+        places = [0] * len(entries)
         entries.foreach_get("place", places)
-        for row in np.flatnonzero(places < 0).tolist():
-            if entries[row].action is not None:
+        for row, place in enumerate(places):
+            if place < 0 and entries[row].action is not None:
                 _set_aside.append((text.session_uid, row, entries[row].action.session_uid))
                 entries[row].action = None
 
