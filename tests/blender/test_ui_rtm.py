@@ -170,6 +170,11 @@ def test_a_duplicated_armature_saves_its_own_copy(file):
     assert twin.animation_data.action != rig.animation_data.action
     curve_of(twin.animation_data.action, "head", "location", 0).keyframe_points[0].co[1] += 1
     assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    said = "another armature has an animation of this file; the file gets the one of this armature"
+    assert (
+        f"{said} ({rig.name}: {rig.animation_data.action.name})"
+        in bpy.context.window_manager.motionbridge_report.splitlines()
+    )
     assert file.read_bytes() != before
     bpy.context.view_layer.objects.active = rig
     with pytest.raises(RuntimeError, match="no longer the one that was imported"):

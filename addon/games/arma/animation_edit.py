@@ -68,6 +68,7 @@ def plan_save_back(
         )
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
+    _warn_of_twins(rig, action, report)
     if is_changed_on_disk(action) and not overwrite and not plan.is_saved():
         raise WriteError(
             "the file on disk is no longer the one that was imported",
@@ -77,6 +78,17 @@ def plan_save_back(
         )
     plan.imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     return plan
+
+
+def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
+    """Say which other armatures, such as duplicates of ``rig``, have an animation of the same file."""
+    path, owners = action.motionbridge_animation.path, [owner for owner in bpy.data.objects if owner != rig]
+    listed: list[Any] = [(owner, entry) for owner in owners for entry in owner.motionbridge_animations]
+    for owner, entry in listed:
+        other = entry.action if entry.place >= 0 else None
+        if other is not None and other != action and other.motionbridge_animation.path == path:
+            said = "another armature has an animation of this file; the file gets the one of this armature"
+            report.warn(said, f"{owner.name}: {other.name}")
 
 
 def is_changed_on_disk(action: Action) -> bool:

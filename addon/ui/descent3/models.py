@@ -327,7 +327,8 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
-        for name in ("modifiers", "normals", "anew"):
+        layout.prop(self, "modifiers", text=shown("Apply Modifiers"), translate=False)
+        for name in ("normals", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
         for finding in self._unseen.lines() if self._unseen is not None else ():

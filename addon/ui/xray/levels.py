@@ -212,8 +212,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
-        for name in ("modifiers", "anew"):
-            layout.prop(self, name)
+        layout.prop(self, "modifiers", text=shown("Apply Modifiers"), translate=False)
+        layout.prop(self, "anew")
         draw_backup(layout, self, self.filepath)
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
