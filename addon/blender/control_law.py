@@ -18,7 +18,7 @@ from ..core import affine, control_rig, rotation
 from ..core.model import Clip
 from . import compat
 from .armature import matrices_of
-from .bone_curves import bone_path, digest_of
+from .bone_curves import bone_path, bone_within, digest_of
 from .control_links import RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 if TYPE_CHECKING:
@@ -134,6 +134,14 @@ def taken_apart(rig: Object) -> list[str]:
         for name, target in links.items()
         if target not in bones or (broken and not broken.isdisjoint(_mechanism(controls, target)))
     ]
+
+
+def deleted_controls(rig: Object, action: Action) -> list[str]:
+    """The controls that the controls' keys of ``action`` still name and that are gone: Blender leaves such keys."""
+    controls = controls_of(rig)
+    mine = control_action(rig, action) if controls is not None else None
+    named = (bone_within(curve.data_path) for curve in compat.curves_of(mine, controls)) if mine is not None else ()
+    return [name for name in dict.fromkeys(named) if name and name not in controls.data.bones]
 
 
 def _followed(bone: Any, controls: Object) -> list[str]:

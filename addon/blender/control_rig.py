@@ -20,7 +20,7 @@ from ..core import affine, names
 from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
 from . import bone_curves, compat, control_law, scope
-from .armature import drop_unused_shapes, matrices_of, show_controls
+from .armature import drop_unused_shapes, matrices_of, remember_names, show_controls
 from .bone_curves import ActionTemplate, bone_path, bone_within, write_keys
 from .control_links import (
     LOOKER,
@@ -107,6 +107,7 @@ def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object,
             made.append(one)
             given.append(one.name)
     controls.motionbridge_is_control_rig = True
+    remember_names(armature)
     for bone, name in zip(planned.bones, given, strict=True):
         controls.pose.bones[name].rotation_mode = "QUATERNION"
         controls.data.bones[name][ROLE] = bone.role.value
@@ -564,14 +565,13 @@ def _drop(made: Sequence[Any]) -> None:
     for scene in (found for found in made if isinstance(found, bpy.types.Scene)):
         for shown in list(scene.collection.objects):
             scene.collection.objects.unlink(shown)
-    kinds: dict[type, Any] = {
+    kinds: dict[Any, Any] = {
         bpy.types.Object: bpy.data.objects,
         bpy.types.Armature: bpy.data.armatures,
         bpy.types.Action: bpy.data.actions,
         bpy.types.Scene: bpy.data.scenes,
     }
     for kind, data in kinds.items():
-        unused: Any
         for unused in (found for found in made if isinstance(found, kind)):
             unused.user_clear()
             data.remove(unused, do_unlink=False)

@@ -25,7 +25,7 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, is_moved
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
-from .control_law import CONTROLS, Law, keep_baseline, taken_apart
+from .control_law import CONTROLS, Law, deleted_controls, keep_baseline, taken_apart
 from .control_links import control_action, loose
 from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import HiddenKeys, RotationModes, played
@@ -211,7 +211,7 @@ class ShownActions:
         """Raises `WriteError` where a solo track of the NLA hides every action, unless what is shown is wanted."""
         self._rig, self._hidden, self._report = rig, hidden, report
         self._modes = RotationModes(rig)
-        self._taken_apart = taken_apart(rig)
+        self._taken_apart, self._is_said_of_controls = taken_apart(rig), False
         solo = solo_tracks(rig)
         if solo and hidden is not HiddenKeys.SHOWN:
             raise WriteError(
@@ -257,13 +257,19 @@ class ShownActions:
             )
 
     def _warn_of_controls(self, action: Action) -> None:
-        if self._taken_apart and control_action(self._rig, action) is not None:
+        if self._is_said_of_controls or control_action(self._rig, action) is None:
+            return
+        what, found = "controls were deleted that these bones follow, which", self._taken_apart
+        if not found:
+            what = "controls were deleted that have keys; the bones that they moved"
+            found = deleted_controls(self._rig, action)
+        if found:
             self._report.warn(
-                "controls were deleted that these bones follow, which are exported where Blender shows them now; undo "
-                "that, or choose Remove Control Rig for the bones' own keys",
-                f"{self._rig.name}: {listed(self._taken_apart)}",
+                f"{what} are exported where Blender shows them now; undo that, or choose Remove Control Rig for the "
+                "bones' own keys",
+                f"{self._rig.name}: {listed(found)}",
             )
-            self._taken_apart = []
+            self._is_said_of_controls = True
 
     def _warn_of_slot(self, action: Action) -> None:
         used, exported = compat.used_slot(action, self._rig), compat.suitable_slot(action, self._rig)

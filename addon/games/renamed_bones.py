@@ -17,7 +17,8 @@ import bpy
 
 from ..blender import action_lists, compat, scope
 from ..blender.armature import remember_names
-from ..blender.bone_curves import bone_of, bone_path
+from ..blender.bone_curves import bone_path, bone_within
+from ..blender.control_links import ROLE, controls_of
 from ..blender.properties import is_local
 from ..core.errors import WriteError
 from ..core.report import Report
@@ -54,24 +55,34 @@ def follow_renames(report: Report) -> None:
 
 
 def _know(armature: Armature) -> None:
-    """Version 0.1.0 remembered the names of X-Ray's bones alone, and elsewhere."""
+    """Version 0.1.0 remembered the names of X-Ray's bones alone, and elsewhere; control rigs' were not at first."""
     for bone in armature.bones:
-        if not bone.motionbridge_known_as and bone.motionbridge_xray.is_bone:
+        if bone.motionbridge_known_as:
+            continue
+        if bone.motionbridge_xray.is_bone:
             bone.motionbridge_known_as = bone.motionbridge_xray.imported_name
+        elif bone.get(ROLE) is not None:
+            bone.motionbridge_known_as = bone.name
 
 
 def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
     """Those of the rigs, and those that can mean no other armature, for none has a bone of an old name."""
     old = renames(armature)
     elsewhere = any(name in other.bones for other in bpy.data.armatures if other != armature for name in old)
-    ours: set[Any] = set()
-    for rig in rigs:
-        ours.update(action_lists.used_by(rig))
-        for kind in (motion_files.LISTS, motion_files.SKL_LISTS):
-            ours.update(action_lists.files_of_actions(rig, kind))
+    ours = {action for rig in rigs for action in _actions_of(rig)}
+    objects: Any = bpy.data.objects
+    moved = [owner for owner in objects if controls_of(owner) in rigs]
+    ours |= {action.motionbridge_controls for owner in moved for action in _actions_of(owner)}
     for action in bpy.data.actions:
         if is_local(action) and (action in ours or not elsewhere):
             yield action
+
+
+def _actions_of(rig: Any) -> Iterator[Any]:
+    """What an armature object plays, has in the NLA, and lists in its files."""
+    yield from action_lists.used_by(rig)
+    for kind in (motion_files.LISTS, motion_files.SKL_LISTS):
+        yield from action_lists.files_of_actions(rig, kind)
 
 
 def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
@@ -121,7 +132,7 @@ def follow(
     gone, fresh = found.keys() - set(armature.bones.keys()), set(found.values()) - found.keys()
     for action in actions:
         for bag in compat.all_curve_bags(action):
-            curves = [(curve, bone_of(curve.data_path)) for curve in bag.fcurves]
+            curves = [(curve, bone_within(curve.data_path)) for curve in bag.fcurves]
             named = {bone for _, bone in curves}
             if not named.isdisjoint(gone) or (action not in played and named.isdisjoint(fresh)):
                 _rename_in(bag, curves, found)

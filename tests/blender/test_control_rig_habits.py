@@ -226,7 +226,55 @@ def test_a_muted_control_is_written_as_it_is_shown(rig, game):
     assert radians < 1e-3
 
 
-DELETED = ("FK thigh_l", "FK head", "Left Over calf_l", "Target neck", "Held hand_r", "Pole forearm_l")
+@pytest.mark.parametrize("control", ["IK hand_l", "FK spine", "Torso pelvis"])
+def test_controls_that_are_renamed_keep_their_keys_in_motions_that_do_not_play(rig, game, control):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    bpy.ops.motionbridge.move_motions_to_controls()
+    controls, playing = controls_of(rig), rig.animation_data.action
+    # A switch and what a hand holds have keys of their own.
+    others = [action for action in motions_of(rig) if action != playing]
+    actions.play(bpy.context, rig, others[0])
+    frames = {"first": int(others[0].frame_range[0]), "last": int(others[0].frame_range[1])}
+    activate(rig)
+    bpy.ops.motionbridge.match_controls(to="FK", **frames)
+    actions.play(bpy.context, rig, playing)
+    paths = {curve.data_path for curve in compat.curves_of(others[0].motionbridge_controls, controls)}
+    assert f'pose.bones["IK hand_l"]["{control_rig.PROPERTIES[control_rig.Role.GOAL]}"]' in paths
+    controls.data.bones[control].name = "my own"
+    assert save_back(rig) == {"CANCELLED"}
+    assert path.read_bytes() == before
+    renamed = {path.replace(f'"{control}"', '"my own"') for path in paths}
+    assert {curve.data_path for curve in compat.curves_of(others[0].motionbridge_controls, controls)} == renamed
+    poses = {}
+    for action in others:
+        with control_links.loose(rig):
+            rig.animation_data.action = action
+            frames = control_rig.frames_of(action, rig)
+            poses[action] = frames, shown(rig, frames)
+    for action, (frames, expected) in poses.items():
+        actions.play(bpy.context, rig, action)
+        assert off(shown(rig, frames), expected)[0] < 1e-5
+
+
+def test_controls_that_are_renamed_take_no_keys_of_another_control_rig(rig, game):
+    bpy.ops.motionbridge.move_motions_to_controls()
+    bodies = bodies_in(game / "humanoid.omf")
+    other = load(game)
+    assert other != rig
+    activate(other)
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    bpy.ops.motionbridge.move_motions_to_controls()
+    controls_of(rig).data.bones["IK hand_l"].name = "my own"
+    assert save_back(rig) == {"CANCELLED"}
+    for owner, name in ((rig, "my own"), (other, "IK hand_l")):
+        for action in motions_of(owner):
+            curves = compat.curves_of(action.motionbridge_controls, controls_of(owner))
+            named = {curve.data_path.split('"')[1] for curve in curves}
+            assert {"my own", "IK hand_l"} & named == {name}
+    assert bodies_in(game / "humanoid.omf") == bodies
+
+
+DELETED = ("Torso pelvis", "FK thigh_l", "FK head", "Left Over calf_l", "Target neck", "Held hand_r", "Pole forearm_l")
 
 
 @pytest.mark.parametrize("name", ["", *DELETED])
