@@ -62,23 +62,6 @@ NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
 
 
-@np.errstate(over="ignore", invalid="ignore")  # NaN and infinite values of broken files stay such
-def to_basis(rest: Rest, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
-    """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
-    quaternion_turns, vector_turns = rest.turns
-    # The matrices are orthogonal: transposed they turn the other way.
-    turned = rotations @ quaternion_turns.swapaxes(-1, -2)
-    turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
-    return turned, (translations - rest.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
-
-
-@np.errstate(over="ignore", invalid="ignore")
-def from_basis(rest: Rest, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
-    """The inverse of `to_basis`."""
-    quaternion_turns, vector_turns = rest.turns
-    return rotations @ quaternion_turns, rest.translations[:, None] + locations @ vector_turns
-
-
 @dataclass
 class ClipWriter:
     """Makes actions for one rig. All get the same curves, so a key-less action is made once and copied.
@@ -130,7 +113,7 @@ class ClipWriter:
 
         ``bag`` has the curves; without it the action's first slot.
         """
-        turned, moved = to_basis(self._used, clip.rotations[tracks], clip.translations[tracks])
+        turned, moved = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
         keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
         keys[..., 0] = key_frames(first_frame, frames, step)
@@ -336,7 +319,7 @@ class ClipReader:
         return Gathered(clip, sorted(left_out), [self.rest.bones[place] for place in sorted(others)], muted)
 
     def _clip(self, name: str, rotations: Floats, locations: Floats, keyed: NDArray[np.bool_]) -> Clip:
-        turned, moved = from_basis(self.rest, rotations, locations)
+        turned, moved = self.rest.from_basis(rotations, locations)
         return Clip(
             name,
             list(self.rest.bones),

@@ -128,6 +128,21 @@ class Rest:
         left = rotation.left_matrices(self.rotations)
         return left.swapaxes(-1, -2), rotation.matrices(self.rotations).swapaxes(-1, -2)
 
+    @np.errstate(over="ignore", invalid="ignore")  # NaN and infinite values of broken files stay such
+    def to_basis(self, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
+        """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
+        quaternion_turns, vector_turns = self.turns
+        # The matrices are orthogonal: transposed they turn the other way.
+        turned = rotations @ quaternion_turns.swapaxes(-1, -2)
+        turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
+        return turned, (translations - self.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
+
+    @np.errstate(over="ignore", invalid="ignore")
+    def from_basis(self, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
+        """The inverse of `to_basis`."""
+        quaternion_turns, vector_turns = self.turns
+        return rotations @ quaternion_turns, self.translations[:, None] + locations @ vector_turns
+
 
 def rest_of(rig: Object, root_frame: Floats) -> Rest:
     """The rest pose as Blender stores it.

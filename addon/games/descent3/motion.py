@@ -22,7 +22,6 @@ from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...blender import compat, transforms
-from ...blender.action import to_basis
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...blender.properties import drop, keep, kept
@@ -113,9 +112,9 @@ def _fits(part: Part, report: Report) -> bool:
 def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floats, Floats]]:
     """Times and values of each channel."""
     fixed = np.zeros((len(keys.rotation_times), 3)) + mover.rest.translations[0]
-    rotations, _ = to_basis(mover.rest, keys.rotations[None], fixed[None])
+    rotations, _ = mover.rest.to_basis(keys.rotations[None], fixed[None])
     straight = np.broadcast_to(rotation.IDENTITY, (len(keys.position_times), 4))
-    _, locations = to_basis(mover.rest, straight[None], (part.offset + keys.displacements)[None])
+    _, locations = mover.rest.to_basis(straight[None], (part.offset + keys.displacements)[None])
     tracks = {}
     if part.spin_axis is None:
         tracks["rotation_quaternion"] = keys.rotation_times, rotations[0]
