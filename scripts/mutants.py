@@ -1,11 +1,14 @@
 """Mutation testing, by hand only, never in the gate: would the tests notice if a line of the code were wrong?
 
-    python3 scripts/mutants.py [--count N] [--seed WORD] [--blender VERSION] [--near] [--list FILE] MODULE_OR_FOLDER ...
+    python3 scripts/mutants.py [--count N] [--seed WORD] [--blender VERSION] [--reach FOLDER] [--list FILE]
+                               [--again FILE] MODULE_OR_FOLDER ...
 
-Places are chosen at random (the same for the same seed), cosmic-ray changes each in a copy of the checkout, and the
-tests run: first those that lie where the module's lie, then, where it survives and without ``--near``, all of its
-ring. Modules below `addon/blender`, `addon/games` and `addon/ui` need the wheel of ``--blender``. A survivor is shown
-as a difference; it is equal to the original, or a test is missing. ``--list`` adds one line of JSON for each mutant.
+Places are chosen at random (the same for the same seed), cosmic-ray changes each in a copy of the checkout, and those
+tests run that enter the function it is in: first the fastest, a minute at most, then all of the files these are in.
+Which tests enter which functions is recorded once, by a run of the whole ring; ``--reach`` names a folder to keep that
+in. Modules below `addon/blender`, `addon/games` and `addon/ui` need the wheel of ``--blender``; for the others its
+tests are a second ring. A survivor is shown as a difference; it is equal to the original, or a test is missing.
+``--list`` adds one line of JSON for each mutant, ``--again`` judges the survivors of such a list instead of new ones.
 """
 
 import sys
@@ -19,13 +22,14 @@ import difflib
 import json
 import os
 import random
-import shutil
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts")]
@@ -33,8 +37,10 @@ sys.path[:0] = [str(ROOT / "scripts")]
 from environment import blenders, virtual
 
 LIMIT = 1800
-"""Seconds for one run of tests. A mutant that keeps the tests next to it from ending is noticed by that; where a whole
-ring does not end, nobody knows whether that is its own length."""
+"""Seconds for the tests that enter a function. Where they do not end in time, the mutant is noticed by that."""
+FIRST = 60.0
+"""Seconds that the tests of the first round take together, by the record."""
+RECORDING_LIMIT = 7200
 PURE = ("tests/core", "tests/formats", "tests/test_samples.py", "tests/test_cli.py", "tests/test_convert.py")
 NEEDS_BLENDER = ("blender", "games", "ui")
 
@@ -46,6 +52,8 @@ class Mutant:
     module: Path
     """Below the checkout."""
     operator: str
+    function: str
+    """The innermost around the place; empty where there is none."""
     code: str
 
     def difference(self) -> str:
@@ -55,26 +63,96 @@ class Mutant:
         return "\n".join([f"{self.module}: {self.operator}", *lines])
 
 
+@dataclass(frozen=True)
+class Ring:
+    """A copy of the checkout and where its tests run: in ``version`` of Blender, or without one (None)."""
+
+    checkout: Path
+    version: str | None
+    reach: Path
+    """A folder, where is kept which tests enter which functions."""
+
+    def noticed(self, mutant: Mutant) -> str:
+        """The test that fails because of a mutant that is in the checkout; empty where all pass."""
+        for tests in self._rounds(mutant):
+            names = self.checkout.parent / "tests"
+            names.write_text("\n".join(tests), encoding="utf-8")
+            status, said = self._run(["-x", "--tb=no", f"@{names}"], LIMIT)
+            if status is None:
+                return "a run without an end"
+            if status != 0:
+                failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+                return failed[0].split(" ")[1] if failed else f"status {status}"
+        return ""
+
+    def _rounds(self, mutant: Mutant) -> Iterator[Sequence[str]]:
+        """The fastest tests that enter the function, and then the others of their files."""
+        recorded = self._recorded()
+        entering, module = recorded["functions"], mutant.module.as_posix()
+        keys = [key for key in entering if key.startswith(f"{module}:")]
+        if mutant.function:
+            keys = [f"{module}:{mutant.function}"]
+        indexes = sorted({index for key in keys for index in entering.get(key, ())})
+        names, seconds = zip(*(recorded["tests"][index] for index in indexes), strict=True) if indexes else ((), ())
+        first = [name for name, total in zip(names, accumulate(seconds), strict=True) if total <= FIRST] or names[:1]
+        if first:
+            yield first
+        files = {name.partition("::")[0] for name in names}
+        others = {name for name, _ in recorded["tests"] if name.partition("::")[0] in files}.difference(first)
+        if others:
+            yield sorted(others)
+
+    def _recorded(self) -> dict[str, Any]:
+        file = self.reach / f"reach-{self.version or 'pure'}.json"
+        if not file.exists():
+            print(f"recording which tests enter which functions ({file})", flush=True)
+            tests = ["tests/blender"] if self.version else [test for test in PURE if (self.checkout / test).exists()]
+            named = {"MOTIONBRIDGE_REACH": str(file)}
+            _, said = self._run(["-p", "scripts.reach", "--tb=no", *tests], RECORDING_LIMIT, named)
+            if not file.exists():
+                raise SystemExit(f"The tests wrote no {file}:\n{said}")
+        recorded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
+        return recorded
+
+    def _run(
+        self, arguments: Sequence[str], limit: float, more: Mapping[str, str] | None = None
+    ) -> tuple[int | None, str]:
+        arguments = ["-q", "-p", "no:cacheprovider", *arguments]
+        surroundings = os.environ | blenders.ONE_THREAD | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"} | (more or {})
+        if self.version is None:
+            call = [str(virtual.dev()), "-m", "pytest", *arguments]
+            return blenders.run(call, limit, surroundings, cwd=self.checkout)
+        call = [*blenders.wheel(self.version).started_from(self.checkout), "--background", "--factory-startup"]
+        call += ["--python-exit-code", "1", "--python", str(self.checkout / "tests/run.py"), "--", *arguments]
+        with tempfile.TemporaryDirectory() as user:
+            return blenders.run(call, limit, surroundings | {"BLENDER_USER_RESOURCES": user}, cwd=self.checkout)
+
+
 def main() -> int:
     """Look for mutants in an environment that has cosmic-ray, which is made where it is missing."""
     if (status := virtual.started_again("mutants")) is not None:
         return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("places", nargs="+", type=Path, metavar="MODULE_OR_FOLDER")
+    parser.add_argument("places", nargs="*", type=Path, metavar="MODULE_OR_FOLDER")
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--blender", metavar="VERSION", help="the wheel that tests of games, blender and ui run in")
-    parser.add_argument("--near", action="store_true", help="only the tests next to a module, not all of its ring")
+    parser.add_argument("--reach", type=Path, metavar="FOLDER", help="where the record is kept; it must fit the code")
     parser.add_argument("--list", type=Path, metavar="FILE")
+    parser.add_argument("--again", type=Path, metavar="FILE", help="judge the survivors of this list")
     chosen = parser.parse_args()
     verdicts: Counter[str] = Counter()
     with tempfile.TemporaryDirectory(prefix="motionbridge-mutants-") as folder:
         checkout = Path(folder) / "checkout"
         blenders.copy_checkout(checkout)
-        for mutant in _mutants(chosen.places, chosen.count, random.Random(chosen.seed)):  # noqa: S311
+        kept = (chosen.reach or Path(folder)).absolute()
+        kept.mkdir(parents=True, exist_ok=True)
+        chance = random.Random(chosen.seed)  # noqa: S311
+        mutants = listed_before(chosen.again) if chosen.again else _mutants(chosen.places, chosen.count, chance)
+        for mutant in mutants:
             began = time.monotonic()
-            noticed = _noticed_by(mutant, checkout, chosen.blender, near=chosen.near)
-            verdict = "noticed" if noticed else "UNDECIDED" if noticed is None else "SURVIVED"
+            noticed = _noticed_by(mutant, checkout, chosen.blender, kept)
+            verdict = "noticed" if noticed else "SURVIVED"
             verdicts[verdict] += 1
             said = f"{verdict} by {noticed}" if noticed else verdict
             print(f"{said} ({time.monotonic() - began:.0f} s)\n{mutant.difference()}\n", flush=True)
@@ -94,7 +172,7 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Itera
 
     kinds = {name: plugins.get_operator(name) for name in plugins.operator_names()}
     operators = {name: kind() for name, kind in kinds.items() if not kind.arguments()}
-    found: dict[tuple[Path, object], list[tuple[str, int]]] = {}
+    found: dict[tuple[Path, tuple[tuple[int, int], tuple[int, int]]], list[tuple[str, int]]] = {}
     for module in sorted({path for place in places for path in _modules(place)}):
         nodes = list(ast_nodes(get_ast(module.read_text(encoding="utf-8"))))
         for name, operator in operators.items():
@@ -110,7 +188,40 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Itera
         code = mutate_code(source, operators[name], occurrence)
         if code is not None and _meaning(code) not in (_meaning(source), ""):
             count -= 1
-            yield Mutant(module.resolve().relative_to(ROOT), name.partition("/")[2], code)
+            function = function_at(source, position[0][0])
+            yield Mutant(module.resolve().relative_to(ROOT), name.partition("/")[2], function, code)
+
+
+def listed_before(listed: Path) -> Iterator[Mutant]:
+    """The survivors of a list, where the code still has their line; of equal lines the one nearest to where it was."""
+    for entry in map(json.loads, listed.read_text(encoding="utf-8").splitlines()):
+        head, place, *changed = entry["difference"].splitlines()
+        if entry["noticed"]:
+            continue
+        module, _, operator = head.partition(": ")
+        old, new = ([line[1:] for line in changed if line[0] == sign] for sign in "-+")
+        was = int(place.split()[1].partition(",")[0])
+        file = ROOT / module
+        source = file.read_text(encoding="utf-8") if file.exists() else ""
+        lines = source.splitlines()
+        found = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
+        if not old or not found:
+            print(f"the code has changed since\n{entry['difference']}\n", flush=True)
+            continue
+        at = min(found, key=lambda index: abs(index + 1 + was))
+        lines[at : at + len(old)] = new
+        yield Mutant(Path(module), operator, function_at(source, at + 1), "\n".join([*lines, ""]))
+
+
+def function_at(source: str, line: int) -> str:
+    """The name of the innermost function around a line, decorators too; empty outside of all."""
+    found, shortest = "", sys.maxsize
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef):
+            begins = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
+            if begins <= line <= (node.end_lineno or line) and (node.end_lineno or line) - begins < shortest:
+                found, shortest = node.name, (node.end_lineno or line) - begins
+    return found
 
 
 def _modules(place: Path) -> list[Path]:
@@ -148,60 +259,20 @@ def _meaning(code: str) -> str:
         return ""
 
 
-def _noticed_by(mutant: Mutant, checkout: Path, version: str | None, *, near: bool) -> str | None:
-    """The test that fails; empty where all pass, None where the whole ring did not end in time."""
+def _noticed_by(mutant: Mutant, checkout: Path, version: str | None, kept: Path) -> str:
+    """The test that fails; empty where all pass."""
+    if mutant.module.parts[1] in NEEDS_BLENDER:
+        if version is None:
+            raise SystemExit(f"{mutant.module} needs a Blender: name the version of a wheel with --blender.")
+        rings = [Ring(checkout, version, kept)]
+    else:
+        rings = [Ring(checkout, None, kept), *([Ring(checkout, version, kept)] if version else [])]
     original = (checkout / mutant.module).read_text(encoding="utf-8")
     (checkout / mutant.module).write_text(mutant.code, encoding="utf-8")
     try:
-        rounds = list(_tests(mutant.module, checkout))
-        for tests in rounds[:1] if near else rounds:
-            status, said = _run(tests, mutant.module, checkout, version)
-            if status is None:
-                return None if tests is rounds[-1] else "a run without an end"
-            if status != 0:
-                failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-                return failed[0].split(" ")[1] if failed else f"status {status}"
+        return next(filter(None, (ring.noticed(mutant) for ring in rings)), "")
     finally:
         (checkout / mutant.module).write_text(original, encoding="utf-8")
-    return ""
-
-
-def _tests(module: Path, checkout: Path) -> Iterator[list[str]]:
-    """The tests next to a module, and then all of its ring."""
-    layer, parts = module.parts[1], module.with_suffix("").parts[1:]
-    if layer in NEEDS_BLENDER:
-        words = {".".join(parts), parts[-1]} if parts[-1] != "__init__" else {".".join(parts[:-1])}
-        texts = {path: path.read_text(encoding="utf-8") for path in (checkout / "tests/blender").glob("test_*.py")}
-        near = [path.name for path, text in texts.items() if any(word in text for word in words)]
-        if near:
-            yield [f"tests/blender/{name}" for name in sorted(near)]
-        yield ["tests/blender"]
-        return
-    for length in range(len(parts), 1, -1):
-        folder = checkout.joinpath("tests", *parts[: length - 1])
-        near = [
-            path for path in (folder / parts[length - 1], *folder.glob(f"test_{parts[length - 1]}*")) if path.exists()
-        ]
-        if near:
-            yield [str(path.relative_to(checkout)) for path in near]
-            break
-    yield [test for test in PURE if (checkout / test).exists()]
-
-
-def _run(tests: Sequence[str], module: Path, checkout: Path, version: str | None) -> tuple[int | None, str]:
-    arguments = ["-x", "-q", "-p", "no:cacheprovider", "--tb=no", *tests]
-    surroundings = os.environ | blenders.ONE_THREAD | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"}
-    if module.parts[1] not in NEEDS_BLENDER:
-        return blenders.run([str(virtual.dev()), "-m", "pytest", *arguments], LIMIT, surroundings, cwd=checkout)
-    if version is None:
-        raise SystemExit(f"{module} needs a Blender: name the version of a wheel with --blender.")
-    user = Path(tempfile.mkdtemp(dir=checkout.parent))
-    call = [*blenders.wheel(version).started_from(checkout), "--background", "--factory-startup"]
-    call += ["--python-exit-code", "1", "--python", str(checkout / "tests/run.py"), "--", *arguments]
-    try:
-        return blenders.run(call, LIMIT, surroundings | {"BLENDER_USER_RESOURCES": str(user)}, cwd=checkout)
-    finally:
-        shutil.rmtree(user)
 
 
 if __name__ == "__main__":

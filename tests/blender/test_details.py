@@ -157,6 +157,17 @@ def test_models_are_objects_of_a_collection_in_a_row(tmp_path):
     assert planned(ground)[0].data == data
 
 
+def test_models_in_a_row_do_not_reach_into_each_other():
+    models = []
+    for low, high in ((-3, 5), (-4, 2), (-0.1, 0.1), (0, 0.1)):
+        data = bpy.data.meshes.new("model")
+        data.from_pydata([(low, 0, 0), (high, 0.5, 0), (high, 0.5, 1)], [], [(0, 1, 2)])
+        models.append(bpy.data.objects.new("model", data))
+    level_details.lay_out_models(models, (7, 8, 9))
+    np.testing.assert_allclose([one.location.x for one in models], [7, 16.5, 19.5, 20.6], atol=1e-5)
+    assert {tuple(one.location.yz) for one in models} == {(8, 9)}
+
+
 def test_the_ground_is_coloured_by_the_densest_model(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     names = [made.name for made in ground.data.materials]

@@ -9,7 +9,7 @@ from addon.core.report import Report
 from addon.formats.xray import bones as bone_files
 from addon.formats.xray import object as editor_model
 from addon.formats.xray.object.checks import problems
-from addon.formats.xray.object.chunk_types import ObjectFlags
+from addon.formats.xray.object.chunk_types import ActorTransform, ObjectFlags
 from addon.formats.xray.object.mesh_chunks import Faces, MeshFlags, Points
 from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
 from addon.formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2
@@ -117,6 +117,7 @@ def test_a_rig(tmp_path):
     assert [bone.first(bone_files.Mass).mass for bone in model.bones] == [10, 10]
     assert model.first(ObjectFlags).flags == 1
     assert [part.bones for part in model.parts] == [[b"root", b"Arm"]]
+    assert model.first(ActorTransform).values.tolist() == [[0, 0, 0], [0, 0, 0]]
     path = tmp_path / "new.object"
     path.write_bytes(plan.data)
     found = importing.import_editor_model(bpy.context, path, ModelImportOptions(textures=False), Report())

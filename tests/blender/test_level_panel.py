@@ -71,6 +71,16 @@ def test_sound_occluders_have_a_legend_and_buttons_for_their_faces(samples):
     assert said[-4:] == ["motionbridge.level_check", "motionbridge.level_save_back", "Export", "motionbridge.report"]
 
 
+def test_the_more_sound_a_face_lets_through_the_greener_it_is_and_all_are_opaque(samples):
+    made, _ = imported(samples / "level" / "level.som")
+    colours = {used.name: tuple(used.diffuse_color) for used in made.holder.data.materials}
+    shares = ("0% of sound through, one-sided", "5% of sound through", "60% of sound through")
+    silent, quiet, loud = (colours[f"lets {share}"] for share in shares)
+    assert silent[1] < quiet[1] < loud[1]
+    assert silent[0] == quiet[0] > loud[0]
+    assert [colour[3] for colour in colours.values()] == [1] * len(colours)
+
+
 def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):
     made, _ = imported(samples / "level" / "level.cform", split="SECTOR")
     names = ["materials\\earth", "materials\\bricks", "objects\\tin_roof", "objects\\grille"]

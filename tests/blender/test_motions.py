@@ -423,6 +423,15 @@ def test_motions_of_one_name_each_keep_what_is_theirs(corpus, tmp_path) -> None:
     assert exported(rig, result.actions) == (corpus / "omf" / "usable_items_big.omf").read_bytes()
 
 
+def test_two_motions_of_one_name_leave_as_they_came(humanoid, samples, tmp_path) -> None:
+    rig, _ = humanoid
+    file = tmp_path / "twins.omf"
+    file.write_bytes((samples / "humanoid.omf").read_bytes().replace(b"walk\0", b"idle\0"))
+    result = load_motions(rig, file)
+    assert [action.motionbridge_motion.motion_name for action in result.actions].count("idle") == 2
+    assert exported(rig, result.actions) == file.read_bytes()
+
+
 def test_an_export_with_nla_active_leaves_the_scene_as_it_was(humanoid) -> None:
     rig, result = humanoid
     track = rig.animation_data.nla_tracks.new()
@@ -474,10 +483,11 @@ def on_disk(samples: Path, tmp_path: Path):
     return rig, result, path
 
 
-def save_back(rig, file, if_changed=OtherBase.REFUSE, **options):
+def save_back(rig, file, if_changed=OtherBase.REFUSE, report=None, **options):
     chosen = MotionExportOptions(**options)
+    report = Report() if report is None else report
     return library.plan_save_back(
-        omf_codec.OMF, bpy.context, rig, file, options=chosen, if_changed=if_changed, report=Report()
+        omf_codec.OMF, bpy.context, rig, file, options=chosen, if_changed=if_changed, report=report
     )
 
 
@@ -527,6 +537,19 @@ def test_saving_back_says_first_what_will_change(on_disk) -> None:
     again = save_back(rig, result.file)
     assert again.sentence() == f"{len(result.actions)} motions unchanged"
     assert again.data == path.read_bytes()
+
+
+def test_motions_that_were_not_imported_are_counted_where_the_file_is_gone(on_disk) -> None:
+    rig, result, path = on_disk
+    names = [action.motionbridge_motion.motion_name for action in result.actions]
+    few = load_motions(rig, path, MotionImportOptions(motions={names[0], names[1]}))
+    path.unlink()
+    lost = f"motions of the file that were not imported and cannot be written: {len(names) - 2} ({path.name})"
+    for file, there, said in ((result.file, names, []), (few.file, names[:2], [lost])):
+        report = Report()
+        written = omf.read(save_back(rig, file, report=report).data, "", Report()).motion_set
+        assert [definition.label for definition in written.parameters.definitions] == there
+        assert report.lines() == said
 
 
 def test_renames_deletions_and_order_are_saved_back(on_disk) -> None:

@@ -365,6 +365,8 @@ def test_points_that_were_not_imported_leave_with_their_part():
     assert "points of 'turret', which is no longer in the model" in warnings(report)
     assert "a gun point of a battery is no longer in the model" in warnings(report)
     assert len(points(plan.data, b"GPNT")) == 1
+    for kind in (b"GRND", b"ATCH"):
+        assert len(points(path.read_bytes(), kind)) == len(points(plan.data, kind)) == 1
     assert batteries(plan.data) == [([0], []), ([], [])]
 
 

@@ -545,6 +545,20 @@ def test_a_binarised_file_needs_the_games_hierarchy(walk, tmp_path):
         load(file, hierarchy=HierarchyFrom.FLAT)
 
 
+def test_a_model_cfg_says_which_bone_of_a_binarised_file_is_above_which(walk, tmp_path):
+    file, config = tmp_path / "other.rtm", tmp_path / "bones.cfg"
+    file.write_bytes(walk.read_bytes().replace(b"Pelvis", b"Quelle").replace(b"Spine", b"Stamm"))
+    config.write_text(
+        'class CfgSkeletons { class Man { skeletonBones[] = {"Quelle", "", "Stamm", "Quelle"}; }; };', encoding="ascii"
+    )
+    data = exported(load(file), kind=Encoding.BINARISED, config=str(config))
+    file.write_bytes(data)
+    again = load(file, hierarchy=HierarchyFrom.CONFIG, config=str(config))
+    names, _, matrices = raw_matrices(exported(again, kind=Encoding.PLAIN))
+    assert names == ["quelle", "stamm"]
+    assert np.abs(matrices - raw_matrices(walk.read_bytes())[2]).max() < 5e-4
+
+
 # Saving back and the badge
 
 

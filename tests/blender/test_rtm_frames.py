@@ -294,6 +294,14 @@ def test_phases_run_between_the_files_keys_and_outside_as_they_do_on_the_whole(t
     known = {-3: -1.5, 0: 0.0, 0.5: 0.125, 1: 0.25, 1.5: 0.625, 2: 1.0, 5: 2.5}
     assert {frame: timing.phase_at(action, frame) for frame in known} == known
     assert {timing.frame_of(action, phase) for frame, phase in known.items() if frame % 1 == 0} == {-3, 0, 1, 2, 5}
+    assert [timing.frame_of(action, phase) for phase in (0.1, 0.2, 0.6, 0.7)] == [0, 1, 1, 2]
+
+
+def test_markers_of_a_new_animation_are_events_by_their_share_of_its_length():
+    action = drawn_animation(frames=11).action
+    for frame in (0, 5, 10, 12):
+        action.pose_markers.new("note").frame = frame
+    assert [event.phase for event in timing.of_own_markers(action)] == pytest.approx([0.0, 0.5, 1.0, 1.2])
 
 
 def test_new_animations_keep_to_a_frame_range_that_is_set():

@@ -541,6 +541,18 @@ def test_constraints_are_sampled_and_leave_other_bones_alone(tmp_path):
     assert {one.name.split()[0] for one in change.items} == {"Finger"}
 
 
+def test_a_bone_that_a_constraint_turns_leaves_however_far_bones_may_be_off(tmp_path):
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load(rig, written(tmp_path, made_motion(CURVED))).actions
+    turned = bpy.data.objects.new("turned", None)
+    turned.rotation_euler = (0, 0, 0.3)
+    bpy.context.scene.collection.objects.link(turned)
+    limit = rig.pose.bones["Finger"].constraints.new("COPY_ROTATION")
+    limit.target, limit.mix_mode = turned, "BEFORE"
+    (change,) = planned(rig, [action], tmp_path / "new.skls", millimetres=5000.0).changes.parts
+    assert {one.name.split()[0] for one in change.items} == {"Finger"}
+
+
 def test_bones_below_one_that_is_scaled_to_zero_cannot_be_sampled(tmp_path):
     path = written(tmp_path, made_motion(CURVED))
     rig = rig_of(["root", "arm", "hand", "Finger"])

@@ -1,0 +1,71 @@
+"""Mutants are judged by the tests that enter the function, and survivors are found again after the code moved."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import mutants
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+SOURCE = """A = 1
+def outer():
+    @cached
+    def inner(
+        one,
+    ):
+        return one
+    return inner
+class B:
+    c = 2
+    def method(self): return 3
+"""
+
+
+@pytest.mark.parametrize(
+    ("line", "function"), [(1, ""), (2, "outer"), (3, "inner"), (7, "inner"), (8, "outer"), (10, ""), (11, "method")]
+)
+def test_a_line_belongs_to_the_innermost_function(line, function):
+    assert mutants.function_at(SOURCE, line) == function
+
+
+def test_the_tests_that_enter_a_function_are_recorded_and_those_that_fail_are_not(tmp_path):
+    (tmp_path / "test_one.py").write_text(
+        "from addon.core.report import counted\n"
+        "def test_enters(): assert counted(2, 'bone') == '2 bones'\n"
+        "def test_does_not(): assert True\n"
+        "def test_fails(): assert counted(2, 'bone') == '3 bones'\n"
+    )
+    record = tmp_path / "record.json"
+    call = [sys.executable, "-m", "pytest", "-p", "scripts.reach", "-p", "no:cacheprovider", "-q", str(tmp_path)]
+    done = subprocess.run(
+        call,
+        cwd=ROOT,
+        env=os.environ | {"MOTIONBRIDGE_REACH": str(record)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert "1 failed, 2 passed" in done.stdout
+    recorded = json.loads(record.read_text())
+    tests = [name.rpartition("::")[2] for name, _ in recorded["tests"]]
+    assert sorted(tests) == ["test_does_not", "test_enters"]
+    assert [tests[index] for index in recorded["functions"]["addon/core/report.py:counted"]] == ["test_enters"]
+    assert all(seconds > 0 for _, seconds in recorded["tests"])
+
+
+def test_survivors_of_a_list_are_found_again_at_their_nearest_line(tmp_path, monkeypatch):
+    monkeypatch.setattr(mutants, "ROOT", tmp_path)
+    (tmp_path / "a.py").write_text("x = 1\ndef f():\n    x = 1\n    return x\n")
+    entries = [
+        {"noticed": "a test", "difference": "a.py: NumberReplacer\n@@ -1 +1 @@\n-x = 1\n+x = 0"},
+        {"noticed": "", "difference": "a.py: NumberReplacer\n@@ -9 +9 @@\n-    x = 1\n+    x = 2"},
+        {"noticed": "", "difference": "a.py: NumberReplacer\n@@ -1 +1 @@\n-y = 1\n+y = 0"},
+    ]
+    (tmp_path / "list").write_text("\n".join(map(json.dumps, entries)))
+    (found,) = mutants.listed_before(tmp_path / "list")
+    assert (found.function, found.operator) == ("f", "NumberReplacer")
+    assert found.code == "x = 1\ndef f():\n    x = 2\n    return x\n"
+    assert found.difference() == "a.py: NumberReplacer\n@@ -3 +3 @@\n-    x = 1\n+    x = 2"
