@@ -310,6 +310,23 @@ def test_bones_the_armature_lacks_are_listed_once_and_written_back(humanoid, sam
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
 
 
+def test_a_bone_that_was_deleted_after_the_import_keeps_its_keys_and_is_named_once(humanoid, samples) -> None:
+    rig, result = humanoid
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    leaf = next(bone for bone in rig.data.edit_bones if not bone.children)
+    gone = leaf.name
+    rig.data.edit_bones.remove(leaf)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    options, report = MotionExportOptions(), Report()
+    plan = library.plan_export(
+        omf_codec.OMF, bpy.context, rig, result.actions, "exported.omf", options=options, report=report
+    )
+    assert plan.data == (samples / "humanoid.omf").read_bytes()
+    assert [said.partition(":")[0] for said in report.warnings] == ["bones were deleted"]
+    assert list(report.warnings.values()) == [[gone]]
+
+
 def test_motions_of_another_skeleton_are_refused_before_anything_is_made(humanoid, samples) -> None:
     rig, _ = humanoid
     before = snapshot()

@@ -20,6 +20,7 @@ from ....blender import action as actions
 from ....blender import action_lists, armature
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
+from ....blender.bone_curves import bone_of
 from ....blender.properties import drop
 from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, warn_of_other_kinds
 from ....blender.scope import rows_removed_on_failure
@@ -530,7 +531,7 @@ class Gatherer:
         self.skeleton = skeleton_of(rig, self._now)
         self._shown = ShownActions(rig, options.hidden_keys, report)
         self._files = action_lists.files_of_actions(rig, lists)
-        self._rest_changes: dict[str, list[str]] = {}
+        self._rest_changes, self._deleted = dict[str, list[str]](), dict[str, list[str]]()
 
     def motion(self, action: Action, label: str) -> Any:
         """The motion to write for an action under a name."""
@@ -552,17 +553,24 @@ class Gatherer:
         self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
     ) -> None:
         """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
+        deleted = self._deleted_of(action)
         for path in left_out:
-            if not (reached and is_of_a_rig(path)):
+            if not (reached and is_of_a_rig(path)) and bone_of(path) not in deleted:
                 self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in other_kinds if bone not in reached], action, self.report)
+
+    def _deleted_of(self, action: Action) -> list[str]:
+        """The deleted bones of an action's file, whose keys stay; known once its rest pose was asked for."""
+        file = self._files.get(action)
+        return self._deleted.get(file.name, []) if file is not None else []
 
     def _rest_for(self, action: Action) -> tuple[Rest, set[str]]:
         """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
         file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:
             self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
-            if deleted := motion_files.deleted_bones(file, self._rig):
+            deleted = self._deleted[file.name] = motion_files.deleted_bones(file, self._rig)
+            if deleted:
                 self.report.warn(
                     "bones were deleted: their keys stay as in the file, bones that were below them are written "
                     "relative to their new parents",
