@@ -84,7 +84,8 @@ def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
     """Say which other armatures, such as duplicates of ``rig``, have an animation of the same file."""
     path = action.motionbridge_animation.path
     owners: Any = [owner for owner in bpy.data.objects if owner != rig]
-    for owner, entry in ((owner, entry) for owner in owners for entry in owner.motionbridge_animations):
+    listed = [(owner, entry) for owner in owners for entry in owner.motionbridge_animations]
+    for owner, entry in listed:
         other = entry.action if entry.place >= 0 else None
         if other is not None and other != action and other.motionbridge_animation.path == path:
             said = "another armature has an animation of this file; the file gets the one of this armature"
