@@ -19,7 +19,8 @@ _ENCODING = codecs.charmap_build(_TABLE)
 
 def decode(name: bytes) -> str:
     """A file's name as text; every byte string has one, and `encode` gives it back."""
-    return codecs.charmap_decode(name, "strict", _TABLE)[0]
+    # Nearly all names are ASCII, where both agree; the table takes ten times as long.
+    return name.decode("ascii") if name.isascii() else codecs.charmap_decode(name, "strict", _TABLE)[0]
 
 
 def encode(name: str) -> bytes:

@@ -80,11 +80,8 @@ class Placement:
 
     @classmethod
     def read(cls, reader: Reader) -> Placement:
-        return cls(
-            reader.array("<f4", 3, what="a bone's place"),
-            reader.array("<f4", 3, what="a bone's rotation"),
-            reader.f32("a bone's length"),
-        )
+        numbers = reader.array("<f4", 7, what="a bone's place, rotation and length")
+        return cls(numbers[:3], numbers[3:6], numbers[6])
 
     def write(self, writer: Writer) -> None:
         writer.array(self.offset, "<f4")
@@ -129,7 +126,7 @@ class Breaking:
 
     @classmethod
     def read(cls, reader: Reader) -> Breaking:
-        return cls(reader.f32("a breaking force"), reader.f32("a breaking torque"))
+        return cls(*reader.array("<f4", 2, what="a breaking force and torque"))
 
     def write(self, writer: Writer) -> None:
         writer.f32(self.force)
@@ -159,7 +156,8 @@ class Mass:
 
     @classmethod
     def read(cls, reader: Reader) -> Mass:
-        return cls(reader.f32("a bone's mass"), reader.array("<f4", 3, what="a bone's centre of mass"))
+        numbers = reader.array("<f4", 4, what="a bone's mass and its centre")
+        return cls(numbers[0], numbers[1:])
 
     def write(self, writer: Writer) -> None:
         writer.f32(self.mass)

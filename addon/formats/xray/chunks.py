@@ -151,7 +151,8 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
     """
     try:
         value = known(reader)
-        reader.expect_end("what is known of this chunk")
+        if reader.position != len(reader.data):
+            reader.expect_end("what is known of this chunk")
     except ReadError as wrong:
         report.warn(f"not readable, kept unchanged: {wrong.problem}", reader.chunk)
         return None

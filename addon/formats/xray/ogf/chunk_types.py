@@ -411,13 +411,9 @@ class Shape:
 
     @classmethod
     def read(cls, reader: Reader) -> Shape:
-        return cls(
-            reader.u16("a shape's type"),
-            reader.u16("a shape's flags"),
-            reader.array("<f4", 15, what="a box shape"),
-            reader.array("<f4", 4, what="a sphere shape"),
-            reader.array("<f4", 8, what="a cylinder shape"),
-        )
+        kind, flags = reader.u16("a shape's type"), reader.u16("a shape's flags")
+        numbers = reader.array("<f4", 27, what="a box, a sphere and a cylinder")
+        return cls(kind, flags, numbers[:15], numbers[15:19], numbers[19:])
 
     def write(self, writer: Writer) -> None:
         writer.u16(self.type)
@@ -444,12 +440,9 @@ class Joint:
 
     @classmethod
     def read(cls, reader: Reader, *, breakable: bool, friction: bool) -> Joint:
-        joint = cls(
-            reader.u32("a joint's type"),
-            reader.array("<f4", 3, 4, what="a joint's limits"),
-            reader.f32("a joint's spring"),
-            reader.f32("a joint's damping"),
-        )
+        kind = reader.u32("a joint's type")
+        numbers = reader.array("<f4", 14, what="a joint's limits, spring and damping")
+        joint = cls(kind, numbers[:12].reshape(3, 4), numbers[12], numbers[13])
         if breakable:
             joint.flags = reader.u32("a joint's flags")
             joint.breaking = reader.array("<f4", 2, what="what breaks a joint")
@@ -518,16 +511,8 @@ class IkData:
         material = reader.string("a bone's material")
         shape = Shape.read(reader)
         joint = Joint.read(reader, breakable=layout != IkLayout.ABSOLUTE, friction=bool(version))
-        return IkBone(
-            material,
-            shape,
-            joint,
-            reader.array("<f4", 3, what="a bone's rest rotation"),
-            reader.array("<f4", 3, what="a bone's rest position"),
-            reader.f32("a bone's mass"),
-            reader.array("<f4", 3, what="a bone's centre of mass"),
-            version,
-        )
+        numbers = reader.array("<f4", 10, what="a bone's rest pose and mass")
+        return IkBone(material, shape, joint, numbers[:3], numbers[3:6], numbers[6], numbers[7:], version)
 
     def write(self, writer: Writer) -> None:
         for bone in self.bones:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
+from numpy.typing import NDArray
 
 from ....blender.properties import keep, kept
 from ....core import files, names
@@ -60,43 +61,50 @@ Value = Any
 """What a property holds: a text, a bool, an enum's identifier or identifiers, or float32 numbers (n,)."""
 
 
-def _values(entry: IkBone) -> dict[str, Value]:
-    """Property -> what the file says; ``limit_x.lowest`` is a property of a property."""
+_WIDTHS = {
+    "box_rotation": 9, "box_centre": 3, "box_half_size": 3, "sphere_centre": 3, "sphere_radius": 1,
+    "cylinder_centre": 3, "cylinder_direction": 3, "cylinder_height": 1, "cylinder_radius": 1,
+    **{f"limit_{axis}.{part}": 1 for axis in AXES for part in ("lowest", "highest", "spring", "damping")},
+    "spring": 1, "damping": 1, "mass": 1, "centre_of_mass": 3, "break_force": 1, "break_torque": 1, "friction": 1,
+}  # fmt: skip
+"""How many numbers a property holds, in the order of `_numbers`; ``limit_x.lowest`` is a property of a property."""
+_ENDS = np.cumsum(list(_WIDTHS.values())).tolist()
+_PLACES = [(path, end - width, end) for (path, width), end in zip(_WIDTHS.items(), _ENDS, strict=True)]
+
+
+def _numbers(entry: IkBone) -> NDArray[np.float32]:
+    """All numbers that the file says, one behind the other; old layouts lack the last ones."""
     shape, joint = entry.shape, entry.joint
-    values: dict[str, Value] = {
+    limits = joint.limits.copy()
+    # The file has -max and -min of what the editor shows.
+    limits[:, 0], limits[:, 1] = -joint.limits[:, 1], -joint.limits[:, 0]
+    single = np.array([joint.spring, joint.damping, entry.mass], np.float32)
+    parts = [shape.box, shape.sphere, shape.cylinder, limits.ravel(), single, entry.centre_of_mass]
+    if joint.breaking is not None:
+        parts.append(joint.breaking)
+    if joint.friction is not None:
+        parts.append(np.array([joint.friction], np.float32))
+    return np.concatenate(parts)
+
+
+def _words(entry: IkBone) -> dict[str, Value]:
+    """What the file says besides numbers, by property."""
+    shape, joint = entry.shape, entry.joint
+    words: dict[str, Value] = {
         "material": names.decode(entry.material),
         "shape": _SHAPE_NAMES.get(shape.type, UNKNOWN[0]),
-        "shape_flags": {item[0] for item in SHAPE_FLAGS if shape.flags & item[3]},
-        "box_rotation": shape.box[:9],
-        "box_centre": shape.box[9:12],
-        "box_half_size": shape.box[12:],
-        "sphere_centre": shape.sphere[:3],
-        "sphere_radius": shape.sphere[3:],
-        "cylinder_centre": shape.cylinder[:3],
-        "cylinder_direction": shape.cylinder[3:6],
-        "cylinder_height": shape.cylinder[6:7],
-        "cylinder_radius": shape.cylinder[7:],
+        "shape_flags": {item[0] for item in SHAPE_FLAGS if shape.flags & item[3]} if shape.flags else set(),
         "joint": _JOINT_NAMES.get(joint.type, UNKNOWN[0]),
-        "spring": _row(joint.spring),
-        "damping": _row(joint.damping),
-        "mass": _row(entry.mass),
-        "centre_of_mass": entry.centre_of_mass,
     }
-    for axis, row, negative in zip(AXES, joint.limits, -joint.limits, strict=True):
-        limit = f"limit_{axis}."
-        # The file has -max and -min of what the editor shows.
-        values[limit + "lowest"], values[limit + "highest"] = negative[1:2], negative[0:1]
-        values[limit + "spring"], values[limit + "damping"] = row[2:3], row[3:4]
-    if joint.flags is not None and joint.breaking is not None:
-        values["breakable"] = bool(joint.flags & BREAKABLE)
-        values |= {"break_force": joint.breaking[:1], "break_torque": joint.breaking[1:]}
-    if joint.friction is not None:
-        values["friction"] = _row(joint.friction)
-    return values
+    if joint.flags is not None:
+        words["breakable"] = bool(joint.flags & BREAKABLE)
+    return words
 
 
-def _row(value: Any) -> Any:
-    return np.asarray([value], np.float32)
+def _values(entry: IkBone) -> dict[str, Value]:
+    """Property -> what the file says."""
+    numbers = _numbers(entry)
+    return _words(entry) | {path: numbers[start:end] for path, start, end in _PLACES if end <= len(numbers)}
 
 
 def build(bone: Bone, entry: IkBone) -> None:
@@ -113,18 +121,16 @@ def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, 
     Of a ``new`` bone all numbers are 0 already, and the rest is what `_OF_NEW_BONES` says.
     """
     properties = bone.motionbridge_xray
-    for path, value in _values(entry).items():
-        if isinstance(value, np.ndarray):
-            numbers = value.tolist()
-            if new and not any(numbers):
-                continue
-            value = numbers if len(numbers) > 1 else numbers[0]
-        elif new and value == _OF_NEW_BONES[path]:
-            continue
-        if path in left_out:
+    for name, word in _words(entry).items():
+        if name not in left_out and not (new and word == _OF_NEW_BONES[name]):
+            setattr(properties, name, word)
+    numbers = _numbers(entry).tolist()
+    for path, start, end in _PLACES:
+        part = numbers[start:end]
+        if not part or (new and not any(part)) or path in left_out:
             continue
         owner, _, name = path.rpartition(".")
-        setattr(getattr(properties, owner) if owner else properties, name, value)
+        setattr(getattr(properties, owner) if owner else properties, name, part if end - start > 1 else part[0])
 
 
 def gather(bone: Bone, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:
