@@ -188,6 +188,9 @@ def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:
     a, b, c = np.ascontiguousarray(triangles.T)
     low, high = np.minimum(a, b), np.maximum(a, b)
     corners = np.stack([np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)])
+    keys = np.sort(_hashed(corners.T))
+    if not (keys[1:] == keys[:-1]).any():
+        return np.zeros(0, np.int64)
     return np.flatnonzero(first_of_equal(corners.T) != np.arange(len(triangles)))
 
 

@@ -184,9 +184,12 @@ def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: in
     # Of several written to one place the last stays: backwards, that is the first corner.
     first[flat[::-1]] = np.arange(len(flat))[::-1]
     vertex = flat.copy()
-    other = np.flatnonzero(ref != ref[first[flat]])
-    other = other[(table[ref[other]] != table[ref[first[flat[other]]]]).any(axis=1)]
-    group = polygons.row_groups(np.concatenate([flat[other, None], table[ref[other]]], axis=1))
+    spoken = ref[first] if len(ref) else first
+    other = np.flatnonzero(ref != spoken[flat])
+    here, there = table.take(ref[other], axis=0), table.take(spoken[flat[other]], axis=0)
+    differs = np.flatnonzero((here != there).any(axis=1))
+    other, here = other[differs], here[differs]
+    group = polygons.row_groups(np.concatenate([flat[other, None], here], axis=1))
     vertex[other] = points + group
     more = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
     more[group] = other

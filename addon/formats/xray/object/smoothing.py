@@ -70,10 +70,11 @@ class Sides:
         self.edge = np.empty(len(order), np.int64)
         self.edge[order] = np.cumsum(differs)
         differs[:1] = True
-        speaker = order[differs]
+        # By numbers: indexing by truth values takes three times as long.
+        speaker = order[np.flatnonzero(differs)]
         self.ends = np.stack([self.first[speaker], self.second[speaker]], axis=1)
-        together = ~differs[1:]
-        self.mine, self.theirs = order[:-1][together], order[1:][together]
+        together = np.flatnonzero(~differs[1:])
+        self.mine, self.theirs = order[together], order[together + 1]
 
 
 def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
@@ -116,8 +117,9 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
 
 def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
     """How many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
-    hard, edge = hard_sides(groups).ravel(), sides.edge[sides.mine]
-    return int(((hard[sides.mine] != hard[sides.theirs]) & (np.bincount(sides.edge)[edge] == 2)).sum())
+    hard = hard_sides(groups).ravel()
+    apart = np.flatnonzero(hard[sides.mine] != hard[sides.theirs])
+    return int((np.bincount(sides.edge)[sides.edge[sides.mine[apart]]] == 2).sum()) if len(apart) else 0
 
 
 def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:

@@ -8,6 +8,8 @@ import pytest
 from addon.core.model import VertexWeights
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
+from addon.formats.xray.chunks import Chunk, Section
+from addon.formats.xray.object.document import Mesh, Model
 from addon.formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from addon.formats.xray.object.mapping import decode_mesh, decode_skeleton
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
@@ -207,3 +209,11 @@ def test_normals_of_a_new_mesh_lie_in_their_own_chunk():
     bodies = {section.chunk.id: section.value for section in new.sections}
     assert list(bodies) == [0x1000, 0x1001, 0x1004, 0x1002, 0x1010, 0x1005, 0x1006, 0x1014, 0x1008, 0x1009, 0x1012]
     assert bodies[0x1014].normals.reshape(-1, 3).tolist() == [[0, 0, -1]] * 6
+
+
+def test_points_without_faces_are_vertices():
+    points, faces = Points(np.arange(6, dtype=np.float32).reshape(2, 3)), Faces(np.zeros((0, 3, 2), np.uint32))
+    mesh = Mesh([Section(Chunk(number, b""), value) for number, value in ((0x1005, points), (0x1006, faces))])
+    made = decode_mesh(mesh, Model([]), Report())
+    assert made.positions.tolist() == [[0, 2, 1], [3, 5, 4]]
+    assert not len(made.corners)
