@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 import mmap
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -18,6 +21,23 @@ def keep_freed_memory() -> None:
     large freed, up to 32 MB; this one is never touched. Elsewhere this does nothing.
     """
     np.empty(_SETTLES, np.uint8)
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """`keep_freed_memory`, and Python does not look for objects that only hold each other until the end.
+
+    It would do so every few hundred objects; what imports make stays, and hardly anything of it holds itself. In a
+    Blender with 70,000 objects of Python each thorough look takes 37 ms.
+    """
+    keep_freed_memory()
+    enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if enabled:
+            gc.enable()
 
 
 def scratch(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:

@@ -1,11 +1,12 @@
 """Arrays for a moment: what they hold, and that their memory goes back."""
 
+import gc
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from addon.core.scratch import scratch
+from addon.core.scratch import scratch, undisturbed
 
 STATM = Path("/proc/self/statm")
 
@@ -36,3 +37,29 @@ def test_its_memory_goes_back_at_once():
     assert view[0] != 0
     del view
     assert held() - before < 2_000_000
+
+
+def test_undisturbed_work_is_not_interrupted_by_collections_and_they_go_on_afterwards():
+    seen = []
+
+    @undisturbed()
+    def work():
+        with undisturbed():
+            seen.append(gc.isenabled())
+        seen.append(gc.isenabled())
+        raise ValueError("broken")
+
+    with pytest.raises(ValueError, match="broken"):
+        work()
+    assert seen == [False, False]
+    assert gc.isenabled()
+
+
+def test_undisturbed_leaves_collections_off_where_they_were_off():
+    gc.disable()
+    try:
+        with undisturbed():
+            pass
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

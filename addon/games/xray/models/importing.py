@@ -25,7 +25,7 @@ from ....core import files, names
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.model import Material, Mesh, PolygonMesh, Skeleton
 from ....core.report import Report
-from ....core.scratch import keep_freed_memory
+from ....core.scratch import undisturbed
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
@@ -102,6 +102,7 @@ class ImportedModel:
         return list(dict.fromkeys([self.holder, *self.meshes]))
 
 
+@undisturbed()
 def import_model(
     context: Context,
     path: Path | str,
@@ -116,7 +117,6 @@ def import_model(
     ``tree`` the folders it refers to, ``into`` a collection; without them those that the ``options`` name.
     Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
     """
-    keep_freed_memory()
     path = Path(path)
     data = files.read_file(path)
     document = ogf.read(data, str(path), report)
@@ -146,8 +146,9 @@ def import_model(
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
     gather_below(holder, made, into)
     _remember(holder, document, path, data)
-    digest = hashlib.sha256(data).hexdigest()
-    result = ImportedModel(holder, rig, made, references_of(document, tree), motion_set_of(document), digest)
+    inside = motion_set_of(document)
+    digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
+    result = ImportedModel(holder, rig, made, references_of(document, tree), inside, digest)
     missing = [reference.name for reference in result.references if not reference.files]
     for name in missing:
         report.note("a motion file of the model was not found; set the game folder in the preferences", name)
@@ -302,11 +303,11 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
 # Models of the editor -------------------------------------------------------------------------------------------------
 
 
+@undisturbed()
 def import_editor_model(
     context: Context, path: Path | str, options: ModelImportOptions, report: Report
 ) -> ImportedModel:
     """The model at ``path`` in the scene, selected, its armature active. Raises `ReadError` if nothing can be shown."""
-    keep_freed_memory()
     path = Path(path)
     data = files.read_file(path)
     document = editor_model.read(data, str(path), report)
