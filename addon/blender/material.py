@@ -55,10 +55,9 @@ def build(
     if made.node_tree is None:
         # Since 5.0 every material has nodes, and asking for them is out of date.
         made.use_nodes = True
-    _build_nodes(made.node_tree, image, see_through=see_through, pictures=pictures)
+    _build_nodes(made.node_tree, image, colour, see_through=see_through, pictures=pictures)
     if image is not None:
         made[PICTURE] = image
-    _surface(made.node_tree).inputs["Base Color"].default_value = colour
     made.diffuse_color = colour
     return made
 
@@ -81,10 +80,8 @@ def build_coloured(
     made.diffuse_color = colour
     if made.node_tree is None:
         made.use_nodes = True
-    _build_nodes(made.node_tree, None)
     tree = made.node_tree
-    surface = _surface(tree)
-    surface.inputs["Base Color"].default_value = colour
+    surface = _build_nodes(tree, None, colour)
     if back is not None:
         side = tree.nodes.new("ShaderNodeNewGeometry")
         mix = tree.nodes.new("ShaderNodeMixRGB")
@@ -109,13 +106,15 @@ def _existing(material: core_model.Material, image: bpy.types.Image | None) -> A
     return None
 
 
-def _build_nodes(tree: Any, image: Any, *, see_through: bool = False, pictures: int = 1) -> None:
-    # What a new material comes with: a surface that leads to the output.
+def _build_nodes(
+    tree: Any, image: Any, colour: tuple[float, ...], *, see_through: bool = False, pictures: int = 1
+) -> Any:
+    """The node of the surface, which a new material comes with, leading to the output."""
     surface = _surface(tree)
-    surface.inputs["Base Color"].default_value = NEUTRAL
+    surface.inputs["Base Color"].default_value = colour
     surface.inputs["Roughness"].default_value = ROUGHNESS
     if image is None:
-        return
+        return surface
     texture = tree.nodes.new("ShaderNodeTexImage")
     texture.location = (surface.location[0] - 300, surface.location[1])
     texture.image = image
@@ -126,6 +125,7 @@ def _build_nodes(tree: Any, image: Any, *, see_through: bool = False, pictures: 
     tree.links.new(texture.outputs["Color"], surface.inputs["Base Color"])
     if see_through:
         tree.links.new(texture.outputs["Alpha"], surface.inputs["Alpha"])
+    return surface
 
 
 def _surface(tree: Any) -> Any:
