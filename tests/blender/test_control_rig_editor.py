@@ -138,3 +138,22 @@ def test_keys_of_controls_behind_the_end_lengthen_a_motion_of_the_editor(samples
     assert {name: motion.last for name, motion in now.items() if name != action.name} == {
         motion.label: motion.last for motion in read(tmp_path / "humanoid.skls").motions if motion.label != action.name
     }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_copy_that_is_posed_leaves_the_original(samples, tmp_path, kind):
+    rig = humanoid(samples)
+    path = written(tmp_path, made_motion(STEPPED, bones=rig.data.bones.keys()))
+    (original,) = load(rig, path, rotation=kind).actions
+    controls = with_rig(rig, [original])
+    copy = original.copy()
+    copy.name = "a copy whose name is first"
+    actions.play(bpy.context, rig, copy)
+    assert copy.motionbridge_controls not in {None, original.motionbridge_controls}
+    key(controls, goal_of(controls), range(2, 5), Matrix.Translation((0.0, 0.02, 0.05)))
+    assert planned(rig, [original], tmp_path / "old.skls").data == path.read_bytes()
+    made = tmp_path / "new.skls"
+    made.write_bytes(planned(rig, [copy], made).data)
+    before, after = (keys_of(*read(file).motions) for file in (path, made))
+    assert {name for name, keys in after.items() if keys != before[name]} <= ARM
+    assert after != before

@@ -9,13 +9,14 @@ from mathutils import Matrix
 
 from addon.blender import action as actions
 from addon.blender import compat, control_links, control_rig, scope
+from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.games.xray.motions import library, omf_codec
 from addon.games.xray.options import MotionExportOptions
 from tests.blender import test_linked
-from tests.blender.test_action_lists import activate, bodies_in, load, names_in
-from tests.blender.test_control_rig import goal_of, key, motions_of, off, shown
+from tests.blender.test_action_lists import activate, bodies_in, duplicated, load, names_in
+from tests.blender.test_control_rig import clips, goal_of, key, motions_of, off, shown
 from tests.blender.test_ui import refusal
 
 RAISED = Matrix.Translation((0.0, 0.02, 0.05))
@@ -313,6 +314,118 @@ def test_an_export_of_one_motion_into_its_file_leaves_the_others(rig, game):
     assert bpy.ops.export_scene.xray_omf(filepath=str(path), **options) == {"FINISHED"}
     assert names_in(path) == list(bodies)
     assert edited(path, bodies) == [action.name]
+
+
+def test_a_renamed_motion_keeps_its_controls(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    action = rig.animation_data.action
+    old = action.motionbridge_motion.imported_name
+    action.name = "not the motion's name"
+    action.motionbridge_motion.motion_name = "stroll"
+    assert save_back(rig) == {"FINISHED"}
+    expected = {"stroll" if name == old else name: body for name, body in bodies.items()}
+    assert bodies_in(path) == expected
+    raise_hand(rig, 1)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, expected) == ["stroll"]
+
+
+def decoded(path, name):
+    return clips(path.read_bytes())[name]
+
+
+@pytest.mark.parametrize("is_posed", [False, True])
+def test_a_frame_range_shortens_a_motion_with_controls(rig, game, is_posed):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    action = rig.animation_data.action
+    before, left = decoded(path, action.name), 11
+    if is_posed:
+        raise_hand(rig, 2, before.frames - 1)
+    first = int(action.frame_range[0])
+    poses = shown(rig, range(first, first + left))
+    action.frame_end = action.frame_start + left - 1
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [action.name]
+    after = decoded(path, action.name)
+    assert after.frames == left
+    keyed = [row for row, bone in enumerate(before.bones) if bone not in ARM]
+    kept = before.rotations[keyed, :left], after.rotations[keyed]
+    assert rotation.angles_between(*kept).max() <= 2 * 2 / 32767
+    again = load(game, motions=action.name)
+    metres, radians = off(shown(again, range(first, first + left)), poses)
+    assert metres < 1e-3  # 16-bit rotations, summed up along the chain of bones
+    assert radians < 1e-3
+
+
+def test_fewer_motions_than_the_file_has_leave_as_they_came(rig, game):
+    bodies = bodies_in(game / "humanoid.omf")
+    bpy.ops.motionbridge.move_motions_to_controls()
+    raise_hand(rig, 1)
+    playing = rig.animation_data.action.name
+    chosen = [name for name in bodies if name != playing][1:3]
+    activate(rig)
+    assert bpy.ops.export_scene.xray_omf(filepath=str(game / "some.omf"), motions=";".join(chosen)) == {"FINISHED"}
+    assert names_in(game / "some.omf") == chosen
+    assert bodies_in(game / "some.omf") == {name: bodies[name] for name in chosen}
+
+
+@pytest.mark.parametrize("is_playing", [False, True])
+def test_a_motion_that_is_deleted_takes_its_controls_along(rig, game, is_playing):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    bpy.ops.motionbridge.move_motions_to_controls()
+    deleted = next(one for one in motions_of(rig) if (one == rig.animation_data.action) == is_playing)
+    copy = deleted.copy()
+    name, controls = deleted.name, deleted.motionbridge_controls
+    activate(rig)
+    assert bpy.ops.motionbridge.delete_motion(action=name) == {"FINISHED"}
+    assert copy.motionbridge_controls == controls, "a copy still has them"
+    assert save_back(rig) == {"FINISHED"}
+    del bodies[name]
+    assert bodies_in(path) == bodies
+    other, gone = rig.animation_data.action, rig.animation_data.action.motionbridge_controls.name
+    activate(rig)
+    assert bpy.ops.motionbridge.delete_motion(action=other.name) == {"FINISHED"}
+    assert gone not in bpy.data.actions
+    assert controls_of(rig).animation_data.action == rig.animation_data.action.motionbridge_controls
+
+
+def test_a_rig_of_another_file_is_appended_beside_one_of_the_same_name(rig, game, tmp_path):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    bpy.ops.motionbridge.move_motions_to_controls()
+    raise_hand(rig, 1, 2)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "posed.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    ours = load(game)
+    bpy.ops.motionbridge.add_control_rig()
+    bpy.ops.motionbridge.move_motions_to_controls()
+    with bpy.data.libraries.load(str(tmp_path / "posed.blend")) as (_, into):
+        into.objects = ["humanoid"]
+    theirs = into.objects[0]
+    bpy.context.scene.collection.objects.link(theirs)
+    bpy.context.scene.collection.objects.link(controls_of(theirs))
+    assert control_links.owns_controls(theirs)
+    assert controls_of(theirs) != controls_of(ours)
+    assert not set(motions_of(ours)) & set(motions_of(theirs))
+    assert save_back(ours) == {"CANCELLED"}
+    assert bodies_in(path) == bodies
+    assert save_back(theirs) == {"FINISHED"}
+    assert edited(path, bodies) == [theirs.animation_data.action.motionbridge_motion.imported_name]
+
+
+def test_a_duplicate_that_is_posed_and_deleted_leaves_the_file_of_the_original(rig, game):
+    path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    copy = duplicated(rig, controls_of(rig))
+    copy = copy if not control_links.is_control_rig(copy) else copy.parent
+    assert controls_of(copy) != controls_of(rig)
+    raise_hand(copy, 1, 2)
+    assert save_back(rig) == {"CANCELLED"}
+    for gone in (controls_of(copy), copy):
+        bpy.data.objects.remove(gone)
+    assert save_back(rig) == {"CANCELLED"}
+    assert bodies_in(path) == bodies
+    raise_hand(rig, 1)
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [rig.animation_data.action.motionbridge_motion.imported_name]
 
 
 @pytest.fixture(scope="module")

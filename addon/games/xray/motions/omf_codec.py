@@ -20,6 +20,7 @@ from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
 from ....blender.control_law import CONTROLS, keep_baseline
+from ....blender.control_links import users_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import HiddenKeys, played
 from ....blender.sampling import Reach, Sampler, warn_of_muted
@@ -602,11 +603,11 @@ def move(file: MotionFile, action: Action, steps: int) -> None:
 
 
 def delete(file: MotionFile, action: Action) -> None:
-    """Remove an action, and its motion from the file when that is saved next.
+    """Remove an action with that of its controls, and its motion from the file when that is saved next.
 
     An action that another armature's file lists too stays there.
     """
-    motion = action.motionbridge_motion
+    motion, controls = action.motionbridge_motion, action.motionbridge_controls
     place = action_lists.members(file, LISTS)[action]
     if place >= 0:
         gone = file.deleted.add()
@@ -614,3 +615,5 @@ def delete(file: MotionFile, action: Action) -> None:
     action_lists.remove(file, action, LISTS)
     if not action_lists.is_listed(action, LISTS):
         bpy.data.actions.remove(action)
+        if controls is not None and not users_of(controls):
+            bpy.data.actions.remove(controls)
