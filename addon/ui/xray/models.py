@@ -48,8 +48,7 @@ from ..target import (
     some_action,
 )
 from . import motion_choices
-from .skeletal import draw_rig, rig_to_import_onto
-from .target import actions_moving, game_model_to_export
+from .target import actions_moving, draw_rig, game_model_to_export, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan

@@ -8,7 +8,6 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action_lists, scope
-from ...blender.properties import refuse_linked
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -51,7 +50,7 @@ from ..target import (
 )
 from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList, rest_is_edited
 from .motion_panels import EDITOR_MOTIONS
-from .target import actions_moving
+from .target import actions_moving, draw_rig, rig_to_import_onto
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -150,28 +149,6 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         if self.match_scene:
             match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
         note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
-
-
-def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
-    """Which armature is meant, or that there is none."""
-    rig = likely_rig(context)
-    if rig is None:
-        layout.label(text="No armature is active", icon="ERROR")
-    else:
-        layout.label(text=shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
-
-
-def rig_to_import_onto(context: Context, report: Report) -> Object:
-    """The active armature, or the only one there is. Raises `ReadError`."""
-    rig = likely_rig(context)
-    if rig is None:
-        raise ReadError(
-            "no armature is active", remedy="Import the model (.ogf) this belongs to, and click its armature"
-        )
-    refuse_linked((rig,))
-    if rig != active_rig(context):
-        report.note("no armature is active: the only one in the scene is used", rig.name)
-    return rig
 
 
 class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):

@@ -5,13 +5,37 @@ from typing import Any
 import bpy
 
 from ...blender import bone_curves, compat
+from ...blender.properties import refuse_linked
 from ...blender.typed import Action, Context, Object
-from ...core.errors import WriteError
-from ...core.report import counted_plural
+from ...core.errors import ReadError, WriteError
+from ...core.report import Report, counted_plural
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels.properties import DRAWN_KINDS, holder_of
 from ...games.xray.motions import library
-from ..target import active_model, active_rig, editor_model_of, objects_of
+from .. import bases
+from ..target import active_model, active_rig, editor_model_of, likely_rig, objects_of
+
+
+def rig_to_import_onto(context: Context, report: Report) -> Object:
+    """The active armature, or the only one there is. Raises `ReadError`."""
+    rig = likely_rig(context)
+    if rig is None:
+        raise ReadError(
+            "no armature is active", remedy="Import the model (.ogf) this belongs to, and click its armature"
+        )
+    refuse_linked((rig,))
+    if rig != active_rig(context):
+        report.note("no armature is active: the only one in the scene is used", rig.name)
+    return rig
+
+
+def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
+    """Which armature is meant, or that there is none."""
+    rig = likely_rig(context)
+    if rig is None:
+        layout.label(text="No armature is active", icon="ERROR")
+    else:
+        layout.label(text=bases.shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
 def model_to_export(context: Context, collection: str) -> Object:
