@@ -8,6 +8,7 @@ import pytest
 from addon.core.report import Report
 from addon.formats.xray import level
 from addon.formats.xray.level import geometry, mesh
+from addon.formats.xray.level.document import Kind, Lists
 from tests.formats.xray.level.annotated import SMALL_GEOM, SMALL_LEVEL
 from tests.formats.xray.level_bytes import words
 
@@ -114,6 +115,16 @@ def test_the_first_window_is_drawn_not_the_whole_list():
     assert np.allclose(found.uvs[0], [(512 + 128 / 255) / 1024, 1 + 0.5])
     assert np.allclose(found.light_map_uvs[0], [0.5, 0.25])
     assert not report
+
+
+def test_a_visual_without_windows_is_drawn_whole_beside_one_that_has_some():
+    document, geom, report = small()
+    kinds = document.visuals.entries["kind"]
+    kinds[kinds == Kind.SWI] = Kind.WINDOWS
+    windows = document.visuals.windows
+    windows.lists = Lists(np.array([0, 2, 4, 4]), windows.lists.rows)  # the second is of the fast path
+    rows = mesh.drawn(document, geom, report)
+    assert rows[["visual", "index_base", "triangles"]].tolist() == [(0, 3, 1), (1, 0, 2)]
 
 
 def test_sectors_and_parents():

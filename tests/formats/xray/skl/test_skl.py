@@ -319,7 +319,9 @@ def test_text_and_differences():
     assert list(skl.differences(one, one)) == []
     assert list(skl.differences(one, other)) == ["motion 'walk (3)': bones: root, arm / root, leg"]
     single_one, _ = read(single(7))
-    assert next(skl.dump(single_one)).startswith("chunk 0x1200")
+    lines = list(skl.dump(single_one))
+    assert lines[0].startswith("chunk 0x1200")
+    assert [line.strip() for line in lines if "interval" in line] == ["interval 0.25 0.5"]
     changed, _ = read(single(7).replace(struct.pack("<2f", 0.25, 0.5), struct.pack("<2f", 0.25, 0.75)))
     assert list(skl.differences(single_one, changed)) == [
         "motion 'walk': marks: Left (1 intervals) / Left (1 intervals)"
