@@ -210,7 +210,7 @@ FLAT, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
 TURNS = {Role.ROOT: FLAT, Role.TORSO: FLAT, Role.CHEST: FLAT, Role.FIST: WHEEL, Role.CURL: WHEEL}
 """Of circles that are not around their bone but lie flat, or are wheels about its x axis."""
 WIRE = 2.0
-"""Pixels of a control's lines: dark colors of one pixel are lost on a mesh."""
+"""Pixels of a control's lines: those of one pixel are lost on a mesh."""
 NO_PALETTE = "DEFAULT"
 
 PALETTES: dict[tuple[Part, Side], str] = {
@@ -228,6 +228,23 @@ PALETTES: dict[tuple[Part, Side], str] = {
     (Part.HELPER, Side.NONE): "THEME13",
 }
 """Colour of each part, warm on the left and cold on the right."""
+LINES: dict[tuple[Part, Side], tuple[float, float, float]] = {
+    (Part.SPINE, Side.NONE): (0.96, 0.79, 0.05),
+    (Part.HEAD, Side.NONE): (1.0, 0.45, 0.15),
+    (Part.FACE, Side.NONE): (0.65, 0.85, 0.25),
+    (Part.ARM, Side.LEFT): (1.0, 0.3, 0.3),
+    (Part.HAND, Side.LEFT): (0.8, 0.5, 1.0),
+    (Part.LEG, Side.LEFT): (1.0, 0.4, 0.65),
+    (Part.ARM, Side.RIGHT): (0.35, 0.6, 1.0),
+    (Part.HAND, Side.RIGHT): (0.4, 0.85, 0.95),
+    (Part.LEG, Side.RIGHT): (0.35, 0.85, 0.4),
+    (Part.WEAPON, Side.NONE): (0.3, 0.8, 0.65),
+    (Part.ROOT, Side.NONE): (0.95, 0.95, 0.95),
+    (Part.HELPER, Side.NONE): (0.7, 0.7, 0.7),
+}
+"""The same for the lines of controls: the palettes' own blue and black are lost on Blender's grey."""
+SELECTED, ACTIVE = 0.5, 0.75
+"""How much nearer to white lines are then."""
 
 
 def make_readable(rig: Object) -> int:
@@ -322,6 +339,18 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
         sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)
     _sort(controls.data, shown, Body(parts, sides, is_body=True))
+    for control, part, side in zip(shown, parts, sides, strict=True):
+        line = LINES.get((part, side if part in SIDED else Side.NONE))
+        if line is not None:
+            _draw_lines(control.color, np.array(line))
+
+
+def _draw_lines(color: Any, line: Floats) -> None:
+    """Lines of a bone have a color of their own, and are lighter while it is selected or active."""
+    color.palette = "CUSTOM"
+    color.custom.normal, color.custom.select, color.custom.active = (
+        line + share * (1.0 - line) for share in (0.0, SELECTED, ACTIVE)
+    )
 
 
 # Colours and collections ---------------------------------------------------------------------------------------------

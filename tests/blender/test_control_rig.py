@@ -142,6 +142,26 @@ def test_the_pose_is_the_same_on_every_frame(model):
             goal["ik"] = 1.0
 
 
+@pytest.mark.parametrize("model", SKELETONS + REAL)
+def test_lines_of_controls_stand_out_from_a_dark_background(model):
+    _, controls, _ = with_rig(model)
+    grey = 0.24  # of Blender's viewport
+    shown = [bone for bone in controls.data.bones if any(found.is_visible for found in bone.collections)]
+    assert len(shown) > 10
+    for bone in shown:
+        states = [getattr(bone.color.custom, state)[:] for state in ("normal", "select", "active")]
+        lights = [float(np.dot((0.2126, 0.7152, 0.0722), state)) for state in states]
+        assert bone.color.palette == "CUSTOM", bone.name
+        assert lights[0] > 1.75 * grey, bone.name
+        assert lights == sorted(set(lights)), bone.name
+    left, right = (
+        {bone.color.custom.normal[:] for bone in shown if f"{side}_hand" in bone.name or f"hand_{side}" in bone.name}
+        for side in "lr"
+    )
+    assert left
+    assert not left & right
+
+
 @pytest.mark.parametrize("model", REAL)
 def test_limbs_of_real_skeletons_have_goals(model):
     _, controls, _ = with_rig(model)
