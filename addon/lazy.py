@@ -38,6 +38,7 @@ MODULES: dict[str, tuple[str, ...]] = {
     "formats.descent3": ("oof",),
     "formats.xray": (
         "cform",
+        "conversion",
         "details",
         "omf",
     ),

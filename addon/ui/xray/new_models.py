@@ -11,6 +11,7 @@ from ...blender import compat, scope
 from ...blender.typed import Context
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...formats.xray import conversion
 from ...games.xray.bones import values
 from ...games.xray.bones.properties import SHAPES, known
 from ...games.xray.levels import materials as level_materials
@@ -133,7 +134,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         rig = active_rig(context)
         with scope.object_mode(context):
             making.set_up(rig)
-            number = values.take(rig, values.bone_order_of(path), report)
+            number = values.take(rig, conversion.bone_order_of(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
         return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
 

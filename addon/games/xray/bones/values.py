@@ -21,6 +21,7 @@ from ....core.changes import ENGLISH, Words
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted_plural, listed, said_of
 from ....formats.xray import bones as bones_format
+from ....formats.xray import conversion
 from ....formats.xray.bones import (
     Bones,
     Breaking,
@@ -36,7 +37,6 @@ from ....formats.xray.bones import (
     new_bones,
     with_bones,
 )
-from ....formats.xray.conversion import BoneOrder, bone_order_of
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
 from ..motions import files as motion_files
 from . import properties as bone_properties
@@ -44,6 +44,7 @@ from .properties import AXES, JOINTS, SHAPE_FLAGS, SHAPES, UNKNOWN, game_name, k
 
 if TYPE_CHECKING:
     from ....blender.typed import Bone, Object
+    from ....formats.xray.conversion import BoneOrder
     from ....formats.xray.ogf.chunk_types import IkBone
     from .properties import BoneProperties
 
@@ -207,17 +208,15 @@ def _number(items: tuple[tuple[str, str, str, int], ...], identifier: str, other
 
 # Order and parts of another model -------------------------------------------------------------------------------------
 
-__all__ = ["BoneOrder", "bone_order_of", "of_new_model", "take"]
-
 
 def of_new_model(holder: Object) -> BoneOrder:
     """What a new model has taken over from another; nothing of any other object."""
     model = holder.motionbridge_editor_model
     if not model.is_made or not len(model.parts):
-        return BoneOrder()
+        return conversion.BoneOrder()
     bones = sorted((bone.track, bone.name) for part in model.parts for bone in part.bones)
     parts = [(part.name, [bone.name for bone in part.bones]) for part in model.parts]
-    return BoneOrder([name for _, name in bones], parts)
+    return conversion.BoneOrder([name for _, name in bones], parts)
 
 
 def take(rig: Object, order: BoneOrder, report: Report) -> int:
