@@ -167,4 +167,4 @@ def test_what_differs_is_named():
         + " ".join(map(str, b"a.OGF\0".ljust(36, b"\xcd"))),
     ]
     assert list(hog2.differences(one, one)) == []
-    assert len(list(hog2.dump(one))) > 5
+    assert list(hog2.dump(one))[-3:] == ["file 0 6f6e65", "file 1 74776f2e2e2e", "file 2 "]

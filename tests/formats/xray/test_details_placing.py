@@ -47,6 +47,15 @@ def test_any_order_of_faces_is_the_same_file(order):
     assert encoded(points_of(document, order), document)[0] is document
 
 
+def test_what_is_edited_on_a_face_is_its_slots_in_any_order_of_faces():
+    document, order = grid(), [4, 2, 0, 1, 3, 5]
+    points = points_of(document, order)
+    points.attributes[details.SUN].values[:] = np.arange(6) / 15
+    again, _ = encoded(points, document)
+    light = details.decode(again, Report()).values(details.SUN, Domain.VERTEX)
+    np.testing.assert_allclose(light[order], np.arange(6) / 15, atol=1e-6)
+
+
 def test_faces_that_know_no_slot_are_of_the_one_they_stand_in():
     document = grid()
     points = points_of(document, [4, 2, 0, 1, 3, 5])

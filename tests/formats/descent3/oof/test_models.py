@@ -472,6 +472,14 @@ def test_older_versions_become_the_newest(vectors, name):
             assert np.degrees(2 * np.arccos(np.minimum(difference, 1))).max() < 0.05
 
 
+def test_a_part_without_faces_becomes_the_newest_version_too(samples):
+    document = read((samples / "descent3" / "ship.oof").read_bytes(), "ship.oof")
+    document.version = 2000
+    document.sub_objects[5].faces = oof.document.Faces.none()
+    newest = oof.CONVERSIONS["2300"](document, Report())
+    assert [len(part.faces) for part in newest.sub_objects] == [6, 6, 6, 1, 6, 0]
+
+
 def test_the_box_of_a_new_model_lies_where_its_only_part_does():
     """A root's offset counts once, also where the root is the last of the parts."""
     _, found = decoded()

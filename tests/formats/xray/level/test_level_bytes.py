@@ -198,7 +198,11 @@ def test_a_chunk_that_is_not_what_its_id_promises_is_kept(inner):
 
 
 HOSTILE = {
-    "a visual of four billion bytes": (level, with_visuals(words(0, 2**32 - 1), bytes(40)), "visual 0 claims"),
+    "a visual of four billion bytes": (
+        level,
+        with_visuals(words(0, 2**32 - 1), bytes(40)),
+        "visual 0 claims 4294967295 bytes, 40 are left",
+    ),
     "four billion shaders": (
         level,
         SMALL_LEVEL.replace(words(4) + b"\0default", words(2**32 - 1) + b"\0default"),
