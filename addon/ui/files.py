@@ -165,7 +165,11 @@ class ArmatureExport(FileExport):
 
 BASES = (
     ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
-    ("DISK", "File on Disk", "Changes made to the file since import are kept; only your motions are replaced"),
+    (
+        "DISK",
+        "File on Disk",
+        "What Blender has is written as shown, edited or not; everything else in the file stays as it is on disk",
+    ),
     ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
 )
 IMPORTED_BASES = (BASES[0], BASES[2])
