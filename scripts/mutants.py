@@ -54,12 +54,12 @@ class Mutant:
     operator: str
     function: str
     """The innermost around the place; empty where there is none."""
+    source: str
     code: str
 
     def difference(self) -> str:
         """What was changed, as a unified difference without context."""
-        before = (ROOT / self.module).read_text(encoding="utf-8").splitlines()
-        lines = list(difflib.unified_diff(before, self.code.splitlines(), lineterm="", n=0))[2:]
+        lines = list(difflib.unified_diff(self.source.splitlines(), self.code.splitlines(), lineterm="", n=0))[2:]
         return "\n".join([f"{self.module}: {self.operator}", *lines])
 
 
@@ -189,7 +189,7 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Itera
         if code is not None and _meaning(code) not in (_meaning(source), ""):
             count -= 1
             function = function_at(source, position[0][0])
-            yield Mutant(module.resolve().relative_to(ROOT), name.partition("/")[2], function, code)
+            yield Mutant(module.resolve().relative_to(ROOT), name.partition("/")[2], function, source, code)
 
 
 def listed_before(listed: Path) -> Iterator[Mutant]:
@@ -210,7 +210,7 @@ def listed_before(listed: Path) -> Iterator[Mutant]:
             continue
         at = min(found, key=lambda index: abs(index + 1 + was))
         lines[at : at + len(old)] = new
-        yield Mutant(Path(module), operator, function_at(source, at + 1), "\n".join([*lines, ""]))
+        yield Mutant(Path(module), operator, function_at(source, at + 1), source, "\n".join([*lines, ""]))
 
 
 def function_at(source: str, line: int) -> str:
