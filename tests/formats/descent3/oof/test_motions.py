@@ -212,8 +212,9 @@ def test_a_range_of_billions_of_ticks_costs_nothing():
     assert oof.encode(found, document)[0] is document
 
 
-def test_keys_without_times_are_kept_but_not_changed():
-    document, found = decoded(model(2000, without=(b"WBAT",)))
+@pytest.mark.parametrize("without", [(b"WBAT",), (b"WBAT", b"PANI")])
+def test_keys_without_times_are_kept_but_not_changed(without):
+    document, found = decoded(model(2000, without=without))
     assert found.parts[0].motion.last == 2
     found.parts[0].name = "other"
     assert oof.encode(found, document)[1].lines == ["other: name"]

@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import (
     BoneNames,
+    Bounds,
     Description,
     GeometryContainer,
     IkData,
@@ -22,6 +23,7 @@ from addon.formats.xray.ogf.chunk_types import (
     MotionReferences,
     MotionReferences2,
     SlidingWindows,
+    Sphere,
     SwiContainer,
     Texture,
     TreeShape,
@@ -221,6 +223,16 @@ def test_the_three_layouts_of_physics_in_version_3():
         assert (physics.bones[1].joint.breaking is None) == (layout == IkLayout.ABSOLUTE)
         assert not report
         assert ogf.write(document) == data
+
+
+def test_bounds_of_version_3_are_chunks_of_their_own():
+    data = small.chunk(1, b"\3\0\0\0") + small.chunk(6, small.floats(-1, -2, -3, 4, 5, 6))
+    data += small.chunk(11, small.floats(1, 2, 3, 7))
+    document, report = read(data)
+    assert not report
+    assert document.first(Bounds).box.tolist() == [[-1, -2, -3], [4, 5, 6]]
+    assert document.first(Sphere).sphere.tolist() == [1, 2, 3, 7]
+    assert ogf.write(document) == data
 
 
 def test_unknown_and_empty_chunks_stay_where_they_are():
