@@ -262,3 +262,19 @@ def test_work_that_is_stopped_leaves_nothing_that_it_needed():
     waiting[0].property_unset("motionbridge_controls")
     bpy.data.actions.remove(made)
     assert differences(before, snapshot()) == []
+
+
+def test_undo_of_all_motions_that_were_moved_leaves_nothing_of_them():
+    rig, _ = imported("humanoid")
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.motionbridge.add_control_rig()
+    bpy.ops.ed.undo_push(message="added")
+    before = names_of_all()
+    assert bpy.ops.motionbridge.move_motions_to_controls() == {"FINISHED"}
+    after = names_of_all()
+    assert {kind for kind, _ in after - before} == {"actions"}
+    bpy.ops.ed.undo_push(message="moved")
+    bpy.ops.ed.undo()
+    assert names_of_all() == before
+    bpy.ops.ed.redo()
+    assert names_of_all() == after
