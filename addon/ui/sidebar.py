@@ -5,7 +5,7 @@ A panel shows while something is active that it is about; the panels of the othe
 
 from typing import TYPE_CHECKING, Any
 
-from ..blender.control_links import moved_by
+from ..blender.control_links import controls_of, moved_by
 from ..blender.typed import Context, Object
 from ..games.arma import properties as arma
 from ..games.descent3 import model_properties
@@ -102,7 +102,8 @@ class ImportPanel(MotionbridgePanel):
             column.menu(menu.__name__, icon="IMPORT")
         layout.operator("motionbridge.new_hud_scene", icon="VIEW_CAMERA")
         draw_bone_display(layout, context)
-        draw_control_rig(layout, context)
+        if controls_of(active_rig(context)) is None:
+            draw_control_rig(layout, context)
         active = moved_by(context.active_object)
         if active is not None and active.type in {"ARMATURE", "MESH", "EMPTY"} and taken_over.is_foreign(active):
             layout.operator("motionbridge.take_over_xray", icon="IMPORT")
@@ -139,7 +140,24 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
         return is_of_a_game(context)
 
 
+class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
+    """What its control rig does, above all else while an armature has one."""
+
+    bl_label = "Control Rig"
+    bl_order = -3
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """An armature with a control rig is active, or its control rig."""
+        return controls_of(active_rig(context)) is not None
+
+    def draw(self, context: Context) -> None:
+        """Switches and buttons."""
+        draw_control_rig(self.layout, context)
+
+
 CLASSES = (
+    MOTIONBRIDGE_PT_control_rig,
     MOTIONBRIDGE_PT_begin,
     MOTIONBRIDGE_PT_import,
 )

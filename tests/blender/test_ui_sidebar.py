@@ -8,6 +8,8 @@ import bpy
 import pytest
 
 import addon.ui
+from addon.blender import scope
+from addon.blender.control_links import is_control_rig
 
 
 def panels(editor: str = "VIEW_3D") -> list[str]:
@@ -62,6 +64,24 @@ IMPORTS = {
     "walk": ("arma_rtm", "arma/walk.rtm", ["Arma Animation"]),
     "ship": ("descent3_oof", "descent3/ship.oof", ["Descent 3 Model"]),
 }
+
+
+@pytest.mark.parametrize("is_of_a_game", [False, True])
+def test_a_control_rig_has_an_open_panel_of_its_own_while_it_is_there(is_of_a_game, samples):
+    if is_of_a_game:
+        bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    else:
+        armature()
+    rig = bpy.context.view_layer.objects.active
+    scope.make_current(bpy.context, [rig], rig)
+    without = panels()
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    assert is_control_rig(bpy.context.active_object)
+    assert panels() == ["Control Rig", *without]
+    scope.make_current(bpy.context, [rig], rig)
+    assert panels() == ["Control Rig", *without]
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert panels() == without
 
 
 @pytest.mark.parametrize("name", IMPORTS)
