@@ -22,6 +22,7 @@ from . import (
     command,
     control_rig,
     descent3,
+    manual,
     menus,
     operation,
     preferences,
@@ -51,6 +52,7 @@ _WITH_MORE: tuple[Any, ...] = (
     badges,
     bases,
     command,
+    manual,
 )
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

@@ -58,9 +58,8 @@ def installed(computer, archive):
 def test_zip_holds_every_module_with_its_data_and_nothing_else(archive):
     with zipfile.ZipFile(archive) as content:
         packed = {name for name in content.namelist() if not name.endswith("/")}
-    sources = {
-        path.relative_to(ROOT / "addon") for suffix in ("py", "json") for path in (ROOT / "addon").rglob(f"*.{suffix}")
-    }
+    kinds = ("py", "json", "html")
+    sources = {path.relative_to(ROOT / "addon") for kind in kinds for path in (ROOT / "addon").rglob(f"*.{kind}")}
     assert packed == {path.as_posix() for path in sources} | {"LICENSE", "blender_manifest.toml"}
 
 

@@ -1,0 +1,121 @@
+"""F1 on a button or field opens the section of the guide that tells of it, in the language of the interface.
+
+Blender asks for the page of what is at the mouse pointer by its name in the API in lower case, such as
+``bpy.ops.import_scene.xray_omf`` or ``bpy.types.motionproperties.speed``. The first pattern that fits decides. The
+pages come with the extension; `scripts/make_manual.py` makes them from the guide.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import bpy
+from bpy.app import translations
+
+MANUAL = Path(__file__).resolve().parents[1] / "manual"
+LANGUAGES = ("en", "ru")
+"""The first one is for every interface that is in none of them."""
+
+_MODEL = "a-model.html"
+_READABLE = f"{_MODEL}#readable-bones"
+_CONTROLS = f"{_MODEL}#control-rig"
+_MOTIONS = "motions.html"
+_SAVING = "saving-back.html"
+_HANDS = "first-person.html"
+_EDITOR = "the-editors-motions-and-bones.html"
+_PATHS = "motion-paths.html"
+_LEVEL = "a-level.html"
+_ARMA = "an-animation-of-arma-or-operation-flashpoint.html"
+_DESCENT = "a-model-of-descent-3.html"
+
+_PAGES: dict[str, tuple[str, ...]] = {
+    f"{_MODEL}#a-new-model": (
+        "ops.motionbridge.bones_as",
+        "ops.motionbridge.choose_game_material",
+        "ops.motionbridge.fit_shapes",
+        "ops.motionbridge.new_game_model",
+        "ops.motionbridge.user_data*",
+        "types.listedgamematerial*",
+    ),
+    _READABLE: ("ops.motionbridge.original_bones", "ops.motionbridge.readable_bones"),
+    _CONTROLS: (
+        "ops.motionbridge.*control*",
+        "ops.motionbridge.hold_bone*",
+    ),
+    f"{_EDITOR}#the-editors-models": (
+        "ops.*.xray_object*",
+        "ops.motionbridge.editor_model*",
+        "ops.motionbridge.take_over_xray*",
+        "types.editor*",
+        "types.surfaceproperties*",
+    ),
+    _EDITOR: (
+        "ops.*.xray_bones*",
+        "ops.*.xray_skl*",
+        "ops.motionbridge.*editor_motion*",
+        "ops.motionbridge.*skeletal*",
+        "types.bonesfileproperties*",
+        "types.skeletal*",
+    ),
+    _SAVING: (
+        "ops.motionbridge.save_back*",
+        "ops.motionbridge.update_status*",
+    ),
+    _PATHS: ("ops.*.xray_anm*", "ops.motionbridge.*path*", "types.pathproperties*"),
+    _LEVEL: (
+        "ops.*.xray_level*",
+        "ops.motionbridge.details*",
+        "ops.motionbridge.level*",
+        "types.*level*",
+        "types.listedmodel*",
+    ),
+    _ARMA: (
+        "ops.*.arma*",
+        "ops.motionbridge.match_scene_to_animation*",
+        "types.animation*",
+        "types.skeletonfiles*",
+    ),
+    _DESCENT: ("ops.*.descent*", "types.battery*", "types.descent*", "types.materialproperties*"),
+    _HANDS: ("ops.motionbridge.*hud*", "ops.motionbridge.attach_weapon*", "types.*hud*"),
+    _MODEL: (
+        "ops.*.xray_ogf*",
+        "ops.motionbridge.add_reference*",
+        "ops.motionbridge.remove_reference*",
+        "types.boneproperties*",
+        "types.jointlimit*",
+        "types.meshproperties*",
+        "types.modelproperties*",
+        "types.motionreferenceproperties*",
+    ),
+    _MOTIONS: (
+        "ops.*.xray_omf*",
+        "ops.motionbridge.*mark*",
+        "ops.motionbridge.*motion*",
+        "ops.motionbridge.*partition*",
+        "ops.motionbridge.match_scene*",
+        "ops.motionbridge.restore_rotation_modes*",
+        "ops.motionbridge.use_action_name*",
+        "types.*mark*",
+        "types.*motion*",
+        "types.partition*",
+    ),
+    "when-something-is-refused.html": ("ops.motionbridge.*",),
+}
+SECTIONS = tuple((f"bpy.{name}", page) for page, names in _PAGES.items() for name in names)
+"""Pattern of names in the API, and the page below the folder of a language."""
+
+
+def section_of() -> tuple[str, tuple[tuple[str, str], ...]]:
+    """What Blender asks for: the address of the pages, and `SECTIONS`."""
+    language = next((one for one in LANGUAGES if translations.locale.startswith(one)), LANGUAGES[0])
+    return f"{(MANUAL / language).as_uri()}/", SECTIONS
+
+
+def register() -> None:
+    """Blender asks here for the pages of everything, and elsewhere for those of what fits nothing."""
+    bpy.utils.register_manual_map(section_of)
+
+
+def unregister() -> None:
+    """Takes that back."""
+    bpy.utils.unregister_manual_map(section_of)
