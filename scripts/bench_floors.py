@@ -3,12 +3,8 @@
 The floor of importing hands the keys, meshes and bones that an import made to Blender again, arrays ready, by the
 fastest calls known. Edges that faces share are left to Blender to find: no file has them. Materials that meshes show,
 and the armature that deforms them, are made as well, since no import can do without; each material is plain. What only
-our imports make is not: bytes kept, and hidden properties. The floor of exporting reads the arrays, and writes as many
-bytes as the file has.
-
-What is seen of bones belongs to the result as meshes do, so the floor makes it: the shapes that they are drawn as,
-their colours and collections, and the values of the file that panels show of them (an `.object` has some 20 for each
-bone). All of them are ready; what to draw a bone as, and what the file says of it, the import has to find out.
+our imports make is not: bytes kept, properties, shapes that bones are drawn as. The floor of exporting reads the
+arrays, and writes as many bytes as the file has.
 """
 
 from __future__ import annotations
@@ -281,31 +277,13 @@ def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> 
 
 
 @dataclass
-class ShapeArrays:
-    """What bones are drawn as: a mesh of triangles, or of edges alone."""
-
-    positions: Any
-    edges: Any
-    corners: Any
-
-
-@dataclass
 class BoneArrays:
-    """The bones of an armature: names, numbers of their parents (-1 for none), lengths, rest matrices as rows.
-
-    ``drawn``: of bones with a shape its name, scale and rotation, by the bone's name; ``palettes`` of coloured bones;
-    ``collections`` the names of their bones; ``values``: bone, properties that hold it or "", property, value.
-    """
+    """The bones of an armature: names, numbers of their parents (-1 for none), lengths, rest matrices as rows."""
 
     names: list[str]
     parents: list[int]
     lengths: list[float]
     matrices: list[list[list[float]]]
-    shapes: dict[str, ShapeArrays]
-    drawn: dict[str, tuple[str, list[float], list[float]]]
-    palettes: dict[str, str]
-    collections: dict[str, list[str]]
-    values: list[tuple[str, tuple[str, ...], str, Any]]
 
 
 def _bone_arrays(rig: Any) -> BoneArrays:
@@ -316,38 +294,7 @@ def _bone_arrays(rig: Any) -> BoneArrays:
         [numbers[bone.parent.name] if bone.parent is not None else -1 for bone in bones],
         [bone.length for bone in bones],
         [[list(row) for row in bone.matrix_local] for bone in bones],
-        {shape.name: _shape_arrays(shape.data) for bone in rig.pose.bones if (shape := bone.custom_shape)},
-        {
-            bone.name: (shape.name, list(bone.custom_shape_scale_xyz), list(bone.custom_shape_rotation_euler))
-            for bone in rig.pose.bones
-            if (shape := bone.custom_shape)
-        },
-        {bone.name: bone.color.palette for bone in bones if bone.color.palette != "DEFAULT"},
-        {found.name: [bone.name for bone in found.bones] for found in rig.data.collections_all},
-        [(bone.name, *row) for bone in bones for row in _values(bone)],
     )
-
-
-def _shape_arrays(mesh: Any) -> ShapeArrays:
-    corners = _got(mesh.loops, "vertex_index", 1, np.int32)
-    return ShapeArrays(
-        _got(mesh.attributes["position"].data, "vector", 3, np.float32),
-        None if len(corners) else _got(mesh.edges, "vertices", 2, np.int32),
-        corners,
-    )
-
-
-def _values(holder: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[tuple[str, ...], str, Any]]:
-    """What our properties of a bone hold, but for hidden ones and those without a value of their own."""
-    for known in holder.bl_rna.properties:
-        name = known.identifier
-        if name in {"rna_type", "name"} or known.is_hidden or not (path or name.startswith("motionbridge_")):
-            continue
-        value = getattr(holder, name)
-        if known.type == "POINTER":
-            yield from _values(value, (*path, name))
-        elif holder.is_property_set(name):
-            yield path, name, list(value) if getattr(known, "is_array", False) else value
 
 
 def _make_bones(arrays: BoneArrays) -> Any:
@@ -363,45 +310,7 @@ def _make_bones(arrays: BoneArrays) -> Any:
     for bone, parent in zip(made, arrays.parents, strict=True):
         bone.parent = made[parent] if parent >= 0 else None
     bpy.ops.object.mode_set(mode="OBJECT")
-    _draw_bones(rig, arrays)
     return rig
-
-
-def _draw_bones(rig: Any, arrays: BoneArrays) -> None:
-    shapes = {name: bpy.data.objects.new(name, _make_shape(shape)) for name, shape in arrays.shapes.items()}
-    bones = rig.data.bones
-    for name, (shape, scale, turn) in arrays.drawn.items():
-        shown = rig.pose.bones[name]
-        shown.custom_shape, shown.use_custom_shape_bone_size = shapes[shape], False
-        shown.custom_shape_scale_xyz, shown.custom_shape_rotation_euler = scale, turn
-    for label, members in arrays.collections.items():
-        made = rig.data.collections.new(label)
-        for name in members:
-            made.assign(bones[name])
-    for name, palette in arrays.palettes.items():
-        bones[name].color.palette = palette
-    for (name, path), rows in groupby(arrays.values, lambda row: row[:2]):
-        holder = bones[name]
-        for part in path:
-            holder = getattr(holder, part)
-        for _, _, field, value in rows:
-            setattr(holder, field, value)
-
-
-def _make_shape(arrays: ShapeArrays) -> Any:
-    mesh: Any = bpy.data.meshes.new("floor")
-    mesh.vertices.add(len(arrays.positions) // 3)
-    mesh.attributes["position"].data.foreach_set("vector", arrays.positions)
-    if arrays.edges is not None:
-        mesh.edges.add(len(arrays.edges) // 2)
-        mesh.attributes[".edge_verts"].data.foreach_set("value", arrays.edges)
-        return mesh
-    mesh.loops.add(len(arrays.corners))
-    mesh.attributes[".corner_vert"].data.foreach_set("value", arrays.corners)
-    mesh.polygons.add(len(arrays.corners) // 3)
-    mesh.polygons.foreach_set("loop_start", np.arange(0, len(arrays.corners), 3, dtype=np.int32))
-    mesh.update(calc_edges=True)
-    return mesh
 
 
 # ---- all of it
