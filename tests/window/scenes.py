@@ -1,6 +1,6 @@
 """Every scene, by name."""
 
-from tests.window import controls, exports, hud, identity, imports, long_work, new_models
+from tests.window import controls, exports, hud, identity, imports, long_work, manual, new_models
 
 SCENES = [
     *imports.SCENES,
@@ -10,4 +10,5 @@ SCENES = [
     *hud.SCENES,
     *new_models.SCENES,
     *controls.SCENES,
+    *manual.SCENES,
 ]
