@@ -60,6 +60,8 @@ _QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)
 _NOWHERE = (-1, -1)
 NEAR = 1e-3
 """Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
+DISTORTED = 1e-3
+"""`affine.distortion` from which on a sampled bone counts as scaled or sheared; rounding leaves less."""
 
 
 @dataclass
@@ -371,8 +373,10 @@ def sample(
     step: float = 1.0,
     frames: tuple[int, int] | None = None,
     bones: Collection[str] | None = None,
-) -> Clip:
-    """The evaluated pose every ``step`` frames of ``action``, parent-local. The scene is as before afterwards.
+) -> tuple[Clip, list[str]]:
+    """The evaluated pose every ``step`` frames of ``action``, parent-local, and the bones that it scales or shears.
+
+    A clip has neither scale nor shear. The scene is as before afterwards.
 
     ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
     where they are not those of `frame_range`. ``bones``: those that the clip is to have, in the order of ``rest``; all
@@ -393,7 +397,9 @@ def sample(
     moved = np.ascontiguousarray(local[..., :3, 3])
     everything = np.ones(len(rows), np.bool_)
     named = [rest.bones[row] for row in rows]
-    return Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
+    distorted = (affine.distortion(local) > DISTORTED).any(axis=1)
+    clip = Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
+    return clip, [named[row] for row in np.flatnonzero(distorted).tolist()]
 
 
 def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:

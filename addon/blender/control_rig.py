@@ -55,7 +55,7 @@ MECHANISM = "Mechanism"
 CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
 RIGID = 1e-5
-"""How far products of a rotation's axes may be off."""
+"""`affine.distortion` that Blender's rounding makes."""
 SCRATCH = ".motionbridge"
 """Name of what exists only while motions are moved: Blender's lists leave out names that begin with a dot."""
 TOGETHER = 250
@@ -422,7 +422,7 @@ class _Transfer:
         if poses is None:
             with loose(self._rig):
                 poses = bone_curves.evaluated_poses(self._context, self._rig, action, frames)
-        return frames, poses if is_rigid(poses) else affine.rigid(poses)
+        return frames, poses if affine.distortion(poses).max(initial=0.0) <= RIGID else affine.rigid(poses)
 
     def channels(
         self, frames: list[NDArray[np.float32]], originals: Floats, solved: _Solved | None
@@ -575,12 +575,6 @@ def _drop(made: Sequence[Any]) -> None:
         for unused in (found for found in made if isinstance(found, kind)):
             unused.user_clear()
             data.remove(unused, do_unlink=False)
-
-
-def is_rigid(poses: Floats) -> bool:
-    """Whether poses (..., 4, 4) are neither scaled nor sheared, but for Blender's rounding."""
-    turns = poses[..., :3, :3]
-    return bool(np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(initial=0.0) <= RIGID)
 
 
 def _depended_on(controls: Object, rows: set[int]) -> set[int]:

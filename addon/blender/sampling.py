@@ -138,6 +138,8 @@ class Sampler:
         self._known = {} if known is None else known
         self._stack, self._is_looking = ExitStack(), False
         self.reach = Reach(rig)
+        self.distorted: dict[Action, list[str]] = {}
+        """The bones that are scaled or sheared where they were looked at, which is not in their clips."""
 
     def __enter__(self) -> Self:
         """Nothing is hidden before there is something to look at."""
@@ -175,7 +177,10 @@ class Sampler:
                 self._known[key] = actions.sample(
                     self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
                 )
-        return rows, self._known[key]
+        posed, distorted = self._known[key]
+        if distorted and not is_loose:
+            self.distorted[action] = distorted
+        return rows, posed
 
     def moved(
         self, action: Action, rest: Rest, fps: float, bones: Collection[str], *, modes: dict[str, str], frames: Any

@@ -149,6 +149,15 @@ def rigid(whole: Floats) -> Floats:
     return matrices(parts).reshape(whole.shape)
 
 
+def distortion(whole: Floats) -> Floats:
+    """(...) of matrices (..., 4, 4): how far products of their axes are from those of a rotation's; 0 neither scales
+    nor shears.
+    """
+    turns = whole[..., :3, :3]
+    result: Floats = np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(axis=(-2, -1))
+    return result
+
+
 def largest_difference(one: Floats, other: Floats) -> Floats:
     """(..., frames) of components (..., 3, 3, frames)."""
     apart = one - other

@@ -52,8 +52,8 @@ def looked_at(monkeypatch):
     return found
 
 
-def planned(rig, **options):
-    report = Report()
+def planned(rig, report=None, **options):
+    report = Report() if report is None else report
     file = rig.motionbridge_motion_files[0]
     return library.plan_save_back(
         omf_codec.OMF,
@@ -326,11 +326,34 @@ def test_a_sampled_clip_has_the_bones_that_were_asked_for(humanoid):
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
     modes = {bone.name: bone.rotation_mode for bone in rig.pose.bones}
     take = partial(actions.sample, bpy.context, rig, imported.actions[0], rest, 30.0, modes=modes)
-    whole, few = take(), take(bones={"hand_l", rest.bones[0]})
+    (whole, _), (few, _) = take(), take(bones={"hand_l", rest.bones[0]})
     rows = [rest.bones.index(bone) for bone in few.bones]
     assert set(few.bones) == {"hand_l", rest.bones[0]}
     assert np.array_equal(few.rotations, whole.rotations[rows])
     assert np.array_equal(few.translations, whole.translations[rows])
+
+
+@pytest.mark.parametrize("how", ["scaled", "sheared", "turned"])
+def test_scale_and_shear_of_constraints_are_said_before_writing(humanoid, how):
+    """The child of a scaled bone is shown larger, too, but its own pose relative to it is as it was."""
+    rig, imported = humanoid
+    bone = rig.pose.bones["forearm_l"]
+    target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.scale = (1.0, 1.0, 1.0) if how == "turned" else (1.0, 1.5, 1.0)
+    if how == "sheared":
+        rig.scale = (1.0, 2.0, 1.0)
+    constraint = bone.constraints.new("COPY_ROTATION" if how == "sheared" else "COPY_TRANSFORMS")
+    target.rotation_euler = (0.3, 0.4, 0.5)
+    constraint.target = target
+    report = Report()
+    planned(rig, report)
+    said = [line for line in report.lines() if "no scale or shear" in line]
+    if how == "turned":
+        assert said == []
+    else:
+        assert len(said) == 1
+        assert all(f"{action.name}: forearm_l" in said[0] for action in imported.actions)
 
 
 def test_bones_of_an_animation_that_nothing_reaches_are_read_by_their_keys(samples):

@@ -494,6 +494,8 @@ def plan_onto(
         for done, (action, label) in enumerate(zip(chosen, labels, strict=True)):
             gathered.append(gatherer.motion(action, label))
             progress(done + 1)
+    for action, bones in sampler.distorted.items():
+        report.warn("the game stores no scale or shear: bones are written without", f"{action.name}: {listed(bones)}")
     return codec.encode(gatherer, gathered, host, path, options)
 
 
