@@ -56,6 +56,12 @@ def test_a_negative_step_is_as_wide():
     assert not untouched(np.array([1.6]), np.array([1.0]), -1.0).any()
 
 
+def test_a_step_that_is_no_number_allows_for_nothing():
+    base = np.array([[0.0, 1.0]])
+    assert untouched(base, base, np.array([np.nan, 0.1])).all()
+    assert untouched(base + 0.04, base, np.array([np.nan, 0.1])).tolist() == [[False, True]]
+
+
 def test_each_axis_has_its_own_step():
     base = np.zeros((2, 3))
     values = np.array([[0.4, 0.4, 0.4], [0.04, 0.04, 0.04]])

@@ -68,7 +68,8 @@ def write_marks(writer: Writer, marks: list[Mark]) -> None:
 
 def decode_marks(marks: list[Mark]) -> list[Marker]:
     """The marks as an animator has them."""
-    return [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in marks]
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        return [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in marks]
 
 
 def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:

@@ -252,6 +252,22 @@ def test_a_motion_without_frames_leaves_as_it_came_and_can_be_edited() -> None:
     assert len(changes.parts[0].items) == 2
 
 
+def test_a_motion_without_frames_leaves_as_it_came_where_a_range_is_no_number() -> None:
+    # Flags, two checksums without keys, the step of each axis, the place.
+    track = b"\x01" + bytes(8) + struct.pack("<3f", 0.5, float("nan"), 0.5) + struct.pack("<3f", 1.0, 2.0, 3.0)
+    keyless = Motion.of(b"walk", 0, [track])
+    motions, changes = encode([decode_motion(keyless, ["bone0"])], set_of(keyless))
+    assert (motions.library.motions[0].body, changes.parts) == (keyless.body, [])
+
+
+def test_marks_of_signalling_nans_are_kept_without_an_alarm() -> None:
+    marks = struct.pack("<I", 1) + b"Left\r\n" + struct.pack("<I", 1) + bytes.fromhex("0100a07f") * 2
+    data = omf_file([motion(b"walk", TRACKS[2])], parameters(4, [b"root"], [definition(b"walk", 0, marks)]))
+    document = load(data)
+    motions, _ = encode(decode(document.motion_set, Report()), document.motion_set)
+    assert omf.write(document.with_motion_set(motions)) == data
+
+
 def test_a_motion_without_tracks_is_refused() -> None:
     with pytest.raises(WriteError, match="'walk' has no tracks"):
         encode([identity_clip(1, 1)], set_of(Motion.of(b"walk", 1, [])))
