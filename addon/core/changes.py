@@ -174,10 +174,14 @@ class Changes:
             (metres if item.name.endswith(("X", "Y", "Z")) else radians).append(item.error)
         return max(metres), max(radians)
 
+    def _only_adds(self) -> bool:
+        others = self.lines or self.renamed or self.deleted.total()
+        return bool(self.parts) and all(part.new for part in self.parts) and not others
+
     def sentence(self, words: Words | None = None) -> str:
         """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on.
 
-        Without ``words`` in English.
+        A file that has nothing but new parts does not say ``0 unchanged``. Without ``words`` in English.
         """
         told = words or ENGLISH
         if self.new:
@@ -196,7 +200,7 @@ class Changes:
             said.append(told.said("{} added").format(told.counted(number, noun)))
         for noun, number in self.deleted.items():
             said += [told.said("{} deleted").format(told.counted(number, noun))] if number else []
-        if self.unchanged is not None:
+        if self.unchanged is not None and not (self.unchanged == 0 and self._only_adds()):
             rest = told.counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
             said.append(told.said("{} unchanged").format(rest))
         if self.renamed:

@@ -157,6 +157,7 @@ def test_of_a_model_without_such_a_file_a_new_one_is_made():
     found = read(plan.data)
     assert [bone.name for bone in found.bones] == plan.added
     assert len(found.bones) == len(rig.data.bones)
+    assert plan.sentence() == f"{len(found.bones)} added"
     for bone in found.bones:
         ours = rig.data.bones[bone.name].motionbridge_xray
         assert bone.first(Mass).mass == ours.mass

@@ -40,6 +40,10 @@ def test_sentences_are_those_of_english_in_russian_words():
     changes = Changes(parts=parts, unchanged=5, noun="motion", items="channel")
     assert changes.sentence() == "1 motion, 2 channels changed, 1 motion added, 5 unchanged"
     assert changes.sentence(WORDS) == "изменено: 1 анимация, 2 канала; добавлено: 1 анимация; без изменений: 5"
+    added = Changes(parts=parts[1:], unchanged=0, noun="motion")
+    assert (added.sentence(), added.sentence(WORDS)) == ("1 motion added", "добавлено: 1 анимация")
+    added.deleted["motion"] = 1
+    assert added.sentence() == "1 motion added, 1 motion deleted, 0 unchanged"
     changes = Changes(["hull: 12 positions", "hull: faces 3 -> 4", "gun points"])
     assert changes.sentence() == "hull: 12 positions, faces 3 -> 4; gun points changed"
     assert changes.sentence(WORDS) == "изменено: hull: 12 положений, граней 3 -> 4; точки стрельбы"

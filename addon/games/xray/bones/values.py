@@ -278,13 +278,15 @@ class BonesPlan:
     untouched: int = 0
 
     def sentence(self, words: Words | None = None) -> str:
-        """``1 bone changed, 2 added, 40 unchanged``."""
+        """``1 bone changed, 2 added, 40 unchanged``; of a file that has nothing but new bones ``2 added``."""
         told, parts = words or ENGLISH, []
         if self.changed:
             parts.append(told.said("{} changed").format(told.counted(len(self.changed), "bone")))
         if self.added:
             parts.append(told.said("{} added").format(len(self.added)))
-        return told.between.join([*parts, told.said("{} unchanged").format(self.untouched)])
+        if self.untouched or self.changed or not self.added:
+            parts.append(told.said("{} unchanged").format(self.untouched))
+        return told.between.join(parts)
 
     def write(self, *, backup: bool = False) -> None:
         """Put the file on disk in one step."""
