@@ -6,7 +6,9 @@ version 7 have them in the same bytes: the name ends in a line break, not in a z
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +17,7 @@ from ...core import names
 from ...core.binary import Reader, Writer, as_in_file, warn_not_finite
 from ...core.model import Marker
 from ...core.report import Report, counted
+from ...core.text import rows
 
 SWALLOWED = (10, 13)
 """After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""
@@ -85,3 +88,21 @@ def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
         else:
             marks.append(Mark(names.encode(marker.name), intervals, old.line_end if old is not None else b"\r\n"))
     return marks
+
+
+def mark_differences(ones: list[Mark], others: list[Mark]) -> Iterator[str]:
+    """What differs between the marks of two motions: names and numbers of intervals, then interval by interval."""
+    texts = [
+        ", ".join(f"{mark.label} ({counted(len(mark.intervals), 'interval')})" for mark in marks) or "none"
+        for marks in (ones, others)
+    ]
+    if texts[0] != texts[1]:
+        yield f"marks: {texts[0]} / {texts[1]}"
+    for one, other in zip(ones, others, strict=False):
+        if one.label != other.label:
+            continue
+        place = f"mark {one.label!r}"
+        if one.line_end != other.line_end:
+            yield f"{place}: line end: {one.line_end!r} / {other.line_end!r}"
+        pairs = zip_longest(rows(one.intervals), rows(other.intervals), fillvalue="none")
+        yield from (f"{place}: interval {number}: {a} / {b}" for number, (a, b) in enumerate(pairs) if a != b)

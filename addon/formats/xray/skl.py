@@ -57,7 +57,7 @@ from .envelopes import (
     stored,
     write_envelope,
 )
-from .marks import Mark, decode_marks, encode_marks, read_marks, write_marks
+from .marks import Mark, decode_marks, encode_marks, mark_differences, read_marks, write_marks
 
 MOTION = 0x1200
 VERSIONS = (4, 5, 6, 7)
@@ -657,15 +657,6 @@ def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[
             yield f"bone {label!r}: flags: {track.flags} / {tracks[label].flags}"
         for name, a, b in zip(NAMES, track.envelopes, tracks[label].envelopes, strict=True):
             yield from (f"bone {label!r}: channel {name}: {line}" for line in envelope_differences(a, b))
-    yield from _mark_differences(one.marks, other.marks)
+    yield from mark_differences(one.marks, other.marks)
     if one.tail != other.tail:
         yield "bytes behind the motion differ"
-
-
-def _mark_differences(one: list[Mark], other: list[Mark]) -> Iterator[str]:
-    values, names = [], []
-    for marks in (one, other):
-        values.append([(mark.name, mark.line_end, mark.intervals.tobytes()) for mark in marks])
-        names.append(", ".join(f"{mark.label} ({len(mark.intervals)} intervals)" for mark in marks) or "none")
-    if values[0] != values[1]:
-        yield f"marks: {names[0]} / {names[1]}"

@@ -13,6 +13,7 @@ from ....core import names
 from ....core.report import Report, counted
 from ....core.text import row, rows
 from ..chunks import Chunk, chunk_heading
+from ..marks import mark_differences
 from .document import (
     TIMING,
     Definition,
@@ -279,18 +280,7 @@ def _definition_differences(first: _Pair, second: _Pair) -> Iterator[str]:
     for field, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         if a.tobytes() != b.tobytes():
             yield f"{field}: {a:g} / {b:g}"
-    marks = [
-        [(mark.label, mark.line_end, mark.intervals.tobytes()) for mark in definition.marks]
-        for definition in (one, other)
-    ]
-    if marks[0] != marks[1]:
-        yield f"marks: {_mark_text(one)} / {_mark_text(other)}"
-
-
-def _mark_text(definition: Definition) -> str:
-    return (
-        ", ".join(f"{mark.label} ({counted(len(mark.intervals), 'interval')})" for mark in definition.marks) or "none"
-    )
+    yield from mark_differences(one.marks, other.marks)
 
 
 def _track_differences(one: Track, other: Track) -> Iterator[str]:

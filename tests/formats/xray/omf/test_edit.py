@@ -11,6 +11,7 @@ from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.conversion import bone_order_of
+from addon.formats.xray.marks import Mark
 from addon.formats.xray.omf import edit
 from addon.formats.xray.omf.document import Motion, MotionFlag, MotionLibrary, MotionSet
 from addon.formats.xray.omf.mapping import decode, encode
@@ -184,6 +185,14 @@ def test_differences_name_motion_bone_frame_and_steps() -> None:
     more = after.with_motion_set(encode([clip], after.motion_set)[0])
     assert list(omf.differences(after, more)) == ["motion 'run': bone 'bone1': rotation: frame 1, at most 33 LSB"]
     assert list(omf.differences(after, after)) == []
+
+
+def test_differences_of_marks_show_their_intervals() -> None:
+    before, after = omf.new_omf(made("walk")), omf.new_omf(made("walk"))
+    for document, end in ((before, 0.5), (after, 0.75)):
+        intervals = np.array([[0.25, end]], np.float32)
+        document.motion_set.parameters.definitions[0].marks = [Mark(b"Left", intervals)]
+    assert list(omf.differences(before, after)) == ["motion 'walk': mark 'Left': interval 0: 0.25 0.5 / 0.25 0.75"]
 
 
 def test_motions_that_only_moved_up_are_not_listed(corpus) -> None:

@@ -324,7 +324,7 @@ def test_text_and_differences():
     assert [line.strip() for line in lines if "interval" in line] == ["interval 0.25 0.5"]
     changed, _ = read(single(7).replace(struct.pack("<2f", 0.25, 0.5), struct.pack("<2f", 0.25, 0.75)))
     assert list(skl.differences(single_one, changed)) == [
-        "motion 'walk': marks: Left (1 intervals) / Left (1 intervals)"
+        "motion 'walk': mark 'Left': interval 0: 0.25 0.5 / 0.25 0.75"
     ]
 
 
