@@ -15,9 +15,8 @@ from addon import games
 from addon.ui import manual
 
 OPERATORS = sorted(kind.bl_idname for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator))
-GROUPS = sorted(
-    {kind.__name__ for added in games.ADDED for kind in added.classes if issubclass(kind, bpy.types.PropertyGroup)}
-)
+KINDS = [kind for added in games.ADDED for kind in added.classes if issubclass(kind, bpy.types.PropertyGroup)]
+GROUPS = sorted(kind.__name__ for kind in KINDS)
 HIDDEN = {
     "ActionList",
     "DeletedMotion",
@@ -29,6 +28,7 @@ HIDDEN = {
     "SkeletonProperties",
 }
 """Groups of which no field is shown but the name, which Blender takes for one of its own."""
+SHOWN = [kind for kind in KINDS if kind.__name__ not in HIDDEN]
 
 
 @pytest.fixture
@@ -61,6 +61,28 @@ def test_each_field_has_a_section(name, opened):
     assert section(opened.pop())
 
 
+def test_no_two_groups_have_one_name():
+    """F1 tells them apart by nothing else."""
+    assert len(GROUPS) == len(set(GROUPS))
+
+
+@pytest.mark.parametrize("kind", SHOWN, ids=lambda kind: kind.__name__)
+def test_fields_of_a_game_have_a_section_of_that_game(kind, opened):
+    of_game = {
+        "arma": {"An animation of Arma or Operation Flashpoint"},
+        "descent3": {"A model of Descent 3"},
+        "xray": {
+            *("A model", "A new model", "Motions", "First person", "The editor's motions and bones"),
+            *("The editor's models", "Motion paths", "A level"),
+        },
+    }
+    found = re.search(r"\bgames\.(\w+)", kind.__module__)
+    game = found[1] if found else "xray"  # whose panels alone show texture and shader of a material
+    for name in inspect.get_annotations(kind):
+        bpy.ops.wm.doc_view_manual(doc_id=f"{kind.__name__}.{name}")
+    assert {section(address) for address in opened} <= of_game[game]
+
+
 def test_sections_are_those_of_the_subject(opened):
     expected = {
         "motionbridge.add_control_rig": "Control rig",
@@ -75,6 +97,9 @@ def test_sections_are_those_of_the_subject(opened):
         "motionbridge.descent_battery_add": "A model of Descent 3",
         "MotionProperties.speed": "Motions",
         "BoneProperties.mass": "A model",
+        "LevelProperties.detail": "A level",
+        "ArmaLevelProperties.resolution": "An animation of Arma or Operation Flashpoint",
+        "MarkProperties.game_name": "An animation of Arma or Operation Flashpoint",
     }
     for name in expected:
         bpy.ops.wm.doc_view_manual(doc_id=name)

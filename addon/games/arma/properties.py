@@ -173,7 +173,7 @@ class NamedProperty(bpy.types.PropertyGroup):
     value: StringProperty(name="Value", description="Named properties of the model for the game")
 
 
-class LevelProperties(bpy.types.PropertyGroup):
+class ArmaLevelProperties(bpy.types.PropertyGroup):
     """A level of detail of a model."""
 
     is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
@@ -213,7 +213,7 @@ ADDED = AddedProperties(
         SkeletonProperties,
         SkeletonFiles,
         NamedProperty,
-        LevelProperties,
+        ArmaLevelProperties,
         MarkProperties,
     ),
     {
@@ -221,7 +221,7 @@ ADDED = AddedProperties(
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
         (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
         (bpy.types.Scene, "motionbridge_skeleton_files"): PointerProperty(type=SkeletonFiles),
-        (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=LevelProperties),
+        (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=ArmaLevelProperties),
         (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
     },
 )
