@@ -12,10 +12,13 @@ from pathlib import Path
 import bpy
 from bpy.app import translations
 
+from .preferences import MotionbridgePreferences
+
 MANUAL = Path(__file__).resolve().parents[1] / "manual"
 LANGUAGES = ("en", "ru")
 """The first one is for every interface that is in none of them."""
 
+_PREFERENCES = "installation-and-preferences.html"
 _MODEL = "a-model.html"
 _READABLE = f"{_MODEL}#readable-bones"
 _CONTROLS = f"{_MODEL}#control-rig"
@@ -37,6 +40,7 @@ _PAGES: dict[str, tuple[str, ...]] = {
         "ops.motionbridge.user_data*",
         "types.listedgamematerial*",
     ),
+    _PREFERENCES: ("types.motionbridgepreferences*",),
     _READABLE: ("ops.motionbridge.original_bones", "ops.motionbridge.readable_bones"),
     _CONTROLS: (
         "ops.motionbridge.*control*",
@@ -117,8 +121,11 @@ def section_of() -> tuple[str, tuple[tuple[str, str], ...]]:
 def register() -> None:
     """Blender asks here for the pages of everything, and elsewhere for those of what fits nothing."""
     bpy.utils.register_manual_map(section_of)
+    # F1 looks for a field's class in `bpy.types`, where Blender shows all kinds of classes but preferences.
+    setattr(bpy.types, MotionbridgePreferences.__name__, MotionbridgePreferences)
 
 
 def unregister() -> None:
     """Takes that back."""
+    delattr(bpy.types, MotionbridgePreferences.__name__)
     bpy.utils.unregister_manual_map(section_of)

@@ -12,7 +12,7 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.ui import manual
+from addon.ui import manual, preferences
 
 OPERATORS = sorted(kind.bl_idname for kind in addon.ui.CLASSES if issubclass(kind, bpy.types.Operator))
 KINDS = [kind for added in games.ADDED for kind in added.classes if issubclass(kind, bpy.types.PropertyGroup)]
@@ -59,6 +59,18 @@ def test_each_field_has_a_section(name, opened):
     declared = next(iter(inspect.get_annotations(bpy.types.PropertyGroup.bl_rna_get_subclass_py(name))))
     assert bpy.ops.wm.doc_view_manual(doc_id=f"{name}.{declared}") == {"FINISHED"}
     assert section(opened.pop())
+
+
+@pytest.mark.parametrize("name", inspect.get_annotations(preferences.MotionbridgePreferences))
+def test_each_preference_has_a_section(name, opened):
+    assert bpy.ops.wm.doc_view_manual(doc_id=f"{preferences.MotionbridgePreferences.bl_rna.identifier}.{name}") == {
+        "FINISHED"
+    }
+    address = opened.pop()
+    assert section(address) == "Installation and preferences"
+    page = Path(unquote(urlsplit(address).path)).read_text(encoding="utf-8")
+    label = preferences.MotionbridgePreferences.bl_rna.properties[name].name
+    assert f"<strong>{label}</strong>" in page
 
 
 def test_no_two_groups_have_one_name():
