@@ -26,10 +26,10 @@ def editor_motions() -> Steps:
     load("humanoid.ogf")
     bpy.ops.view3d.view_selected()
     load(written, match_scene=True)
-    opened = bpy.types.MOTIONBRIDGE_PT_skeletal_v
-    # Panels remember that they are closed: a new one with another place and no such option is open.
+    opened = bpy.types.MOTIONBRIDGE_PT_editor_motions_v
+    # Above the panel of all motions.
     bpy.utils.unregister_class(opened)
-    opened.bl_options, opened.bl_order = set(), 0
+    opened.bl_order = 0
     bpy.utils.register_class(opened)
     yield from open_sidebar()
     yield from drop(written)

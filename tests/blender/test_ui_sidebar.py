@@ -98,6 +98,22 @@ def test_a_mesh_of_a_model_has_the_panels_of_its_armature(samples):
     assert panels() == ["Motions", "X-Ray Editor Motions closed", "Import closed"]
 
 
+@pytest.mark.parametrize("editor", ["VIEW_3D", "DOPESHEET_EDITOR"])
+def test_motions_of_the_editor_open_the_panel_that_shows_them(editor, samples, tmp_path):
+    bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"))
+    rig = bpy.context.view_layer.objects.active
+    without = panels(editor)
+    assert "X-Ray Editor Motions closed" in without
+    bpy.ops.import_scene.xray_omf(filepath=str(samples / "humanoid.omf"))
+    assert panels(editor) == without
+    bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "new.skls"), choose="ALL")
+    assert bpy.ops.import_scene.xray_skl(filepath=str(tmp_path / "new.skls")) == {"FINISHED"}
+    opened = [label.replace("Motions closed", "Motions") for label in without]
+    assert panels(editor) == opened
+    rig.animation_data.action = None
+    assert panels(editor) == opened
+
+
 def test_each_game_has_a_menu_of_what_is_imported():
     drawn = {}
     for kind in addon.ui.CLASSES:

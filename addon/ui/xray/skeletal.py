@@ -339,13 +339,12 @@ class SkeletalPanel(MotionbridgePanel):
     """What the motion's file has, and the way to get or write one; how it plays is in the panel of all motions."""
 
     bl_label = "X-Ray Editor Motions"
-    bl_options = {"DEFAULT_CLOSED"}
     bl_order = 9
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature is of the game."""
-        return is_of_xray(context)
+        """The active armature has motions of the editor."""
+        return is_of_xray(context) and _has_motions(context)
 
     def draw(self, context: Context) -> None:
         """The motion, or how to get one."""
@@ -364,6 +363,22 @@ class SkeletalPanel(MotionbridgePanel):
         column = layout.column(align=True)
         column.operator("export_scene.xray_bones", text="Export Bone Properties", icon="EXPORT")
         column.operator("import_scene.xray_bones", text="Import Bone Properties", icon="IMPORT")
+
+
+class NoSkeletalPanel(SkeletalPanel):
+    """The same where there are no such motions yet: another panel, since panels remember that they are closed."""
+
+    bl_options = {"DEFAULT_CLOSED"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active armature is of the game, and has no motions of the editor."""
+        return is_of_xray(context) and not _has_motions(context)
+
+
+def _has_motions(context: Context) -> bool:
+    rig = active_rig(context)
+    return active_skeletal(context) is not None or (rig is not None and bool(len(rig.motionbridge_skeletal_files)))
 
 
 def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> None:
@@ -455,6 +470,7 @@ CLASSES = (
     EXPORT_SCENE_OT_xray_skl,
     MOTIONBRIDGE_UL_editor_motions,
     MOTIONBRIDGE_OT_match_scene_to_editor_motion,
-    *in_both_editors("skeletal", SkeletalPanel),
+    *in_both_editors("editor_motions", SkeletalPanel),
+    *in_both_editors("skeletal", NoSkeletalPanel),
     MOTIONBRIDGE_OT_skeletal_save_back,
 )
