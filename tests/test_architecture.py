@@ -7,9 +7,10 @@ bad example that it must complain about: a rule that cannot bite proves nothing.
 import ast
 import re
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
 import pytest
@@ -362,6 +363,52 @@ def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
                 place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
                 wanted |= {(place, alias.name) for alias in node.names}
     assert {(package, name) for package, names in LATE.items() for name in names} <= wanted
+
+
+# Circles --------------------------------------------------------------------------------------------------------------
+
+
+def circle(files: Iterable[Module]) -> list[str]:
+    """Modules of which each imports the one before, at once, late or in a function; none where there is no circle."""
+    known = {name_of(module): module for module in files}
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for name, module in known.items():
+        of_types = {
+            inside
+            for node in module.nodes
+            if isinstance(node, ast.If) and dotted(node.test) == "TYPE_CHECKING"
+            for inside in ast.walk(node)
+        }
+        for node in module.nodes:
+            if isinstance(node, ast.ImportFrom) and node.level and node not in of_types:
+                up = len(module.package) - (node.level - 1)
+                place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+                inner = (f"{place}.{alias.name}".lstrip(".") for alias in node.names)
+                graph[name] |= {one if one in known else place for one in inner}
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as found:
+        return list(found.args[1])
+    return []
+
+
+def test_imports_make_no_circles():
+    assert circle(modules()) == []
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("from . import other", "from . import one"),
+        ("from .other import thing", "def f():\n    from ..games import one"),
+    ],
+)
+def test_circles_are_found(one, other):
+    paths = PurePosixPath("games/one.py"), PurePosixPath("games/other.py")
+    files = [Module(PurePosixPath("games/__init__.py"), ""), *map(Module, paths, (one, other))]
+    assert set(circle(files)) == {"games.one", "games.other"}
+    typed = Module(paths[1], f"if TYPE_CHECKING:\n    {one.replace('other', 'one')}")
+    assert circle([*files[:2], typed]) == []
 
 
 CLOCKS = re.compile(r"\b(process_time|perf_counter|thread_time)(_ns)?\(")

@@ -8,8 +8,7 @@ from addon.core.report import Report
 from addon.formats.xray import hud, omf
 from addon.formats.xray.omf import mapping
 from addon.games.xray.bones.properties import game_name
-from addon.games.xray.hud import attachments, pairs, placing
-from addon.games.xray.hud.properties import holder_of
+from addon.games.xray.hud import attachments, holder_of, pairs, placing
 from addon.ui.xray import hud_tools
 from tests.blender.test_hud_scene import (
     CONFIG,

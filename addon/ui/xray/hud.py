@@ -13,9 +13,8 @@ from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games import plan as plans
-from ...games.xray.hud import attachments, pairs, placing, sections
+from ...games.xray.hud import attachments, holder_of, pairs, placing, sections
 from ...games.xray.hud import scene as hud_scene
-from ...games.xray.hud.properties import holder_of
 from ...games.xray.motions import library, omf_codec, omf_host
 from ...games.xray.options import HudSceneOptions
 from ..bases import (

@@ -14,9 +14,8 @@ from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...games.xray.bones.properties import game_name
-from ...games.xray.hud import attachments, pairs, placing
+from ...games.xray.hud import attachments, holder_of, pairs, placing
 from ...games.xray.hud import scene as hud_scene
-from ...games.xray.hud.properties import holder_of
 from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, said
 from ..layouts import fields
 from ..operation import Operation, Outcome

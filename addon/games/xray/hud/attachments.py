@@ -25,8 +25,7 @@ from ....core import rotation
 from ....core.errors import WriteError
 from ....formats.xray.ltx.document import numbers
 from ..bones.properties import game_name
-from . import pairs
-from .properties import holder_of
+from . import holder_of, pairs
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Object

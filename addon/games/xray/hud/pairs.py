@@ -25,7 +25,7 @@ from ..motions import library, omf_codec
 from ..motions import timing as motion_timing
 from ..motions.library import Opened
 from ..options import MotionImportOptions
-from .properties import holder_of
+from . import holder_of
 
 if TYPE_CHECKING:
     import bpy

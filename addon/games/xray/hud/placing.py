@@ -22,8 +22,7 @@ from ....formats.xray import hud
 from ....formats.xray.ltx.document import cleaned, numbers
 from ..bones.properties import game_name
 from ..options import Aspect, Stance
-from . import pairs
-from .properties import holder_of
+from . import holder_of, pairs
 
 if TYPE_CHECKING:
     from ....blender.typed import Object

@@ -1,7 +1,5 @@
 """What the hands of a first-person scene remember: the item, and what plays together in each action of the section."""
 
-from typing import Any
-
 import bpy
 from bpy.props import (
     BoolProperty,
@@ -13,8 +11,8 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.properties import AddedProperties, nearest_above
-from ....blender.typed import Context, Object
+from ....blender.properties import AddedProperties
+from ....blender.typed import Context
 from ..options import ASPECTS, GAMES, STANCES
 from . import attachments, pairs, placing
 
@@ -113,17 +111,6 @@ class HudProperties(bpy.types.PropertyGroup):
     )
     actions: CollectionProperty(type=HudActionProperties)
     active_action: IntProperty(name="Action", description="Click an action to play both motions", update=_play)
-
-
-def _above(part: Object) -> Any:
-    """The hands that an empty above them carries, else the parent."""
-    hands = part.motionbridge_hud.hands
-    return hands if hands is not None and hands.motionbridge_hud.is_hud else part.parent
-
-
-def holder_of(shown: Any) -> Any:
-    """The armature of the hands that a part of a first-person scene belongs to, or None."""
-    return nearest_above(shown, lambda one: bool(one.motionbridge_hud.is_hud), _above)
 
 
 ADDED = AddedProperties(
