@@ -33,6 +33,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "model",
         "names",
         "pausing",
+        "phrases",
     ),
     "formats.arma": ("skeletons",),
     "formats.descent3": ("oof",),

@@ -5,6 +5,7 @@ Every message is one sentence for the user: what is wrong, where it is (file, li
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 
@@ -38,15 +39,20 @@ class MotionbridgeError(Exception):
         self.option = option
 
     def __str__(self) -> str:
+        return self.sentence()
+
+    def sentence(self, tell: Callable[[str], str] = str) -> str:
+        """Place, problem and remedy; ``tell`` says each in another language."""
         place = [self.file] if self.file else []
         if self.chunk:
-            place.append(f"chunk {self.chunk}")
+            place.append(tell(f"chunk {self.chunk}"))
         if self.line is not None:
-            place.append(f"line {self.line}")
+            place.append(tell(f"line {self.line}"))
         if self.offset is not None:
-            place.append(f"offset {self.offset}")
-        sentence = f"{', '.join(place)}: {self.problem}" if place else self.problem
-        return f"{sentence.rstrip('.')}. {self.remedy.rstrip('.')}." if self.remedy else f"{sentence.rstrip('.')}."
+            place.append(tell(f"offset {self.offset}"))
+        problem, remedy = tell(self.problem).rstrip("."), tell(self.remedy).rstrip(".")
+        sentence = f"{', '.join(place)}: {problem}" if place else problem
+        return f"{sentence}. {remedy}." if self.remedy else f"{sentence}."
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.

@@ -37,7 +37,7 @@ def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: flo
         spacing = np.spacing(np.minimum(np.abs(magnitude), LARGEST).astype(np.float32)).astype(np.float64)
     finite = np.isfinite(spacing).all()
     ulp = spacing if finite else np.nan_to_num(spacing, nan=0.0, posinf=LARGEST_ULP)
-    # A step that is no number, of a broken file, allows for nothing.
+    # A step that is NaN, of a broken file, allows for nothing.
     result: Floats = np.fmax(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
     return result
 

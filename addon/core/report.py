@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from itertools import islice
 
 PLACES_SHOWN = 5
@@ -35,21 +35,23 @@ class Report:
             for finding, places in theirs.items():
                 mine.setdefault(finding, []).extend(places)
 
-    def lines(self) -> list[str]:
-        """Warnings first, one line for each finding."""
-        return [_line(finding, places) for part in (self.warnings, self.notes) for finding, places in part.items()]
+    def lines(self, tell: Callable[[str], str] = str) -> list[str]:
+        """Warnings first, one line for each finding; ``tell`` says a sentence in another language."""
+        found = (self.warnings, self.notes)
+        return [_line(finding, places, tell) for part in found for finding, places in part.items()]
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)
 
 
-def _line(finding: str, places: list[str]) -> str:
-    count = f"[{len(places)}x] " if len(places) > 1 else ""
+def _line(finding: str, places: list[str], tell: Callable[[str], str]) -> str:
+    count = f"{tell(f'[{len(places)}x]')} " if len(places) > 1 else ""
+    finding = tell(finding)
     named = [place for place in dict.fromkeys(places) if place]
     if not named:
         return f"{count}{finding}"
-    more = f", and {len(named) - PLACES_SHOWN} more" if len(named) > PLACES_SHOWN else ""
-    return f"{count}{finding} ({', '.join(named[:PLACES_SHOWN])}{more})"
+    more = [tell(f"and {len(named) - PLACES_SHOWN} more")] if len(named) > PLACES_SHOWN else []
+    return f"{count}{finding} ({', '.join([*map(tell, named[:PLACES_SHOWN]), *more])})"
 
 
 # Counts in words ------------------------------------------------------------------------------------------------------
@@ -109,6 +111,17 @@ def agreeing(count: int, words: str) -> str:
 def said_of(count: int, nouns: str, words: str) -> str:
     """``1 face points nowhere``, ``2 faces point nowhere``; both given in the plural."""
     return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
+
+
+FORMS = 3
+
+
+def form_of(number: int) -> int:
+    """Which of the three Russian forms a number asks for: 0 of 1 and 21, 1 of 2 to 4, 2 of 5 to 20."""
+    last, teen = number % 10, 10 < number % 100 < 20
+    if last == 1 and not teen:
+        return 0
+    return 1 if 1 < last < 5 and not teen else 2
 
 
 def changed_count(nouns: str, before: int, after: int) -> str:

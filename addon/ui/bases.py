@@ -6,7 +6,7 @@ which closes a pop-up and is refused inside of another file browser. So the fiel
 typed.
 
 The sources are English; `ru.json` holds the Russian. `shown` and `said` are sentences in the user's language: what is
-drawn, and what is reported.
+drawn, and what is reported. Sentences of other modules are translated when they are shown: see `change_words.teller`.
 """
 
 from __future__ import annotations
@@ -151,6 +151,11 @@ def said(english: str) -> str:
     return _own(english, "use_translate_reports") or str(translations.pgettext_rpt(english))
 
 
+def file_of(tell: Callable[[str], str]) -> Path | None:
+    """Our file of translations into the user's language, None for English; ``tell`` is `shown` or `said`."""
+    return _file("use_translate_interface" if tell is shown else "use_translate_reports")
+
+
 def _own(english: str, option: str) -> str:
     """Our translation, empty if there is none, or if this ``option`` of the preferences is off.
 
@@ -165,12 +170,15 @@ def texts(context: str, tell: Callable[[str], str]) -> Mapping[str, str]:
 
 
 def _texts(context: str, option: str) -> Mapping[str, str]:
+    file = _file(option)
+    return {} if file is None else contexts(file)[context]
+
+
+def _file(option: str) -> Path | None:
     if threading.current_thread() is threading.main_thread():
         notice_language()
     file, blender = FILES.get(_noticed["language"]), cast(Any, bpy.context)
-    if file is None or not getattr(blender.preferences.view, option):
-        return {}
-    return contexts(file)[context]
+    return file if file is not None and getattr(blender.preferences.view, option) else None
 
 
 _noticed = {"language": ""}

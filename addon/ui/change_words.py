@@ -1,14 +1,21 @@
-"""Sentences of changes (`core.changes`) in the user's language: words, and nouns in the form that a number asks for."""
+"""Sentences of reports and refusals, and of changes, in the user's language.
+
+Those of changes (`core.changes`) are formed from words, and nouns in the form that a number asks for; others are
+translated as a whole (`core.phrases`).
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from ..core.report import counted, counted_plural
-from .bases import shown, texts
+from ..core import phrases
+from ..core.report import FORMS, counted, counted_plural, form_of
+from .bases import file_of, shown, texts
 
 if TYPE_CHECKING:
     from ..core.changes import Part, Words
@@ -20,6 +27,21 @@ SEVERAL = re.compile(r"(\d+) (.+?)( \(.+\))?")
 RESIZED = re.compile(r"(.+?) \(?(\d+) -> (\d+)\)?")
 LENGTH = re.compile(r"(\d+) -> (\d+) (.+)")
 OF = re.compile(r"(shader strings of|bone) (.+)")
+
+
+def teller(tell: Callable[[str], str] = shown) -> Callable[[str], str]:
+    """The function that says an English sentence of a report or a refusal in the user's language.
+
+    ``tell``: `shown` for the interface, `said` for reports, which users may have in different languages.
+    """
+    file = file_of(tell)
+    return str if file is None else _phrases(file).said
+
+
+@cache
+def _phrases(file: Path) -> phrases.Phrases:
+    """Those beside a file of translations: ``ru_reports.json``, template -> translation."""
+    return phrases.Phrases(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
 
 
 def words_for(tell: Callable[[str], str]) -> Words | None:
@@ -95,17 +117,6 @@ class TranslatedWords:
         if found := OF.fullmatch(text):
             return f"{self.said(f'{found[1]} ' + '{}').format(self.line(found[2]))}"
         return text
-
-
-FORMS = 3
-
-
-def form_of(number: int) -> int:
-    """Which of the three Russian forms a number asks for: 0 of 1 and 21, 1 of 2 to 4, 2 of 5 to 20."""
-    last, teen = number % 10, 10 < number % 100 < 20
-    if last == 1 and not teen:
-        return 0
-    return 1 if 1 < last < 5 and not teen else 2
 
 
 @cache

@@ -21,7 +21,7 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, said, shown
-from .change_words import plan_sentence
+from .change_words import plan_sentence, teller
 from .layouts import fields
 from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
 from .preferences import preferences
@@ -346,7 +346,7 @@ class SaveBack(Operation, BackupChoice):
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
-            for number, line in enumerate(broken_lines(str(preview.refusal), LETTERS_SHOWN)):
+            for number, line in enumerate(broken_lines(preview.refusal.sentence(teller()), LETTERS_SHOWN)):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
             self._draw_plan(column, preview.plan, is_saved=preview.is_saved)
@@ -406,7 +406,7 @@ class SaveBackOntoEither(SaveBack):
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
     """What will be lost: each warning once, broken into lines; the rest of many is counted."""
-    lines = report.lines()[: len(report.warnings)]
+    lines = report.lines(teller())[: len(report.warnings)]
     for warning in lines[:WARNINGS_SHOWN]:
         for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
             layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)

@@ -22,6 +22,7 @@ from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, notice_language, said, shown
+from .change_words import teller
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending
@@ -179,8 +180,9 @@ class Operation(LongWork):
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            _keep(context, str(refusal), report)
-            self.report({"ERROR"}, names.printable(str(refusal)))
+            sentence = refusal.sentence(teller(said))
+            _keep(context, sentence, report)
+            self.report({"ERROR"}, names.printable(sentence))
             return {"CANCELLED"}
         except pausing.Stopped:
             sentence = said("Stopped: no changes were made")
@@ -212,7 +214,8 @@ class Operation(LongWork):
             except Exception as defect:  # noqa: BLE001 (the other files are good)
                 traceback.print_exception(defect)
                 what = f"{type(defect).__name__}: {defect}"
-                failures.append((defect, f"{path}: the import failed, see the system console ({what})"))
+                failure = ReadError(f"the import failed, see the system console ({what})", file=path)
+                failures.append((defect, str(failure).rstrip(".")))
             else:
                 report.include(found)
         if len(failures) == len(paths):
@@ -250,13 +253,14 @@ def status_line(sentence: str, report: Report) -> str:
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
-        return f"{sentence}. {report.lines()[0]}"
+        return f"{sentence}. {report.lines(teller(said))[0]}"
     more = said("{} warnings, see Motionbridge > Report").format(len(report.warnings))
     return f"{sentence}. {more}"
 
 
 def _keep(context: Context, sentence: str, report: Report) -> None:
-    context.window_manager.motionbridge_report = names.printable("\n".join([sentence, *report.lines()]))
+    lines = [sentence, *report.lines(teller(said))]
+    context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 
 
 class FileChoice(MixedIn):
@@ -386,7 +390,8 @@ class Check(Operation):
             return Outcome(said("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
-        words = (number + 1, len(selectable), selectable[number].problem.sentence)
+        found_there = teller(said)(selectable[number].problem.sentence)
+        words = (number + 1, len(selectable), found_there)
         return Outcome(said("Selected finding {} of {}: {}").format(*words))
 
 

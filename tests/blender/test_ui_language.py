@@ -12,7 +12,8 @@ import pytest
 
 import addon.ui
 from addon import games
-from addon.ui import bases, menus
+from addon.core.report import Report
+from addon.ui import bases, change_words, files, menus, operation
 
 FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
@@ -158,3 +159,78 @@ def test_they_go_with_the_extension(russian_interface):
         assert bpy.app.translations.pgettext_iface("Save Back") == "Save Back"
     finally:
         addon_utils.enable(module)
+
+
+class Labels:
+    """Stands for a layout."""
+
+    def __init__(self):
+        self.texts = []
+
+    def label(self, *, text, icon, translate):
+        self.texts.append(text)
+
+
+@pytest.fixture
+def our_russian(monkeypatch):
+    """Our texts are Russian, also in a Blender without translations."""
+    bases.notice_language()
+    monkeypatch.setitem(bases.FILES, bases._noticed["language"], bases.FILES["ru_RU"])
+    view = bpy.context.preferences.view
+    before = view.use_translate_interface, view.use_translate_reports
+    view.use_translate_interface = view.use_translate_reports = True
+    yield
+    view.use_translate_interface, view.use_translate_reports = before
+
+
+def refused(path):
+    """What the refusal to import a broken file says, as Blender shows it, and as our report keeps it."""
+    with pytest.raises(RuntimeError) as caught:
+        bpy.ops.import_scene.xray_anm(filepath=str(path))
+    return str(caught.value).strip(), bpy.context.window_manager.motionbridge_report
+
+
+def test_refusals_are_in_the_language_of_reports(our_russian, tmp_path):
+    path = tmp_path / "broken.anm"
+    path.write_bytes(bytes(range(40)))
+    view = bpy.context.preferences.view
+    russian, kept = refused(path)
+    view.use_translate_reports = False
+    english, kept_english = refused(path)
+    problem = "the first chunk (0x3020100) claims 117835012 bytes, 32 follow: truncated, or not a chunked file"
+    remedy = "Check that this is a file of S.T.A.L.K.E.R. and that it was copied whole"
+    assert english.endswith(kept_english)
+    assert kept_english == f"{path}, offset 0: {problem}. {remedy}."
+    assert russian.endswith(kept)
+    problem = "в первом чанке (0x3020100) заявлено байт: 117835012, а следует 32: файл обрезан или состоит не из чанков"
+    remedy = "Проверьте, что это файл S.T.A.L.K.E.R. и что он скопирован целиком"
+    assert kept == f"{path}, смещение 0: {problem}. {remedy}."
+
+
+def test_warnings_are_in_the_language_of_where_they_are_shown(our_russian):
+    view = bpy.context.preferences.view
+    report = Report()
+    report.warn("3 triangles without area; not shown, but kept", "hull")
+    english, russian = report.lines()[0], "3 треугольника без площади; не показаны, но сохраняются (hull)"
+    dialog = Labels()
+    files.draw_warnings(dialog, report)
+    assert dialog.texts == [russian]
+    assert operation.status_line("hull.ogf", report) == f"hull.ogf. {russian}"
+    view.use_translate_reports = False
+    assert operation.status_line("hull.ogf", report) == f"hull.ogf. {english}"
+    view.use_translate_reports, view.use_translate_interface = True, False
+    dialog = Labels()
+    files.draw_warnings(dialog, report)
+    view.use_translate_interface = True
+    assert dialog.texts == [english]
+    assert operation.status_line("hull.ogf", report) == f"hull.ogf. {russian}"
+
+
+def test_sentences_of_refusals_and_reports_are_loaded_when_one_is_shown_in_russian(our_russian):
+    change_words._phrases.cache_clear()
+    bpy.context.preferences.view.use_translate_interface = False
+    assert change_words.teller() is str
+    bpy.context.preferences.view.use_translate_interface = True
+    assert change_words._phrases.cache_info().currsize == 0
+    assert change_words.teller()("Choose another bone") == "Выберите другую кость"
+    assert change_words._phrases.cache_info().currsize == 1

@@ -17,6 +17,7 @@ from ...core.report import Report
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
+from ..change_words import teller
 from ..files import SaveBack
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
@@ -220,7 +221,7 @@ def _draw_file(layout: Any, properties: Any) -> None:
     try:
         phases = timing.kept_phases(properties)
     except ReadError as damage:
-        for number, line in enumerate(broken_lines(str(damage), 50)):
+        for number, line in enumerate(broken_lines(damage.sentence(teller()), 50)):
             facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
     if phases is not None and len(phases):
         text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])

@@ -27,7 +27,7 @@ from ..bases import (
     said,
     shown,
 )
-from ..change_words import plan_sentence
+from ..change_words import plan_sentence, teller
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, broken_lines, hand_over
@@ -331,7 +331,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         for name in ("normals", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
-        for finding in self._unseen.lines() if self._unseen is not None else ():
+        for finding in self._unseen.lines(teller()) if self._unseen is not None else ():
             for number, line in enumerate(broken_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 

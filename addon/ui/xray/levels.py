@@ -32,7 +32,7 @@ from ..bases import (
     said,
     shown,
 )
-from ..change_words import change_text, plan_sentence
+from ..change_words import change_text, plan_sentence, teller
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
@@ -223,7 +223,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             column = layout.column(align=True)
             column.label(text="Check first:", icon="ERROR")
             for finding in self.findings.split("\n"):
-                paragraph(column, finding, LETTERS_SHOWN, "BLANK1")
+                paragraph(column, teller()(finding), LETTERS_SHOWN, "BLANK1")
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.LEVELS))

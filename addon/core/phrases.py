@@ -1,0 +1,177 @@
+"""Finished English sentences in another language, found again by their templates.
+
+Reports, refusals and findings are formed in English, far from the interface. A template is such a sentence with ``{}``
+for each formatted value; its values are put into the translation. A value may be a sentence of ours, a list of them, or
+a refusal with its place and remedy: that is translated too. What has no translation stays English.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
+from typing import NamedTuple
+
+from .report import FORMS, form_of
+
+VALUE = "{}"
+MOST_JOINTS = 12
+"""Places at which a text is tried to be split in two sentences, from its start and from its end."""
+LONGEST = 20_000
+"""Letters of a sentence: longer ones hold what no one reads, and stay English."""
+MOST_LOOKED_UP = 300
+"""Parts of a text: what has more joints may stay English."""
+REMEMBERED = 2048
+"""Texts: dialogs draw the same ones again and again."""
+TELLING = 5
+"""Letters that a template has at least: with fewer it is found around numbers alone."""
+NUMBER = re.compile(r"-?\d+(\.\d+)?")
+QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
+
+
+class Template(NamedTuple):
+    """The text before, between and after the values, how many letters that is, and the translation."""
+
+    pieces: tuple[str, ...]
+    letters: int
+    translation: str
+
+    def values(self, text: str) -> list[str] | None:
+        """The values in ``text``, of which each has a letter at least; None where it is not of this template.
+
+        Looks for one piece behind the other, so that the time grows with the length alone.
+        """
+        first, *inner, last = self.pieces
+        if not text.startswith(first) or not text.endswith(last):
+            return None
+        found, start, end = [], len(first), len(text) - len(last)
+        for piece in inner:
+            place = text.find(piece, start + 1, end)
+            if place < 0:
+                return None
+            found.append(text[start:place])
+            start = place + len(piece)
+        return [*found, text[start:end]] if start < end else None
+
+
+class Told(NamedTuple):
+    """A translation, and how many letters of the English are known."""
+
+    text: str
+    letters: int
+
+
+class Phrases:
+    """Translations of sentences: template -> the same in another language.
+
+    The values follow in the same order or are numbered, ``{1} of {0}``. Three sentences between bars are for the first
+    value that is a whole number: as 1, 2 and 5 ask for them.
+    """
+
+    def __init__(self, table: Mapping[str, str]) -> None:
+        """Index the templates by their first word."""
+        self.whole = {english: text for english, text in table.items() if VALUE not in english}
+        self.templates: dict[str, list[Template]] = defaultdict(list)
+        for english, text in table.items():
+            if VALUE in english:
+                pieces = tuple(english.split(VALUE))
+                template = Template(pieces, sum(map(_letters, pieces)), text)
+                self.templates[pieces[0].partition(" ")[0] if " " in pieces[0] else ""].append(template)
+        for same in self.templates.values():
+            same.sort(key=lambda template: -template.letters)
+        self.said = lru_cache(REMEMBERED)(self._said)
+        """A sentence, a list of them, or a refusal in the other language; the same text where it is not known."""
+
+    def _said(self, text: str) -> str:
+        found = _Search(self.whole, self.templates).found(text) if len(text) <= LONGEST else None
+        return text if found is None else found.text
+
+
+class _Search:
+    """The translation of one text, with an end: texts come out of files."""
+
+    def __init__(self, whole: Mapping[str, str], templates: Mapping[str, list[Template]]) -> None:
+        """Nothing is looked up yet."""
+        self._whole, self._templates = whole, templates
+        self._known: dict[str, Told | None] = {}
+
+    def found(self, text: str) -> Told | None:
+        """The translation in which most letters are known: of its parts, or as a whole."""
+        if text in self._whole:
+            return Told(self._whole[text], _letters(text))
+        if text not in self._known and len(self._known) < MOST_LOOKED_UP:
+            self._known[text] = None
+            self._known[text] = self._look_up(text)
+        return self._known.get(text)
+
+    def _look_up(self, text: str) -> Told | None:
+        candidates = [*self._in_parts(text), *self._as_template(text), *self._as_list(text)]
+        return max(candidates, key=lambda found: found.letters, default=None)
+
+    def _as_template(self, text: str) -> Iterator[Told]:
+        """As the template with the most letters among those that it is of."""
+        found = None
+        for word in (text.partition(" ")[0], ""):
+            for template in self._templates.get(word, ()):
+                if found is not None and template.letters <= found[0].letters:
+                    break
+                values = template.values(text)
+                if values is not None and (template.letters >= TELLING or all(map(NUMBER.fullmatch, values))):
+                    found = template, values
+                    break
+        if found is not None:
+            template, values = found
+            inside = [self._value(value) for value in values]
+            text = _sentence(template.translation, values).format(*(one.text for one in inside))
+            yield Told(text, template.letters + sum(one.letters for one in inside))
+
+    def _value(self, value: str) -> Told:
+        """A value: names stay as they are."""
+        is_name = " " not in value or QUOTED.fullmatch(value)
+        return (None if is_name else self.found(value)) or Told(value, 0)
+
+    def _in_parts(self, text: str) -> Iterator[Told]:
+        """As sentences that are joined: ``place: problem. Remedy`` and ``finding; remedy``."""
+        for joint in (". ", "; ", ": "):
+            for left, right in _halves(text, joint):
+                before = self.found(left)
+                after = self.found(_capital(right) if joint == "; " else right)
+                if after is None and (before is None or joint != ". "):
+                    continue
+                before, after = before or Told(left, 0), after or Told(right, 0)
+                behind = f"{after.text[:1].lower()}{after.text[1:]}" if joint == "; " else after.text
+                yield Told(f"{before.text}{joint}{behind}", before.letters + after.letters)
+
+    def _as_list(self, text: str) -> Iterator[Told]:
+        if ", " in text:
+            each = [self._alone(part) for part in text.split(", ")]
+            if any(one.letters for one in each):
+                yield Told(", ".join(one.text for one in each), sum(one.letters for one in each))
+
+    def _alone(self, text: str) -> Told:
+        """One of a list."""
+        found = self.found(text) if " " in text and ": " not in text else None
+        return found or Told(text, 0)
+
+
+def _sentence(translation: str, values: list[str]) -> str:
+    """The one of the three forms that the first whole number among the values asks for."""
+    forms = translation.split("|")
+    number = next((int(value) for value in values if value.isdecimal()), None)
+    return forms[0] if len(forms) != FORMS else forms[-1 if number is None else form_of(number)]
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalpha, text))
+
+
+def _capital(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}"
+
+
+def _halves(text: str, joint: str) -> Iterator[tuple[str, str]]:
+    """What is before and behind a joint, at some of the places where it stands."""
+    places = [found.start() for found in re.finditer(re.escape(joint), text)]
+    for place in dict.fromkeys([*places[:MOST_JOINTS], *places[-MOST_JOINTS:]]):
+        yield text[:place], text[place + len(joint) :]
