@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeAlias
 
 import bpy
 import numpy as np
@@ -79,13 +79,17 @@ class _Keys:
         return found.digest()
 
 
+_Named: TypeAlias = "tuple[tuple[str, str, int], ...]"
+"""Bone, channel and index of each F-curve."""
+
+
 class PoseWriter:
     """Makes actions of bones' curves: of those with the same channels one is made and the others are its copies."""
 
     def __init__(self, slot_name: str) -> None:
         """``slot_name`` for all actions."""
         self._slot_name = slot_name
-        self._templates: dict[tuple[tuple[str, str, int], ...], Any] = {}
+        self._templates: dict[_Named, Any] = {}
 
     def __enter__(self) -> Self:
         """Nothing is made yet."""
@@ -103,29 +107,53 @@ class PoseWriter:
 
         With it comes a digest for each bone, by which `PoseKeys` tells that nothing was changed.
         """
-        named = tuple((bone, channel, index) for bone, rows in bones.channels.items() for channel, index in rows)
+        named = _named(bones)
         action = self._copy(named)
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
-        keys = _fill(compat.curve_bag(action).fcurves if named else (), bones.curves, fps)
-        goes_on = ["LINEAR" if on else "CONSTANT" for on in _extrapolated(bones.curves).tolist()]
-        digests, first = {}, 0
-        for bone, rows in bones.channels.items():
-            told = [(*row, on) for row, on in zip(rows, goes_on[first : first + len(rows)], strict=True)]
-            digests[bone] = keys.digest(first, told) if rows else NOTHING
-            first += len(rows)
-        action.use_frame_range = True
-        action.frame_start, action.frame_end = frames
-        return action, digests
+        return action, _keyed(action, compat.curve_bag(action).fcurves if named else (), bones, fps, frames)
 
-    def _copy(self, named: tuple[tuple[str, str, int], ...]) -> Action:
+    def rebuild(
+        self, action: Action, owner: Object, bones: SeveralBones, fps: float, frames: tuple[int, int]
+    ) -> dict[str, bytes]:
+        """As `build`, for an action that has other curves for ``owner``; who plays it goes on playing it."""
+        bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
+        compat.clear_curves(bag)
+        _add_curves(action, bag, _named(bones))
+        return _keyed(action, bag.fcurves, bones, fps, frames)
+
+    def _copy(self, named: _Named) -> Action:
         template = self._templates.get(named)
         if template is None:
             template, _, bag = compat.new_action("motionbridge", "OBJECT", self._slot_name)
-            make = compat.curve_maker(template, bag)
-            for bone, channel, index in named:
-                make(channel_path(bone, channel), index, bone)
+            _add_curves(template, bag, named)
             self._templates[named] = template
         return template.copy()
+
+
+def _named(bones: SeveralBones) -> _Named:
+    return tuple((bone, channel, index) for bone, rows in bones.channels.items() for channel, index in rows)
+
+
+def _add_curves(action: Any, bag: Any, named: _Named) -> None:
+    make = compat.curve_maker(action, bag)
+    for bone, channel, index in named:
+        make(channel_path(bone, channel), index, bone)
+
+
+def _keyed(
+    action: Any, made: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
+) -> dict[str, bytes]:
+    """Give the new F-curves of an action the keys of the bones' curves; a digest for each bone."""
+    keys = _fill(made, bones.curves, fps)
+    goes_on = ["LINEAR" if on else "CONSTANT" for on in _extrapolated(bones.curves).tolist()]
+    digests, first = {}, 0
+    for bone, rows in bones.channels.items():
+        told = [(*row, on) for row, on in zip(rows, goes_on[first : first + len(rows)], strict=True)]
+        digests[bone] = keys.digest(first, told) if rows else NOTHING
+        first += len(rows)
+    action.use_frame_range = True
+    action.frame_start, action.frame_end = frames
+    return digests
 
 
 def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:

@@ -13,6 +13,8 @@ from ..core import files
 from ..core.errors import WriteError
 
 if TYPE_CHECKING:
+    from bpy.types import ID
+
     from ..core.changes import Changes, Words
 
 
@@ -24,6 +26,19 @@ class OtherBase(Enum):
     """The file on disk: what others changed in it meanwhile stays."""
     IMPORTED = "imported"
     """The file as it was imported: what others changed meanwhile is overwritten."""
+
+
+_saved: dict[tuple[int, str], str] = {}
+
+
+def remember_saved(holder: ID, path: str, digest: str) -> None:
+    """Know what was saved for a data-block (object or action) at ``path``: undo takes no file back."""
+    _saved[holder.session_uid, str(Path(path))] = digest
+
+
+def saved_here(holder: ID, path: str) -> str:
+    """The SHA-256 of what was saved last for a data-block at ``path`` since Blender was started; "" for nothing."""
+    return _saved.get((holder.session_uid, str(Path(path))), "")
 
 
 @dataclass

@@ -168,7 +168,7 @@ BASES = (
     (
         "DISK",
         "File on Disk",
-        "What Blender has is written as shown, edited or not; everything else in the file stays as it is on disk",
+        "What was edited in Blender is written; the rest of the file stays as it is on disk, and Blender gets it",
     ),
     ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
 )
@@ -432,4 +432,6 @@ class SaveBackOntoImported(SaveBack):
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
         """The file on disk is known."""
-        self.source(context).saved = plan.digest
+        source = self.source(context)
+        source.saved = plan.digest
+        plans.remember_saved(source.id_data, plan.path, plan.digest)

@@ -164,6 +164,44 @@ def test_undo_and_redo_of_a_posed_hand(rig, game):
     assert path.read_bytes() == posed
 
 
+def test_a_restored_motion_shows_the_file_again(rig, game):
+    action = rig.animation_data.action
+    frames = control_rig.frames_of(action, rig)
+    poses = shown(rig, frames)
+    raise_hand(rig, 1, 2)
+    assert off(shown(rig, frames), poses)[0] > 0.01
+    activate(rig)
+    assert bpy.ops.motionbridge.revert_motion() == {"FINISHED"}
+    metres, radians = off(shown(rig, frames), poses)
+    assert metres < 1e-5
+    assert radians < 2.5e-5
+    assert save_back(rig) == {"CANCELLED"}
+
+
+def test_what_others_edited_is_shown_by_the_controls(rig, game, samples):
+    path, action = game / "humanoid.omf", rig.animation_data.action
+    frames = control_rig.frames_of(action, rig)
+    second = load(game)
+    bpy.ops.motionbridge.add_control_rig()
+    raise_hand(second, 1, 2)
+    edited_name = second.animation_data.action.motionbridge_motion.imported_name
+    assert edited_name == action.motionbridge_motion.imported_name
+    assert save_back(second) == {"FINISHED"}
+    theirs, poses = path.read_bytes(), shown(second, frames)
+    other = next(one for one in motions_of(rig) if one != action)
+    actions.play(bpy.context, rig, other)
+    raise_hand(rig, 1)
+    assert save_back(rig, if_changed="DISK") == {"FINISHED"}
+    now = bodies_in(path)
+    again = omf.read(theirs, path.name, Report()).motion_set.library.motions
+    assert [one.label for one in again if now[one.label] != one.body] == [other.motionbridge_motion.imported_name]
+    actions.play(bpy.context, rig, action)
+    metres, radians = off(shown(rig, frames), poses)
+    assert metres < 1e-3  # 16-bit rotations, summed up along the chain of bones
+    assert radians < 1e-3
+    assert save_back(rig) == {"CANCELLED"}
+
+
 def test_saved_back_twice_with_other_poses(rig, game, tmp_path):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     name = rig.animation_data.action.name

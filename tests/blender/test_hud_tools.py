@@ -292,17 +292,18 @@ def test_two_items_have_hands_of_their_own_with_one_arm_each(detector, game):
     assert follows != own
 
 
-def test_hands_that_share_a_file_are_each_saved_as_shown(detector):
+def test_hands_that_share_a_file_keep_what_each_edited(detector):
     made, _ = build(sample_options(detector, beside="dev_sample"))
     before = bytes_of(detector)
     for one, name in ((made, "hand_r"), (made.beside, "hand_l")):
         move(one.hands.pose.bones[bone_of(one.hands, name)])
     assert save_back(made) == {"FINISHED"}
     assert changed_motions(before, bytes_of(detector)) == [b"walk"]
-    # The same file was imported for each hand, and the second one shows both motions: its own edit, and none of walk.
     assert save_back(made.beside, if_changed="DISK") == {"FINISHED"}
-    assert "2 motions, 2 tracks changed" in bpy.context.window_manager.motionbridge_report
-    assert changed_motions(before, bytes_of(detector)) == [b"wave"]
+    assert "1 motion, 1 track changed" in bpy.context.window_manager.motionbridge_report
+    assert "were changed on disk and not in Blender" in bpy.context.window_manager.motionbridge_report
+    assert changed_motions(before, bytes_of(detector)) == [b"walk", b"wave"]
+    assert save_back(made.beside) == {"CANCELLED"}
 
 
 def test_what_cannot_be_held_beside_is_refused(detector):

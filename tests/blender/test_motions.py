@@ -250,7 +250,7 @@ def test_motions_spread_over_the_scenes_rate_last_as_long_and_leave_as_they_came
         assert (action.frame_end - action.frame_start) / fps == pytest.approx((frames - 1) / 30, abs=1e-4)
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
     assert timing.seconds_at(result.actions[0], result.actions[0].frame_start + fps) == pytest.approx(1.0, abs=1e-4)
-    omf_codec.revert(rig, result.actions[0], Report())
+    omf_codec.revert(bpy.context, rig, result.actions[0], Report())
     rig.pose.bones[-1].constraints.new("LIMIT_LOCATION")
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
 
@@ -535,7 +535,7 @@ def test_reverting_gives_back_what_the_file_said(on_disk, samples) -> None:
     motion.speed, motion.flags = 9.0, {"FX", "IDLE"}
     motion.marks.clear()
     compat.curve_bag(action).fcurves.remove(compat.curve_bag(action).fcurves[-1])
-    omf_codec.revert(rig, action, Report())
+    omf_codec.revert(bpy.context, rig, action, Report())
     assert exported(rig, result.actions) == (samples / "humanoid.omf").read_bytes()
     rig.animation_data.action = action
     assert motion.status == "UNTOUCHED"
@@ -599,10 +599,87 @@ def test_a_file_that_others_changed_is_not_overwritten_unasked(on_disk, samples)
     with pytest.raises(WriteError, match="no longer the one that was imported"):
         save_back(rig, result.file)
     from_disk = omf.read(save_back(rig, result.file, OtherBase.DISK).data, "", Report())
+    assert list(omf.differences(omf.read(theirs, "", Report()), from_disk)) == [
+        line for line in omf.differences(document, from_disk) if "speed" not in line
+    ]
     from_import = omf.read(save_back(rig, result.file, OtherBase.IMPORTED).data, "", Report())
     mine = omf.read((samples / "humanoid.omf").read_bytes(), "", Report())
     assert len(list(omf.differences(mine, from_import))) == 1
     assert from_disk.motion_set.library.motions[1].body == from_import.motion_set.library.motions[1].body
+
+
+def settled(rig, file, if_changed=OtherBase.REFUSE):
+    """Save a file back; its warnings."""
+    report = Report()
+    plan = save_back(rig, file, if_changed, report)
+    plan.write()
+    library.settle_saved(omf_codec.OMF, bpy.context, plan, rig, file=file, options=MotionExportOptions())
+    return report.warnings
+
+
+STAYS = (
+    "motions that were changed on disk and not in Blender stay as they are on disk; their actions get the keys and "
+    "values of the file"
+)
+
+
+def test_what_others_edited_in_a_shared_file_stays_and_is_shown(on_disk, samples) -> None:
+    rig, result, path = on_disk
+    second = load_model(samples / "humanoid.ogf")
+    others = load_motions(second, path)
+    turn(others.actions[0])
+    others.actions[1].motionbridge_motion.speed = 0.5
+    assert settled(second, others.file) == {}
+    theirs = omf.read(path.read_bytes(), "", Report())
+    turn(result.actions[2])
+    names = [action.name for action in result.actions]
+    assert settled(rig, result.file, OtherBase.DISK) == {STAYS: names[:2]}
+    now = omf.read(path.read_bytes(), "", Report())
+    for index, (before, after) in enumerate(
+        zip(theirs.motion_set.library.motions, now.motion_set.library.motions, strict=True)
+    ):
+        assert (before.body == after.body) == (index != 2)
+    assert list(omf.differences(theirs, now)) != []
+    assert now.motion_set.parameters.definitions[1].timing[0] == 0.5
+    assert result.actions[1].motionbridge_motion.speed == 0.5
+    mine, expected = (
+        [point.co[1] for curve in compat.curve_bag(action).fcurves for point in curve.keyframe_points]
+        for action in (result.actions[0], others.actions[0])
+    )
+    np.testing.assert_allclose(mine, expected, atol=2e-4)
+    assert save_back(rig, result.file).data == path.read_bytes()
+    statuses = [action.motionbridge_motion.status for action in result.actions]
+    assert set(statuses) == {"UNTOUCHED"}
+
+
+def test_motions_as_blender_has_them_replace_what_others_edited(on_disk, samples) -> None:
+    rig, result, path = on_disk
+    before = path.read_bytes()
+    second = load_model(samples / "humanoid.ogf")
+    others = load_motions(second, path)
+    turn(others.actions[0])
+    assert settled(second, others.file) == {}
+    assert settled(rig, result.file, OtherBase.IMPORTED) == {}
+    assert path.read_bytes() == before
+
+
+def test_the_order_and_partitions_of_others_stay_where_nobody_changed_them_here(on_disk, samples) -> None:
+    rig, result, path = on_disk
+    second = load_model(samples / "humanoid.ogf")
+    others = load_motions(second, path)
+    omf_codec.move(others.file, others.actions[0], 2)
+    others.file.partitions[0].name = "other"
+    assert settled(second, others.file) == {}
+    turn(result.actions[1])
+    theirs = omf.read(path.read_bytes(), "", Report()).motion_set.parameters
+    settled(rig, result.file, OtherBase.DISK)
+    now = omf.read(path.read_bytes(), "", Report()).motion_set.parameters
+    assert [one.label for one in now.definitions] == [one.label for one in theirs.definitions]
+    assert [one.label for one in now.partitions] == [one.label for one in theirs.partitions]
+    assert now.partitions[0].label == "other"
+    assert [a.motionbridge_motion.motion_name for a in library.motions_of(result.file)] == [
+        one.label for one in now.definitions
+    ]
 
 
 def test_motions_go_into_an_existing_file_by_name(on_disk, samples, tmp_path) -> None:

@@ -221,6 +221,7 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
     assert NOTHING in drawn(dialog_of(opened.kind))  # the keys are those of the file that was saved
     curve = curve_of(bpy.context.object.animation_data.action, "head", "location", 0)
     curve.keyframe_points[0].co[1] += 0.25
+    opened.path.write_bytes(opened.path.read_bytes() + bytes(1))
     dialog = dialog_of(opened.kind)
     assert CHANGED in " ".join(" ".join(drawn(dialog)).split())
     assert "overwrite" in properties_drawn(dialog)
@@ -231,7 +232,7 @@ def test_after_undo_the_dialog_offers_what_its_refusal_names(tmp_path, samples):
 
 
 @pytest.mark.parametrize("make", [motions, *MADE.values()])
-def test_undo_of_an_edit_that_was_saved_gives_the_imported_file(tmp_path, samples, make):
+def test_undo_of_an_edit_that_was_saved_gives_the_imported_file_unasked(tmp_path, samples, make):
     opened = make(tmp_path, samples)
     active = bpy.context.view_layer.objects.active.name
     before = opened.path.read_bytes()
@@ -244,7 +245,8 @@ def test_undo_of_an_edit_that_was_saved_gives_the_imported_file(tmp_path, sample
     bpy.ops.ed.undo()
     bpy.ops.ed.undo()
     bpy.context.view_layer.objects.active = bpy.data.objects[active]
-    dialog = dialog_of(opened.kind, **{opened.option: opened.decided})
+    dialog = dialog_of(opened.kind)
+    assert opened.option not in properties_drawn(dialog)
     assert AS_IMPORTED in drawn(dialog)
     assert dialog.execute(bpy.context) == {"FINISHED"}
     assert opened.path.read_bytes() == before
@@ -270,6 +272,67 @@ def test_undo_and_the_file_on_disk_give_the_motion_that_is_shown(tmp_path, sampl
     now = skl.read(opened.path.read_bytes(), "made.skls", Report()).motions
     assert skl.bytes_of(now[0]) == skl.bytes_of(skl.read(before, "made.skls", Report()).motions[0])
     assert len(now) == 2
+
+
+def two_editor_motions(folder):
+    """An armature with the motions of a file, and the file."""
+    first, second = made_motion(CURVED, seed=3), made_motion(CURVED, seed=4)
+    second.name = b"run"
+    path = written(folder, first, second)
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    walk, run = load_editor_motions(rig, path).actions
+    bpy.context.view_layer.objects.active = rig
+    compat.assign(rig, walk)
+    return path, rig, walk, run
+
+
+def edited_by_others(path):
+    """Another ``run`` in a file; its bytes."""
+    document = skl.read(path.read_bytes(), path.name, Report())
+    theirs = made_motion(CURVED, seed=8)
+    theirs.name = b"run"
+    path.write_bytes(skl.write(document.with_motions([document.motions[0], theirs])))
+    return skl.bytes_of(theirs)
+
+
+def keys_of(action):
+    return {
+        (curve.data_path, curve.array_index): [tuple(point.co) for point in curve.keyframe_points]
+        for curve in compat.curve_bag(action).fcurves
+    }
+
+
+def test_editor_motions_that_others_edited_stay_and_are_shown(tmp_path):
+    path, rig, walk, run = two_editor_motions(tmp_path)
+    theirs = edited_by_others(path)
+    curve = next(one for one in compat.curve_bag(walk).fcurves if '"hand"].location' in one.data_path)
+    curve.keyframe_points[0].co[1] += 0.5
+    dialog = dialog_of(skeletal.MOTIONBRIDGE_OT_skeletal_save_back, if_changed="DISK")
+    assert "changed on disk and not in Blender" in " ".join(drawn(dialog))
+    before = skl.read(path.read_bytes(), path.name, Report()).motions
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    now = skl.read(path.read_bytes(), path.name, Report()).motions
+    assert skl.bytes_of(now[0]) != skl.bytes_of(before[0])
+    assert skl.bytes_of(now[1]) == theirs
+    again = load_editor_motions(rig_of(["root", "arm", "hand", "Finger"]), path).actions[1]
+    assert keys_of(run) == keys_of(again)
+    assert bytes(run.motionbridge_skeletal["body"]) == bytes(again.motionbridge_skeletal["body"])
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+
+
+def test_with_nothing_to_save_the_file_on_disk_is_shown_and_not_written(tmp_path):
+    path, _, _, run = two_editor_motions(tmp_path)
+    edited_by_others(path)
+    there, keys = path.read_bytes(), keys_of(run)
+    backup = path.with_name(f"{path.name}.bak")
+    backup.write_bytes(b"older")
+    dialog = dialog_of(skeletal.MOTIONBRIDGE_OT_skeletal_save_back, if_changed="DISK", backup=True)
+    assert NOTHING not in drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert (path.read_bytes(), backup.read_bytes()) == (there, b"older")
+    assert keys_of(run) != keys
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
 
 
 def test_what_a_refusal_asks_for_is_drawn_until_the_dialog_closes(game):

@@ -528,7 +528,7 @@ def test_keys_of_other_slots_say_nothing_of_a_motions_length(game):
     save(rig, file)
     turn.keyframe_points.insert(40, 0.1)
     assert save(rig, file).library.motions[-1].frames == 41
-    omf_codec.revert(rig, shot, Report())
+    omf_codec.revert(bpy.context, rig, shot, Report())
     assert [curve.data_path for curve in of_camera.fcurves] == ["location"]
     assert bag.fcurves[0].data_path.startswith("pose.bones")
 

@@ -11,10 +11,10 @@ import numpy as np
 
 from ...blender.properties import keep, kept
 from ...blender.rotation_modes import HiddenKeys
-from ...core import files
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
+from ..plan import digest_on_disk, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, plan_export, why_sampled
 from .options import AnimationExportOptions
@@ -93,10 +93,10 @@ def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
 
 
 def is_changed_on_disk(action: Action) -> bool:
-    """Whether the file that an action came from is there and another one by now. Raises `ReadError`."""
-    properties = action.motionbridge_animation
-    path = Path(bpy.path.abspath(properties.path))
-    return path.is_file() and files.read_file(path) != kept(properties, "document")
+    """Whether others made the file that an action came from another one by now. Raises `ReadError`."""
+    path = bpy.path.abspath(action.motionbridge_animation.path)
+    imported = hashlib.sha256(kept(action.motionbridge_animation, "document")).hexdigest()
+    return digest_on_disk(path) not in {None, imported, saved_here(action, path)}
 
 
 def original_of(action: Action) -> Action | None:
@@ -132,6 +132,7 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     properties = action.motionbridge_animation
     properties.is_animation = True
     properties.path = plan.path
+    remember_saved(action, plan.path, plan.digest)
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == timing.OBJECT:

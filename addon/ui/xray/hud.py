@@ -440,7 +440,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
             for rig, file in _files_of(hands):
                 if bpy.path.abspath(file.path) == one.path:
                     self.restore_hidden_keys(rig, library.motions_of(file))
-                    omf_codec.OMF.settle(one, rig, file, options=self.motion_options())
+                    library.settle_saved(omf_codec.OMF, context, one, rig, file=file, options=self.motion_options())
 
     def _samples_of(self, rig: Object) -> Any:
         """What was sampled of one armature while the dialog is open."""
@@ -457,9 +457,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         found = list(_files_of(hands))
         rigs = [hands, *filter(None, [hands.motionbridge_hud.item])]
         return {
-            "if_changed": any(
-                plans.digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256} for _, file in found
-            ),
+            "if_changed": any(library.changed_by_others(rig, file) for rig, file in found),
             "rest_change": any(rest_is_edited(rig, "motionbridge_motion_files") for rig in rigs),
             "hidden_keys": any(map(hides_keys, rigs)),
             "inherited": sections.has_configs(hands) and bool(sections.wanted(hands)),

@@ -400,7 +400,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
         return {
-            "if_changed": plans.digest_on_disk(bpy.path.abspath(file.path)) not in {None, file.sha256},
+            "if_changed": library.changed_by_others(rig, file),
             "rest_change": rest_is_edited(rig, "motionbridge_motion_files"),
             "hidden_keys": hides_keys(rig),
         }
@@ -430,7 +430,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         """What is on disk is what the motions came from now."""
         rig, file = self._target(context)
         self.restore_hidden_keys(rig, library.motions_of(file))
-        omf_codec.OMF.settle(plan, rig, file, options=self.motion_options())
+        library.settle_saved(omf_codec.OMF, context, plan, rig, file=file, options=self.motion_options())
 
     def sentence(self, plan: Any) -> str:
         """With what rounding did."""

@@ -66,7 +66,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
 
     def run(self, context: Context, report: Report) -> Outcome:
         rig, action = self.chosen(context)
-        omf_codec.revert(rig, action, report)
+        omf_codec.revert(context, rig, action, report)
         return Outcome(said("Restored {} from the file").format(action.name))
 
 

@@ -458,7 +458,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         rig = active_rig(context)
         file = file_played(rig)
         before = file.sha256 if self.if_changed == "REFUSE" else ""
-        skl_codec.SKL.settle(plan, rig, file)
+        library.settle_saved(skl_codec.SKL, context, plan, rig, file=file)
         if file.embedded:
             editor_exporting.follow_motions(rig, plan.path, plan.document, before, plan.digest)
         self.restore_hidden_keys(rig, library.motions_of(file))

@@ -256,6 +256,12 @@ class Definition:
         """The name as text."""
         return names.decode(self.name)
 
+    @property
+    def playing(self) -> tuple[Any, ...]:
+        """All that it says, to the bit, but its name and stored index."""
+        marks = [(mark.name, mark.line_end, mark.intervals.tobytes()) for mark in self.marks]
+        return self.flags, self.bone_or_part, self.timing.tobytes(), marks
+
 
 TIMING = ("speed", "power", "accrue", "falloff")
 """The names of the columns of `Definition.timing`."""

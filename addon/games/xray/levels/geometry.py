@@ -29,7 +29,7 @@ from ....core.problems import Problem
 from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
-from ...plan import FilePlan, OtherBase, starts_from_disk
+from ...plan import FilePlan, OtherBase, remember_saved, saved_here, starts_from_disk
 from ..game_tree import find_game_materials, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
@@ -317,7 +317,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     made = FilePlan(path, plan.data, plan.changes)
     if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
         made = visuals_export.LevelFilePlan(path, plan)
-    starts_from_disk(path, {imported, properties.saved, made.digest}, if_changed)
+    starts_from_disk(path, {imported, properties.saved, saved_here(holder, path), made.digest}, if_changed)
     made.imported = imported
     return made
 
@@ -325,6 +325,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 def settle(holder: Object, plan: FilePlan) -> None:
     """The files on disk are known."""
     holder.motionbridge_level.saved = plan.digest
+    remember_saved(holder, plan.path, plan.digest)
     if isinstance(plan, visuals_export.LevelFilePlan):
         plan.settle(holder)
 

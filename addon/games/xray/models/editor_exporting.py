@@ -50,13 +50,14 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan, OtherBase, starts_from_disk
+from ...plan import FilePlan, OtherBase, remember_saved, saved_here, starts_from_disk
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import OF_KIND
 from ..motions import library
 from ..motions.library import motions_of
-from ..motions.skl_codec import SKL, SklHost
+from ..motions.skl_codec import SKL
+from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import place_of, untouched_rest, warn_of_pictures
 from .properties import flags_of, objects_below
@@ -191,7 +192,7 @@ def plan_save_back(
     options = EditorModelExportOptions()
     plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
-    starts_from_disk(path, {imported, properties.saved, plan.digest}, if_changed)
+    starts_from_disk(path, {imported, properties.saved, saved_here(holder, path), plan.digest}, if_changed)
     plan.imported = imported
     return plan
 
@@ -200,6 +201,7 @@ def settle(plan: ModelPlan, holder: Object) -> None:
     """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
     properties = holder.motionbridge_editor_model
     properties.saved = plan.digest
+    remember_saved(holder, plan.path, plan.digest)
     if plan.motions is not None:
         _remember_motions(properties, plan.path, plan.motions)
     for action, label in plan.written:

@@ -17,11 +17,13 @@ import bpy
 import numpy as np
 
 from ....blender import action as actions
-from ....blender import action_lists, armature
+from ....blender import action_lists, armature, control_rig
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
 from ....blender.bone_curves import bone_of
+from ....blender.control_links import control_action
 from ....blender.properties import drop
+from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, warn_of_other_kinds
 from ....blender.scope import rows_removed_on_failure
 from ....core import files, names, space
@@ -29,7 +31,7 @@ from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton
 from ....core.report import Report, counted_plural, listed, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
-from ...plan import FilePlan, OtherBase, starts_from_disk
+from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_here, starts_from_disk
 from ..bones.properties import bones_in_order, game_name
 from ..options import RestChange
 from . import files as motion_files
@@ -41,6 +43,10 @@ if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
     from ..options import MotionExportOptions, MotionImportOptions, SkeletalExportOptions, SkeletalImportOptions
     from .properties import MotionFile, SkeletalFile
+
+
+_saved: dict[tuple[int, str], set[bytes]] = {}
+"""`Codec.fingerprints` of what was saved for an armature (its ``session_uid``) at a path: undo takes no file back."""
 
 
 class Opened(NamedTuple):
@@ -111,8 +117,10 @@ class Codec(Protocol):
     def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> Host:
         """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
 
-    def host_of_list(self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str) -> Host:
-        """As `host`, for saving what a file's list says."""
+    def host_of_list(
+        self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others: bool
+    ) -> Host:
+        """As `host`, for saving what a file's list says. ``others`` changed what is on ``disk``: that stays."""
 
     def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
         """A reader of actions."""
@@ -122,6 +130,12 @@ class Codec(Protocol):
 
     def settle(self, plan: Any, rig: Object, file: Any, options: Any = None) -> Any:
         """After ``plan`` was written: the file on disk, and its names, are known. Gives back the file."""
+
+    def fingerprints(self, document: Any) -> set[bytes]:
+        """A digest of each motion of a document."""
+
+    def reload(self, plan: Any, rig: Object, file: Any, action: Action) -> None:
+        """After `settle`: an action that was not written gets what its motion in the file says."""
 
 
 # ---- import
@@ -367,6 +381,19 @@ class Plan(FilePlan):
     document: Any = None
     written: list[tuple[Action, str]] = field(default_factory=list)
     """The actions, each with the name its motion has in the file."""
+    edited: list[Action] = field(default_factory=list)
+    """Those of them that say something else than what their motions go into, new ones too."""
+    theirs: list[Action] = field(default_factory=list)
+    """Actions that were not written: others changed their motions on disk, which `settle_saved` loads."""
+
+    def is_saved(self) -> bool:
+        """Whether the file on disk is what would be written, and nothing of it has to be loaded."""
+        return not self.theirs and super().is_saved()
+
+    def write(self, *, backup: bool = False) -> None:
+        """As the base class; equal bytes on disk are not written again, which would replace the backup."""
+        if not super().is_saved():
+            super().write(backup=backup)
 
 
 class Host(Protocol):
@@ -374,6 +401,9 @@ class Host(Protocol):
 
     def had_one_name(self, twins: list[Action], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+
+    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
+        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
 
     def take_out_deleted(self, *, whole: bool) -> None:
         """Take out what was deleted in the panel; of a file that is not saved as a ``whole`` only where it must be."""
@@ -428,7 +458,8 @@ def plan_save_back(
     """The file of ``rig`` as it would be saved: edited, new, renamed, deleted and reordered motions, the rest as is.
 
     ``only`` one action: no other is looked at, and everything else in the file stays as it is. ``samples`` as in
-    `Sampler`. Raises `WriteError` where the file on disk is another one by now and ``if_changed`` says to refuse.
+    `Sampler`. Raises `WriteError` where others made the file on disk another one and ``if_changed`` says to refuse;
+    where it says to start from that, motions that were not edited here stay as they are there.
     """
     listed = motions_of(file)
     if only is not None and only not in listed:
@@ -437,15 +468,27 @@ def plan_save_back(
         )
     chosen = listed if only is None else [only]
     there = bpy.path.abspath(file.path)
-    on_disk = starts_from_disk(there, {file.sha256}, if_changed)
-    host = codec.host_of_list(rig, file, listed, report, disk=there if on_disk else "")
+    on_disk = starts_from_disk(there, _known(rig, file), if_changed)
+    others = on_disk and changed_by_others(rig, file)
+    host = codec.host_of_list(rig, file, listed, report, disk=there if on_disk else "", others=others)
     host.take_out_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
+    theirs: list[Action] = []
+    if others:
+        saved = _saved.get((rig.session_uid, there), set())
+        changed = [action for action in chosen if host.is_changed(action, saved)]
+        theirs = _unedited(codec, context, rig, file, changed, options=options, samples=samples)
+    for action in theirs:
+        report.warn(
+            "motions that were changed on disk and not in Blender stay as they are on disk; their actions get the keys "
+            "and values of the file",
+            action.name,
+        )
     plan = plan_onto(
         codec,
         context,
         rig,
-        chosen,
+        [action for action in chosen if action not in theirs],
         there,
         host=host,
         options=options,
@@ -454,8 +497,52 @@ def plan_save_back(
         samples=samples,
     )
     host.arrange(plan, chosen, whole=only is None)
-    plan.imported = file.sha256
+    plan.imported, plan.theirs = file.sha256, theirs
     return plan
+
+
+def _known(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
+    """The SHA-256 of what a file was when it was imported or saved, and of what was saved before undo."""
+    return {file.sha256, saved_here(rig, bpy.path.abspath(file.path))}
+
+
+def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
+    """Whether the file on disk is neither what was imported nor what was saved from here."""
+    digest = digest_on_disk(bpy.path.abspath(file.path))
+    return digest is not None and digest not in _known(rig, file)
+
+
+def _unedited(
+    codec: Codec, context: Context, rig: Object, file: Any, chosen: Sequence[Action], **reading: Any
+) -> list[Action]:
+    """Those actions that still say what they came from, under its name; ``reading`` as in `plan_onto`."""
+    if not chosen:
+        return []
+    host = codec.host(rig, chosen, file=file)
+    plan = plan_onto(codec, context, rig, chosen, file.name, host=host, report=Report(), **reading)
+    renamed = {action for action, label in plan.written if label != imported_name(action, codec.lists)}
+    return [action for action in chosen if action not in plan.edited and action not in renamed]
+
+
+def settle_saved(
+    codec: Codec, context: Context, plan: Any, rig: Object, *, file: Any, options: Any = None
+) -> MotionFile | SkeletalFile:
+    """After the ``plan`` of `plan_save_back` was written: the file on disk is known, actions have what it says."""
+    file = codec.settle(plan, rig, file, options)
+    remember_saved(rig, plan.path, plan.digest)
+    _saved.setdefault((rig.session_uid, plan.path), set()).update(codec.fingerprints(plan.document))
+    for action in plan.theirs:
+        codec.reload(plan, rig, file, action)
+        keys_replaced(context, rig, action)
+    return file
+
+
+def keys_replaced(context: Context, rig: Object, action: Action) -> None:
+    """After an action got other keys: bones rotate by what it turns them by, and controls show it."""
+    if control_action(rig, action) is not None:
+        control_rig.transfer(context, rig, action)
+    if action == played(rig):
+        play(context, rig, action)
 
 
 def _is_placed_by_configs(rig: Object) -> bool:

@@ -49,8 +49,17 @@ from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import LISTS
-from .library import Gatherer, MotionImport, Opened, bone_places, motions_of, plan_onto, refuse_strangers
-from .omf_host import MotionPlan, OmfHost, host_as_imported, host_of_list, host_on_disk, settle
+from .library import (
+    Gatherer,
+    MotionImport,
+    Opened,
+    bone_places,
+    keys_replaced,
+    motions_of,
+    plan_onto,
+    refuse_strangers,
+)
+from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import order_of_angles
 
 if TYPE_CHECKING:
@@ -127,10 +136,10 @@ class OmfCodec:
         return host
 
     def host_of_list(
-        self, rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str
+        self, rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
     ) -> OmfHost:
         """The file with the partitions of the panel. Raises `WriteError`."""
-        return host_of_list(rig, file, listed, report, disk=disk)
+        return host_of_list(rig, file, listed, report, disk=disk, others=others)
 
     def gatherer(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
@@ -160,6 +169,7 @@ class OmfCodec:
             indices[action] = next(added) if identity.index is None else identity.index
         data, document = host.written(encoded)
         plan = MotionPlan(path, data, changes, document, list(zip(chosen, labels, strict=True)), indices=indices)
+        plan.edited = [chosen[change.number] for change in changes.parts]
         if not options.look:
             plan.unseen = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
         return plan
@@ -169,6 +179,16 @@ class OmfCodec:
     ) -> MotionFile | None:
         """The file on disk is now the imported one; without ``file`` the rig gets a new one."""
         return settle(plan, rig, file, options)
+
+    def fingerprints(self, document: Omf) -> set[bytes]:
+        """Of the motions' bytes and of how they play."""
+        library, parameters = document.motion_set
+        return set(map(fingerprint, library.motions, parameters.definitions))
+
+    def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile, action: Action) -> None:
+        """Keys, marks and parameters as the written file has them."""
+        index = plan.indices[action]
+        _restore(file, action, plan.document.motion_set.library.motions[index], index, Report())
 
 
 OMF = OmfCodec()
@@ -569,7 +589,7 @@ def _compared(
     return found
 
 
-def revert(rig: Object, action: Action, report: Report) -> None:
+def revert(context: Context, rig: Object, action: Action, report: Report) -> None:
     """Keys, marks and parameters as the file said them. Raises `WriteError` for an action that came from no file."""
     file = action_lists.file_of(rig, action, LISTS)
     motion = motion_files.motion_of(action)
@@ -579,6 +599,13 @@ def revert(rig: Object, action: Action, report: Report) -> None:
             f"the action {action.name!r} came from no motion file of {rig.name!r}",
             remedy="Undo instead, or import its file again",
         )
+    _restore(file, action, motion, place, report)
+    keys_replaced(context, rig, action)
+
+
+def _restore(file: MotionFile, action: Action, motion: Motion, place: int, report: Report) -> None:
+    """Let an action be the ``motion`` that a file of an armature has at an index."""
+    rig: Any = file.id_data
     parameters = motion_files.document_of(file).motion_set.parameters
     definition = parameters.definitions[place] if place < len(parameters.definitions) else None
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
@@ -589,8 +616,6 @@ def revert(rig: Object, action: Action, report: Report) -> None:
         builders.rebuild(action, motion, definition)
     describe(action, motion, definition, place, file)
     action.motionbridge_motion.order = order
-    if action == rotation_modes.played(rig):
-        rotation_modes.restore(rig, action)
 
 
 def move(file: MotionFile, action: Action, steps: int) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,7 +21,7 @@ from ....formats.xray import ogf, omf
 from ....formats.xray.ogf.document import motion_set_of, with_motion_set
 from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
-from ....formats.xray.omf.document import Motion, MotionSet, Omf
+from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
 from ..bones import values
 from ..options import RestChange
@@ -86,6 +86,8 @@ class OmfHost:
     """Whether it was put together from the bytes that actions keep, instead of read from disk."""
     listed: Any = None
     """The file kept on the rig whose list is to be saved."""
+    others: bool = False
+    """Whether others changed the file on disk: the order of its motions stays where the list has the imported one."""
     deleted: list[str] = field(default_factory=list)
     """The motions that were deleted in the panel and are taken out."""
     parts: Sequence[tuple[str, Sequence[str]]] = ()
@@ -133,6 +135,16 @@ class OmfHost:
         indices = map(self.index, twins)
         return all(index is not None and labels[index : index + 1] == [label] for index in indices)
 
+    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
+        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
+        index, stored = self.index(action), motion_files.motion_of(action)
+        if self.motions is None or index is None or stored is None:
+            return False
+        before = motion_files.document_of(self.file).motion_set.parameters.definitions
+        imported = before[action_lists.members(self.file, LISTS)[action]]
+        now = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
+        return now != fingerprint(stored, imported) and now not in saved
+
     def take_out_deleted(self, *, whole: bool) -> None:
         """Take out the motions that were deleted in the panel, before others take their names.
 
@@ -164,7 +176,9 @@ class OmfHost:
         motions = plan.document.motion_set
         indices = [self.index(action) for action in chosen]
         known = [index for index in indices if index is not None]
-        if known != sorted(known) or None in indices[: len(known)]:
+        places = action_lists.members(self.listed, LISTS) if self.others else self.indices
+        ranks = [places[action] for action in chosen if self.index(action) is not None]
+        if ranks != sorted(ranks) or None in indices[: len(known)]:
             count = len(motions.library.motions)
             order = _in_list_order(indices, len(self.motions.library.motions) if self.motions else 0, count)
             plan.reordered = order != list(range(count))
@@ -178,6 +192,11 @@ class OmfHost:
             return ogf.write(with_motion_set(self.model, motions)), omf.new_omf(motions)
         document = self.document.with_motion_set(motions) if self.document is not None else omf.new_omf(motions)
         return omf.write(document), document
+
+
+def fingerprint(motion: Motion, definition: Definition) -> bytes:
+    """A digest of all that a file says of a motion, but its index."""
+    return hashlib.sha256(write_motion(motion) + repr(definition.playing).encode()).digest()
 
 
 def host_on_disk(path: str, rig: Object) -> OmfHost:
@@ -254,22 +273,29 @@ def _common_file(rig: Object, chosen: Sequence[Action]) -> MotionFile | None:
     return rig.motionbridge_motion_files[named.most_common(1)[0][0]] if named else None
 
 
-def host_of_list(rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str) -> OmfHost:
+def host_of_list(
+    rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
+) -> OmfHost:
     """What saving the list of ``file`` starts from: ``disk``, else the file as imported; with the panel's partitions.
 
-    Raises `WriteError` where the model that had the motions is gone.
+    Partitions that are as imported stay as on ``disk`` where ``others`` changed that. Motions inside a model always
+    go into the model on disk. Raises `WriteError` where that is gone.
     """
-    if disk:
-        host = host_on_disk(disk, rig)
-        if host.motions is not None:
-            host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
-        host.listed = file
-        return host
     there = Path(bpy.path.abspath(file.path))
-    if file.embedded:
-        raise WriteError(
-            "the model these motions lie in is gone", file=str(there), remedy="Put it back, or export to a motion file"
-        )
+    if disk or file.embedded:
+        if not there.is_file():
+            raise WriteError(
+                "the model with these motions is missing",
+                file=str(there),
+                remedy="Put it back, or export to a motion file",
+            )
+        host = host_on_disk(str(there), rig)
+        before = motion_files.document_of(file).motion_set.parameters
+        edited = motion_files.with_partitions(before, file) is not before
+        if host.motions is not None and (edited or not others):
+            host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
+        host.listed, host.others = file, others
+        return host
     host = host_as_imported(rig, listed, file)
     host.listed = file
     imported = sum(host.index(action) is not None for action in listed)

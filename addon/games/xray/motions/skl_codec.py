@@ -22,7 +22,7 @@ from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, rotation, space
 from ....core.binary import Bytes
-from ....core.changes import Changes, Part
+from ....core.changes import Part
 from ....core.envelope.curve import fitted
 from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
@@ -54,6 +54,7 @@ from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
 from .library import Gatherer, MotionImport, Opened, Plan, bone_places, imported_name, refuse_strangers
 from .properties import EULER_ORDER, order_of_angles
+from .skl_host import MadeMotion, SklHost, fingerprint, host_on_disk, is_model, named
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
 
 if TYPE_CHECKING:
@@ -124,23 +125,27 @@ class SklCodec:
     ) -> SklHost:
         """The file on disk, or the one most of the motions came from."""
         if disk:
-            return _host_on_disk(rig, disk)
+            return host_on_disk(rig, disk, file)
         files_of = action_lists.files_of_actions(rig, SKL_LISTS)
         known = Counter(files_of[action].name for action in chosen if action in files_of)
         file = rig.motionbridge_skeletal_files[known.most_common(1)[0][0]] if known else file
         return SklHost(rig, skl_document_of(file) if file is not None else None, file)
 
     def host_of_list(
-        self, rig: Object, file: SkeletalFile, listed: Sequence[Action], _report: Report, *, disk: str
+        self, rig: Object, file: SkeletalFile, listed: Sequence[Action], _report: Report, *, disk: str, others: bool
     ) -> SklHost:
-        """As `host`: the list says nothing else. Raises `WriteError` if the model that had the motions is missing."""
-        if file.embedded and not disk:
+        """As `host`, also where ``others`` changed the file; motions inside a model go into the model on disk.
+
+        Raises `WriteError` where that is gone.
+        """
+        there = bpy.path.abspath(file.path)
+        if file.embedded and not Path(there).is_file():
             raise WriteError(
-                "the model with these motions is missing, or no longer the imported one",
-                file=bpy.path.abspath(file.path),
-                remedy="Put it back, choose the file on disk as Base File, or export to a file of motions",
+                "the model with these motions is missing",
+                file=there,
+                remedy="Put it back, or export to a file of motions",
             )
-        return self.host(rig, listed, disk=disk, file=file)
+        return self.host(rig, listed, disk=there if file.embedded else disk, file=file)
 
     def gatherer(
         self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
@@ -167,7 +172,9 @@ class SklCodec:
         if slopes := lost_slopes(changes.all_items()):
             gatherer.report.warn(slopes)
         data = host.written(document)
-        return Plan(path, data, changes, document, [(one.action, one.motion.label) for one in gathered])
+        written = [(one.action, one.motion.label) for one in gathered]
+        edited = [one.action for one in gathered if one.change is not None]
+        return Plan(path, data, changes, document, written, edited)
 
     def settle(
         self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
@@ -181,13 +188,31 @@ class SklCodec:
             action.motionbridge_skeletal.imported_name = label
         return file
 
+    def fingerprints(self, document: Skl) -> set[bytes]:
+        """Of the motions' bytes."""
+        return set(map(fingerprint, document.motions))
+
+    def reload(self, plan: Plan, rig: Object, file: SkeletalFile, action: Action) -> None:
+        """Curves, marks and how the game plays them as the written file has them; shown as they were before."""
+        skeletal = action.motionbridge_skeletal
+        motion = named(plan.document, skeletal.imported_name)
+        if motion is None:
+            return
+        now = rest_of(rig, space.XRAY_ROOT_FRAME)
+        bones = bones_of(rig, motion_files.rest_then(file, now))
+        kept_before = _Kept.of(action, motion, bones)
+        numbers, showing, report = kept_before.numbers, kept_before.showing, Report()
+        tracks = {place: motion.tracks[number] for place, number in numbers.items()}
+        (shown,) = show_all([(motion, tracks)], bones.rest, showing=showing, report=report)
+        with pose.PoseWriter(compat.slot_name(rig)) as writer:
+            on_bones = shown.on_bones(bones.rest.bones)
+            digests = writer.rebuild(action, rig, on_bones, 1.0 / motion.frame, _frames_of(motion))
+        _keep_shown(action, motion, shown, numbers, digests, bones=bones.rest.bones, showing=showing)
+        describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.place, file)
+        motion_timing.store_marks(action, decode_marks(motion.marks))
+
 
 SKL = SklCodec()
-
-
-def is_model(path: str) -> bool:
-    """Whether a file is a model of the editor, by its name."""
-    return path.lower().endswith(".object")
 
 
 def opened_model(path: str, inside: Skl, digest: str) -> Opened:
@@ -347,8 +372,29 @@ def _build(
     showing: Showing,
 ) -> Action:
     """The action of a motion; ``numbers``: the track of each place, ``bones``: Blender's names by places."""
-    first, last = (min(max(frame, -FARTHEST), FARTHEST) for frame in (motion.first, motion.last))
-    action, digests = writer.build(motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, (first, last))
+    action, digests = writer.build(
+        motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, _frames_of(motion)
+    )
+    _keep_shown(action, motion, shown, numbers, digests, bones=bones, showing=showing)
+    return action
+
+
+def _frames_of(motion: SkeletalMotion) -> tuple[int, int]:
+    """First and last frame, as far as Blender has them."""
+    return min(max(motion.first, -FARTHEST), FARTHEST), min(max(motion.last, -FARTHEST), FARTHEST)
+
+
+def _keep_shown(
+    action: Action,
+    motion: SkeletalMotion,
+    shown: ShownTracks,
+    numbers: dict[int, int],
+    digests: Mapping[str, bytes],
+    *,
+    bones: Sequence[str],
+    showing: Showing,
+) -> None:
+    """Remember how an action shows a motion, by which what is not edited is known."""
     properties = action.motionbridge_skeletal
     properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
     properties.metres, properties.radians = showing.tolerance
@@ -356,7 +402,6 @@ def _build(
     properties.fitted = len(shown) - properties.kept_exactly
     by_track = {number: digests[bones[place]] for place, number in numbers.items()}
     keep(properties, "drawn", b"".join(by_track.get(number, pose.NOTHING) for number in range(len(motion.tracks))))
-    return action
 
 
 def describe(action: Action, motion: SkeletalMotion, body: Bytes, place: int, file: SkeletalFile) -> None:
@@ -385,102 +430,6 @@ def _set_modes(rig: Object, names_of_bones: list[str], showing: Showing) -> None
 
 
 # ---- export
-
-
-@dataclass
-class MadeMotion:
-    """A motion to write, the one of a file it replaces (by name), and what differs from it."""
-
-    action: Any
-    motion: SkeletalMotion
-    replaces: str
-    change: Part | None
-
-
-@dataclass
-class SklHost:
-    """What motions go into: a ``document``, from disk or as it was imported (without keys); None for a new file."""
-
-    rig: Any
-    document: Skl | None
-    file: Any = None
-    on_disk: bool = False
-    model: editor_model.Object | None = None
-    """The model that has the motions inside; None for a file of motions alone."""
-
-    def written(self, document: Skl) -> bytes:
-        """The file's bytes with the motions of ``document``. Raises `WriteError`."""
-        if self.model is None:
-            return skl.write(document)
-        return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
-
-    def had_one_name(self, twins: list[Action], label: str) -> bool:
-        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
-        known = action_lists.copies(twins, SKL_LISTS)
-        return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
-
-    def take_out_deleted(self, *, whole: bool) -> None:
-        """The panel deletes none of the editor's motions."""
-
-    def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
-        """They have the order of the file."""
-
-    def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
-        """The motions in the file at ``path``. Raises `WriteError`."""
-        changes = Changes(parts=[one.change for one in made if one.change is not None], noun="motion", items="channel")
-        if self.document is not None and self.on_disk:
-            document, motions = self.document, self._replaced(made, changes)
-        else:
-            document, motions = self._as_imported(made, path), [one.motion for one in made]
-        single = Path(path).suffix.lower() == ".skl"
-        if single and len(motions) != 1:
-            raise WriteError(
-                f"a .skl file stores one motion, not {len(motions)}",
-                file=path,
-                remedy="Choose one action, or name a file that ends in .skls",
-            )
-        changes.unchanged = len(motions) - len(changes.parts)
-        if single and document.sections is None:
-            return skl.new_skl(motions[0]), changes
-        if not single and document.sections is not None:
-            return skl.new_skls(motions), changes
-        return document.with_motions(motions), changes
-
-    def _replaced(self, made: list[MadeMotion], changes: Changes) -> list[SkeletalMotion]:
-        """The motions on disk, each of a name that is written replaced, the others added."""
-        motions = list(self.document.motions) if self.document is not None else []
-        labels = [motion.label.lower() for motion in motions]
-        for one in made:
-            name = one.replaces.lower()
-            if name in labels:
-                place = labels.index(name)
-                there, motions[place] = motions[place], replace(one.motion, tail=motions[place].tail)
-                if one.change is None and skl.bytes_of(there) != skl.bytes_of(motions[place]):
-                    changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
-                labels[place] = "\0"  # of two motions of one name each replaces one
-            else:
-                motions.append(one.motion)
-                if one.change is None:
-                    changes.parts.append(Part(one.motion.label, "motion", new=True))
-        return motions
-
-    def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
-        """The imported file, which may end in unknown bytes, or a new one."""
-        if self.document is None:
-            return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
-        places = action_lists.members(self.file, SKL_LISTS)
-        for one in made:
-            place = places.get(one.action, -1)
-            if 0 <= place < len(self.document.motions):
-                one.motion = replace(one.motion, tail=self.document.motions[place].tail)
-        return self.document
-
-
-def _host_on_disk(rig: Object, path: str) -> SklHost:
-    if not is_model(path):
-        return SklHost(rig, SKL.read(path, Report()).document, on_disk=True)
-    model = editor_model.read(files.read_file(path), path, Report())
-    return SklHost(rig, model.model.first(skl.Skl) or skl.new_skls([]), on_disk=True, model=model)
 
 
 @dataclass

@@ -1,0 +1,146 @@
+"""What the editor's motions of an export go into: a `.skl`, a `.skls`, a model, or the file as it was imported."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ....blender import action_lists
+from ....core import files
+from ....core.changes import Changes, Part
+from ....core.errors import WriteError
+from ....core.report import Report
+from ....formats.xray import object as editor_model
+from ....formats.xray import skl
+from ....formats.xray.skl import SkeletalMotion, Skl
+from .files import SKL_LISTS, skl_motion_of
+from .library import Plan, imported_name
+
+if TYPE_CHECKING:
+    from ....blender.typed import Action, Object
+    from .properties import SkeletalFile
+
+
+@dataclass
+class MadeMotion:
+    """A motion to write, the one of a file it replaces (by name), and what differs from it."""
+
+    action: Any
+    motion: SkeletalMotion
+    replaces: str
+    change: Part | None
+
+
+@dataclass
+class SklHost:
+    """What motions go into: a ``document``, from disk or as it was imported (without keys); None for a new file."""
+
+    rig: Any
+    document: Skl | None
+    file: Any = None
+    on_disk: bool = False
+    model: editor_model.Object | None = None
+    """The model that has the motions inside; None for a file of motions alone."""
+
+    def written(self, document: Skl) -> bytes:
+        """The file's bytes with the motions of ``document``. Raises `WriteError`."""
+        if self.model is None:
+            return skl.write(document)
+        return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
+
+    def had_one_name(self, twins: list[Action], label: str) -> bool:
+        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        known = action_lists.copies(twins, SKL_LISTS)
+        return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
+
+    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
+        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
+        stored, there = skl_motion_of(action), None
+        if self.document is not None and action_lists.members(self.file, SKL_LISTS).get(action, -1) >= 0:
+            there = named(self.document, imported_name(action, SKL_LISTS))
+        if stored is None or there is None:
+            return False
+        now = fingerprint(there)
+        return now != fingerprint(stored) and now not in saved
+
+    def take_out_deleted(self, *, whole: bool) -> None:
+        """The panel deletes none of the editor's motions."""
+
+    def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
+        """They have the order of the file."""
+
+    def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
+        """The motions in the file at ``path``. Raises `WriteError`."""
+        changes = Changes(parts=[one.change for one in made if one.change is not None], noun="motion", items="channel")
+        if self.document is not None and self.on_disk:
+            document, motions = self.document, self._replaced(made, changes)
+        else:
+            document, motions = self._as_imported(made, path), [one.motion for one in made]
+        single = Path(path).suffix.lower() == ".skl"
+        if single and len(motions) != 1:
+            raise WriteError(
+                f"a .skl file stores one motion, not {len(motions)}",
+                file=path,
+                remedy="Choose one action, or name a file that ends in .skls",
+            )
+        changes.unchanged = len(motions) - len(changes.parts)
+        if single and document.sections is None:
+            return skl.new_skl(motions[0]), changes
+        if not single and document.sections is not None:
+            return skl.new_skls(motions), changes
+        return document.with_motions(motions), changes
+
+    def _replaced(self, made: list[MadeMotion], changes: Changes) -> list[SkeletalMotion]:
+        """The motions on disk, each of a name that is written replaced, the others added."""
+        motions = list(self.document.motions) if self.document is not None else []
+        labels = [motion.label.lower() for motion in motions]
+        for one in made:
+            name = one.replaces.lower()
+            if name in labels:
+                place = labels.index(name)
+                there, motions[place] = motions[place], replace(one.motion, tail=motions[place].tail)
+                if one.change is None and skl.bytes_of(there) != skl.bytes_of(motions[place]):
+                    changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
+                labels[place] = "\0"  # of two motions of one name each replaces one
+            else:
+                motions.append(one.motion)
+                if one.change is None:
+                    changes.parts.append(Part(one.motion.label, "motion", new=True))
+        return motions
+
+    def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
+        """The imported file, which may end in unknown bytes, or a new one."""
+        if self.document is None:
+            return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
+        places = action_lists.members(self.file, SKL_LISTS)
+        for one in made:
+            place = places.get(one.action, -1)
+            if 0 <= place < len(self.document.motions):
+                one.motion = replace(one.motion, tail=self.document.motions[place].tail)
+        return self.document
+
+
+def host_on_disk(rig: Object, path: str, file: SkeletalFile | None) -> SklHost:
+    """The file at ``path``, which may be a model with motions inside. Raises `ReadError`."""
+    if not is_model(path):
+        return SklHost(rig, skl.read(files.read_file(path), path, Report()), file, on_disk=True)
+    model = editor_model.read(files.read_file(path), path, Report())
+    return SklHost(rig, model.model.first(skl.Skl) or skl.new_skls([]), file, on_disk=True, model=model)
+
+
+def fingerprint(motion: SkeletalMotion) -> bytes:
+    """A digest of all that a file says of a motion."""
+    return hashlib.sha256(skl.bytes_of(replace(motion, tail=b""))).digest()
+
+
+def named(document: Skl, name: str) -> SkeletalMotion | None:
+    """The first motion of this name."""
+    return next((motion for motion in document.motions if motion.label.lower() == name.lower()), None)
+
+
+def is_model(path: str) -> bool:
+    """Whether a file is a model of the editor, by its name."""
+    return path.lower().endswith(".object")
