@@ -6,6 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+from typing import Any
+
 import bpy
 
 from tests.window import stage
@@ -41,9 +43,9 @@ def move_vertex() -> None:
     mesh.update()
 
 
-def key_bone() -> None:
-    """A key on a bone in the action that plays."""
-    rig = next(one for one in bpy.context.scene.objects if one.type == "ARMATURE")
+def key_bone(rig: Any = None) -> None:
+    """A key on a bone of an armature, by default of the first, in the action that plays."""
+    rig = rig or next(one for one in bpy.context.scene.objects if one.type == "ARMATURE")
     bone = rig.pose.bones[len(rig.pose.bones) // 2]
     frame = int(rig.animation_data.action.frame_range[0]) + 2
     bpy.context.scene.frame_set(frame)

@@ -6,12 +6,14 @@ from typing import Any
 import bmesh
 import bpy
 
+from addon.blender import action as actions
 from addon.blender import armature
 from addon.core import files
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import omf
 from addon.formats.xray.object.mesh_chunks import Points
+from addon.games.xray.motions import library
 from tests.window import exports, stage
 from tests.window.stage import Steps
 
@@ -81,14 +83,53 @@ def saved_back_undone_saved_back() -> Steps:
 
 
 def undone_and_saved(path: Path, before: bytes, edited: bytes, name: str, **decided: Any) -> Steps:
-    """Undo of a save and of the edit before it: it asks what to start from; ``decided``, the old file comes back."""
+    """Undo of a save and of the edit before it: the old file comes back, unasked.
+
+    Where others put the edited one in its place, it asks what to start from; ``decided``, the old one comes back.
+    """
     for _ in range(2):
         yield from stage.undo()
+    yield from save_back(name)
+    assert path.read_bytes() == before, f"the old file did not come back: {stage.sentence()}"
+    path.write_bytes(edited)
     yield from save_back(name)
     assert path.read_bytes() == edited, f"written without asking: {stage.sentence()}"
     assert "on disk" in stage.sentence(), stage.sentence()
     yield from save_back(name, **decided)
     assert path.read_bytes() == before, f"the old file did not come back: {stage.sentence()}"
+
+
+def shared_file_saved_by_two() -> Steps:
+    """Two armatures have the motions of a file: what the first one saved stays, and the second one shows it."""
+    path = import_humanoid()
+    stage.call("import_scene.xray_ogf", filepath=str(stage.sample("humanoid.ogf")))
+    stage.call("import_scene.xray_omf", filepath=str(path))
+    settle("Second import")
+    second = bpy.context.view_layer.objects.active
+    before = omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
+    bpy.context.view_layer.objects.active = rig()
+    exports.key_bone(rig())
+    settle("Edit")
+    yield from save_back()
+    theirs, others = path.read_bytes(), rig().animation_data.action
+    bpy.context.view_layer.objects.active = second
+    motions = library.motions_of(second.motionbridge_motion_files[0])
+    mine = next(one for one in motions if one.motionbridge_motion.motion_name != others.motionbridge_motion.motion_name)
+    actions.play(bpy.context, second, mine)
+    exports.key_bone(second)
+    settle("Other edit")
+    yield from save_back(if_changed="DISK")
+    assert "changed on disk and not in Blender" in bpy.context.window_manager.motionbridge_report
+    now = omf.read(path.read_bytes(), path.name, Report()).motion_set.library.motions
+    saved = omf.read(theirs, path.name, Report()).motion_set.library.motions
+    assert [one.label for one, then in zip(now, before, strict=True) if one.body != then.body] == sorted(
+        [mine.motionbridge_motion.motion_name, others.motionbridge_motion.motion_name],
+        key=[one.label for one in now].index,
+    )
+    assert [one.label for one, then in zip(now, saved, strict=True) if one.body != then.body] == [
+        mine.motionbridge_motion.motion_name
+    ]
+    yield from unchanged(path, path.read_bytes())
 
 
 def arma_saved_back_undone_saved_back() -> Steps:
@@ -395,7 +436,7 @@ SCENES = [
     (f"identity: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
         saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
-        model_saved_back_undone_saved_back, mesh_of_model_duplicated, model_appended,
+        model_saved_back_undone_saved_back, shared_file_saved_by_two, mesh_of_model_duplicated, model_appended,
         appended_model_edited, model_checked, model_in_a_protected_folder,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
         bones_redrawn,
