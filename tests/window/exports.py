@@ -5,7 +5,6 @@ is saved, undone and saved again.
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-
 from typing import Any
 
 import bpy
