@@ -6,6 +6,7 @@ Every message is one sentence for the user: what is wrong, where it is (file, li
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 
@@ -41,9 +42,10 @@ class MotionbridgeError(Exception):
     def __str__(self) -> str:
         return self.sentence()
 
-    def sentence(self, tell: Callable[[str], str] = str) -> str:
-        """Place, problem and remedy; ``tell`` says each in another language."""
-        place = [self.file] if self.file else []
+    def sentence(self, tell: Callable[[str], str] = str, *, with_folder: bool = True) -> str:
+        """Place, problem and remedy; ``tell`` says each in another language. ``with_folder`` False: the file's name."""
+        file = self.file if with_folder or not Path(self.file).is_absolute() else Path(self.file).name
+        place = [file] if file else []
         if self.chunk:
             place.append(tell(f"chunk {self.chunk}"))
         if self.line is not None:

@@ -346,7 +346,8 @@ class SaveBack(Operation, BackupChoice):
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
-            for number, line in enumerate(broken_lines(preview.refusal.sentence(teller()), LETTERS_SHOWN)):
+            refused = preview.refusal.sentence(teller(), with_folder=False)  # which the first line has
+            for number, line in enumerate(broken_lines(refused, LETTERS_SHOWN)):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
             self._draw_plan(column, preview.plan, is_saved=preview.is_saved)

@@ -180,9 +180,10 @@ class Operation(LongWork):
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            sentence = refusal.sentence(teller(said))
-            _keep(context, sentence, report)
-            self.report({"ERROR"}, names.printable(sentence))
+            tell = teller(said)
+            _keep(context, refusal.sentence(tell), report)
+            # Blender breaks no line of its pop-up: a long path would push the remedy out of the window.
+            self.report({"ERROR"}, names.printable(refusal.sentence(tell, with_folder=bpy.app.background)))
             return {"CANCELLED"}
         except pausing.Stopped:
             sentence = said("Stopped: no changes were made")
@@ -296,7 +297,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(
-            self, width=720, title="Motionbridge Report", confirm_text="Keep as Text"
+            self, width=720, title=shown("Motionbridge Report"), confirm_text="Keep as Text"
         )
 
     def draw(self, context: Context) -> None:

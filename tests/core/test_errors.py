@@ -8,6 +8,14 @@ import pytest
 from addon.core.errors import MotionbridgeError, ReadError, WriteError
 
 
+def test_a_pop_up_names_the_file_without_its_folders(tmp_path):
+    refusal = ReadError("it is broken", file=str(tmp_path / "walk.omf"), offset=4, remedy="Copy it again")
+    assert refusal.sentence(with_folder=False) == "walk.omf, offset 4: it is broken. Copy it again."
+    assert str(refusal).startswith(str(tmp_path))
+    # Places that are not paths, such as names of actions, stay as they are.
+    assert ReadError("it is broken", file="run/left").sentence(with_folder=False) == "run/left: it is broken."
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
