@@ -566,8 +566,8 @@ def test_setting_what_is_set_already_leaves_the_file_alone(run, omf):
         (["delete", "j*"], "no motion matches 'j*'"),
         (["reorder", "jog"], "no motion named 'jog'"),
         (["set", "run"], "no parameter is given"),
-        (["set", "run", "--speed", "101"], "outside what the game keeps"),
-        (["set", "run", "--speed", "nan"], "outside what the game keeps"),
+        (["set", "run", "--speed", "101"], "outside what the file can store"),
+        (["set", "run", "--speed", "nan"], "outside what the file can store"),
         (["set", "run", "--part", "legs"], "no bone part named 'legs'"),
         (["set", "run", "--bone", "65536"], "65536"),
         (["set", "run", "--flag", "fx", "--no-flag", "fx"], "to be set and cleared"),
@@ -652,4 +652,4 @@ def test_other_names_of_a_replaced_file_are_reported(samples, tmp_path, capfd):
     path.write_bytes((samples / "humanoid.omf").read_bytes())
     os.link(path, tmp_path / "staging.omf")
     assert cli.main(["edit", "delete", str(path), "walk", "--in-place"]) == 0
-    assert "1 other name (a hard link), which keep the old content" in capfd.readouterr().err
+    assert "1 other hard link to the file keeps the old content" in capfd.readouterr().err

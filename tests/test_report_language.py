@@ -41,7 +41,7 @@ def test_the_templates_are_those_of_the_sources():
     templates = sentences().templates
     assert len(templates) > 1500
     assert "{} bones of the file are not in the armature; their keys are kept and written back" in templates
-    assert "1 triangle points to vertices that does not exist; left out" in templates
+    assert "1 triangle points to vertices that do not exist; left out" in templates
     assert "{} of {} faces have no area" in templates
 
 

@@ -183,7 +183,7 @@ def _refuse_held(controls: Object, action: Action, goals: Collection[str], frame
             if curve is not None and any(curve.evaluate(float(frame)) for frame in frames):
                 raise WriteError(
                     f"{name!r} follows {one.name[len(HOLD) :]!r} on some of these frames",
-                    remedy="Let it go there first",
+                    remedy="Run Hold Bone on these frames with an empty bone first",
                 )
 
 

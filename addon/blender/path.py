@@ -21,7 +21,6 @@ from ..core.envelope import Behaviour, Curve, Interpolation, evaluate_curve
 from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
-from ..core.report import counted_plural
 from . import compat, scope
 from .bone_curves import rotation_kind
 from .keyed_poses import heard_tracks
@@ -292,7 +291,7 @@ def sample(
     first, last = frames
     if last - first >= MOST_SAMPLED:
         raise WriteError(
-            f"{owner.name!r} moves over {counted_plural(last - first + 1, 'frames')}, each of which would be sampled",
+            f"{owner.name!r} moves over too many frames to sample: {last - first + 1}",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
     places = np.empty((last - first + 1, 4, 4))

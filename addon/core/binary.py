@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from . import names
 from .errors import ReadError, WriteError
 from .report import Report, counted, said_of
 
@@ -301,7 +302,7 @@ class Writer:
     def string(self, text: bytes) -> None:
         """Bytes and a closing NUL."""
         if b"\0" in text:
-            raise WriteError(f"the name {text!r} holds a zero byte", remedy="Rename it")
+            raise WriteError(f"the name {names.decode(text)!r} holds a zero byte", remedy="Rename it")
         self._parts.append(text + b"\0")
 
     def getvalue(self) -> bytes:

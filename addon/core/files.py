@@ -24,7 +24,7 @@ from typing import Any
 
 from .binary import Bytes
 from .errors import MotionbridgeError, ReadError, WriteError
-from .report import Report
+from .report import Report, said_of
 
 ABANDONED_AFTER = 24 * 3600.0
 """A file that has not changed for so many seconds is abandoned, even if a process of that number runs."""
@@ -188,8 +188,7 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
     if not stat.S_ISREG(old.st_mode):
         return
     if old.st_nlink > 1:
-        others = "1 other name (a hard link)" if old.st_nlink == 2 else f"{old.st_nlink - 1} other names (hard links)"
-        report.warn(f"the file also has {others}, which keep the old content", str(path))
+        report.warn(said_of(old.st_nlink - 1, "other hard links to the file", "keep the old content"), str(path))
     if hasattr(os, "geteuid") and os.geteuid() not in (0, old.st_uid):
         report.warn("the file belongs to another user; after writing it belongs to you", str(path))
 

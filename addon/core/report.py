@@ -86,26 +86,30 @@ def counted_plural(count: int, nouns: str) -> str:
     return f"{count} {' '.join(words)}"
 
 
-_OF_ONE = {
+_PRONOUNS = {"they": "it", "them": "it", "their": "its"}
+_VERBS = {
     "have": "has",
     "are": "is",
     "do": "does",
-    "lie": "lies",
-    "look": "looks",
-    "need": "needs",
-    "occur": "occurs",
-    "point": "points",
-    "refer": "refers",
-    "stand": "stands",
-    "they": "it",
-    "them": "it",
-    "their": "its",
+    **{
+        verb: f"{verb}s"
+        for verb in "become end float hide keep lie need occur point refer share stand stick".split()  # noqa: SIM905
+    },
 }
+_OF_ONE = rf"(^|\band |\bthey )({'|'.join(_VERBS)})\b|\b({'|'.join(_PRONOUNS)})\b"
+"""A verb at the start or after *and* or *they* is of the things that are counted; others belong to their own clause."""
 
 
 def agreeing(count: int, words: str) -> str:
     """``words`` about ``count`` things, given in the plural: ``have no area`` is ``has no area`` of one."""
-    return words if count != 1 else re.sub(r"[a-z]+", lambda word: _OF_ONE.get(word[0], word[0]), words)
+    return words if count != 1 else re.sub(_OF_ONE, _singular, words)
+
+
+def _singular(found: re.Match[str]) -> str:
+    before, verb, pronoun = found.groups()
+    if pronoun:
+        return _PRONOUNS[pronoun]
+    return f"{before.replace('they', 'it')}{_VERBS[verb]}"
 
 
 def said_of(count: int, nouns: str, words: str) -> str:

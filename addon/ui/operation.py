@@ -246,7 +246,7 @@ def hand_over(operator: Any, other: Any, **options: Any) -> bool:
 def _refuse_unprintable(path: str) -> None:
     """Raise `ReadError` for a path that Blender cannot hold: what is imported is named after its file."""
     if names.printable(path) != path:
-        raise ReadError("its name or folder is not UTF-8, as Blender's names are", file=path, remedy="Rename it")
+        raise ReadError("its name or folder is not UTF-8, which Blender needs", file=path, remedy="Rename it")
 
 
 def status_line(sentence: str, report: Report) -> str:

@@ -67,7 +67,7 @@ def rig_to_export(context: Context, collection: str) -> Object:
         rigs = [shown for shown in objects_of(collection) if shown.type == "ARMATURE"]
         if len(rigs) != 1:
             raise WriteError(
-                f"the collection {collection!r} holds {len(rigs) or 'no'} armature{'s' if len(rigs) > 1 else ''}",
+                f"the collection {collection!r} holds {'several armatures' if rigs else 'no armature'}",
                 remedy="Keep one armature in a collection that exports motions",
             )
         return rigs[0]

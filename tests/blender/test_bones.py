@@ -169,7 +169,7 @@ def test_of_a_model_without_such_a_file_a_new_one_is_made():
 
 def test_refusals(small, tmp_path):
     rig = rig_of(["other"])
-    with pytest.raises(ReadError, match="none of the 2 bones of the file is in the armature 'rig'"):
+    with pytest.raises(ReadError, match="none of the file's bones is in the armature 'rig'"):
         bone_values.import_bones(rig, str(small), Report())
     wrong = tmp_path / "wrong.bones"
     wrong.write_bytes(b"\xff" * 64)

@@ -509,7 +509,7 @@ def test_a_hand_follows_nothing_that_it_moves():
     sentence = refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
     assert "moves 'hand_l', so it cannot follow it" in sentence
     assert bpy.ops.motionbridge.hold_bone(bone="hand_r", **ends) == {"FINISHED"}
-    assert "Let it go there first" in refusal(bpy.ops.motionbridge.match_controls, to="IK", **ends)
+    assert "Run Hold Bone on these frames" in refusal(bpy.ops.motionbridge.match_controls, to="IK", **ends)
     select(controls, right)
     assert "cannot follow it" in refusal(bpy.ops.motionbridge.hold_bone, bone="hand_l", **ends)
     select(controls)

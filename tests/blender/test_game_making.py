@@ -484,5 +484,5 @@ def test_what_a_new_model_lacks_is_said_when_it_is_exported():
     assert [line for line in lines if "has no texture" in line and "Cloth" in line]
     assert not [line for line in lines if "has no texture" in line and "Skin" in line]
     shown.data.materials[0] = None
-    with pytest.raises(WriteError, match=r"8 faces have no material in 'Skin'\. Assign a material to every face"):
+    with pytest.raises(WriteError, match=r"8 faces have no material in 'Skin'\. Give every face a material"):
         made(rig)

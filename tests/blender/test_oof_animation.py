@@ -608,11 +608,11 @@ def test_a_motion_longer_than_anybody_waits_for_is_refused():
         hull.keyframe_insert("location", frame=tick)
     planned(Chosen(None, [hull]))
     limit = hull.constraints.new("LIMIT_ROTATION")
-    with pytest.raises(WriteError, match=r"moves over 40001 frames \(constraints"):
+    with pytest.raises(WriteError, match=r"moves over too many frames to sample \(it has constraints"):
         planned(Chosen(None, [hull]))
     hull.constraints.remove(limit)
     hull.keyframe_insert("location", frame=200_000)
-    with pytest.raises(WriteError, match="moves over 200001 frames"):
+    with pytest.raises(WriteError, match=r"moves over too many frames: 200001\. Shorten it"):
         planned(Chosen(None, [hull]))
 
 

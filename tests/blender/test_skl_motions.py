@@ -224,7 +224,7 @@ def test_curves_are_the_files_own_where_the_rest_pose_allows(tmp_path):
     result = load(rig, written(tmp_path, motion), report)
     # root and arm: angles add; hand: axes are exchanged, so only its angles are fitted; Finger: everything mixes.
     assert (result.kept_exactly, result.fitted) == (2, 2)
-    assert any("2 tracks have the file's curves, fitted: 2" in line for line in report.lines())
+    assert any("2 tracks have the file's curves; fitted to the bones' rest pose: 2," in line for line in report.lines())
     assert not any("too large" in line for line in report.lines())
     curves = {(curve.data_path, curve.array_index): curve for curve in curves_of(result.actions[0])}
     for bone, track in zip(("root", "arm"), motion.tracks[:2], strict=True):
@@ -654,7 +654,7 @@ def test_refusals_change_nothing(tmp_path):
     path = written(tmp_path, made_motion(STEPPED))
     rig = rig_of(["other", "bones"])
     before = snapshot()
-    with pytest.raises(ReadError, match="none of the 4 bones of the file is in the armature 'rig'"):
+    with pytest.raises(ReadError, match="none of the file's bones is in the armature 'rig'"):
         load(rig, path)
     with pytest.raises(ReadError, match="there is no motion named 'jump'"):
         load(rig, path, motions=["jump"])

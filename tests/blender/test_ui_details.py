@@ -88,7 +88,7 @@ def test_what_is_missing_to_edit_is_said(tmp_path):
     select_faces(ground)
     with pytest.raises(RuntimeError, match="no face is selected"):
         bpy.ops.motionbridge.details_slots(use_height=True, height=1)
-    with pytest.raises(RuntimeError, match="no detail models on the 0 chosen slots"):
+    with pytest.raises(RuntimeError, match="no detail models on 0 selected slots"):
         bpy.ops.motionbridge.details_scatter()
     bpy.context.view_layer.objects.active = None
     with pytest.raises(RuntimeError, match="not the ground of a level"):

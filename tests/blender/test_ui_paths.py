@@ -249,7 +249,7 @@ def test_a_collection_exports_the_one_object_that_moves_in_it(tmp_path):
     assert export(tmp_path / "a.anm", collection="Paths") == (PATHS / MIXED).read_bytes()
     load(TCB)
     group.objects.link(active())
-    assert "holds 2 moving objects" in refusal(
+    assert "holds several moving objects" in refusal(
         bpy.ops.export_scene.xray_anm, filepath=str(tmp_path / "b.anm"), collection="Paths"
     )
     group.objects.unlink(active())

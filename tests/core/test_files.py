@@ -183,8 +183,8 @@ def test_other_names_of_the_file_are_reported_before(tmp_path):
         os.link(path, tmp_path / name)
         warn_of_replacing(path, report)
     assert [line.partition(" (")[0] for line in report.lines()] == [
-        "the file also has 1 other name",
-        "the file also has 2 other names",
+        "1 other hard link to the file keeps the old content",
+        "2 other hard links to the file keep the old content",
     ]
     write_atomically(path, b"new")
     assert (tmp_path / "staging.omf").read_bytes() == b"old"

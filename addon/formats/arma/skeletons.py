@@ -143,7 +143,7 @@ def read_table(data: bytes, file: str) -> BoneTable:
         twice = _first_double(names)
         if twice:
             raise ReadError(
-                f"the table of bone names has {twice!r} twice", file=file, remedy="Give every bone one other name"
+                f"the table of bone names has {twice!r} twice", file=file, remedy="List each name once on each side"
             )
     return BoneTable(pairs)
 

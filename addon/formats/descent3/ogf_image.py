@@ -268,7 +268,9 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
     width, height = image.width >> level, image.height >> level
     if image.type in IN_RUNS:
         if level >= len(image.levels):
-            raise ReadError(f"there is no level {level} in the image", file=file, remedy="Take a finer one")
+            raise ReadError(
+                f"there is no level {level} in the image", file=file, remedy="Choose a level that the image has"
+            )
         return colours(image.levels[level], image.type).reshape(height, width, 4)
     if image.type in (ImageType.TGA, ImageType.TGA_RUNS):
         return tga_colours(
@@ -386,7 +388,9 @@ def tga_colours(
     size = depth // 8
     if depth not in (24, 32):
         raise ReadError(
-            f"an image of {depth} bits per pixel is not supported", file=file, remedy="Save it with 24 or 32"
+            f"an image of {depth} bits per pixel is not supported",
+            file=file,
+            remedy="Save it with 24 or 32 bits per pixel",
         )
     reader = Reader(data, file)
     if in_runs:

@@ -31,7 +31,7 @@ from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
-from ...core.report import Report, agreeing, counted, counted_plural, listed, said_of
+from ...core.report import Report, counted, counted_plural, listed, said_of
 from .chunks import ChunkRun, chunk_heading, open_chunk, read_chunks, stored_size, with_bodies, write_chunks
 
 HEADER_SIZE = 36
@@ -206,7 +206,7 @@ def _read_image(reader: Reader, report: Report) -> Cform:
         warn_not_finite(report, what, values)
     lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
     if lost:
-        report.warn(f"{lost} of {counted_plural(faces, 'faces')} {agreeing(lost, 'refer to missing vertices')}")
+        report.warn(f"faces that refer to missing vertices: {lost} of {faces}")
     return document
 
 
@@ -335,7 +335,7 @@ def _encode_vertices(
 
 
 def _check_positions(positions: NDArray[np.float32], name: str) -> None:
-    rebase.refuse_not_finite(f"a vertex of {name!r} has a NaN or infinite position", "Clean the mesh up", positions)
+    rebase.refuse_not_finite(f"a vertex of {name!r} has a NaN or infinite position", "Move or delete it", positions)
 
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -124,7 +124,12 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
     """An editor's motion as keys on every frame of the game. Raises `WriteError` for more than `MOST_FRAMES`."""
     frames = round((motion.last - motion.first) * motion.frame * FRAMES_PER_SECOND) + 1
     if not 0 < frames <= MOST_FRAMES:
-        raise WriteError(f"the motion has frames {motion.first} to {motion.last}", file=motion.label)
+        raise WriteError(
+            f"frames {motion.first} to {motion.last} at {motion.fps:g} per second are too few or too many for the game "
+            f"({frames}; possible: 1 to {MOST_FRAMES})",
+            file=motion.label,
+            remedy="Change the frame range of the motion",
+        )
     if abs(motion.frame * FRAMES_PER_SECOND - 1) > 1e-6:
         report.note(f"sampled at {FRAMES_PER_SECOND:g} frames per second instead of {motion.fps:g}", motion.label)
     times = motion.first * motion.frame + np.arange(frames) / FRAMES_PER_SECOND
@@ -434,7 +439,7 @@ def _corners(model: Model, bones: list[str], making: Making, report: Report) -> 
         bare = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
         if bare:
             words = f"{said_of(bare, 'faces', 'have')} no material"
-            raise WriteError(f"{words} in {shown.name!r}", remedy="Assign a material to every face")
+            raise WriteError(f"{words} in {shown.name!r}", remedy="Give every face a material")
         if (part.texture < 0).any():
             raise WriteError(
                 f"faces of {shown.name!r} have no surface that the object lists",

@@ -267,7 +267,7 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
     rows["uv"], slid = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
     fresh = rows[moved | slid]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
-    rebase.refuse_not_finite(message, "Clean the mesh up", fresh["position"], fresh["uv"])
+    rebase.refuse_not_finite(message, "Correct or delete it", fresh["position"], fresh["uv"])
     if not changes.resized("vertices", len(base.vertices), count):
         changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
     return rows

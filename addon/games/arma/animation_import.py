@@ -23,7 +23,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.joints import NOISE
 from ...core.model import DeltaClip
-from ...core.report import Report, counted_plural, listed, said_of
+from ...core.report import Report, listed, said_of
 from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, timing
@@ -231,17 +231,15 @@ class _Importer:
         missing = [bone for bone, name in zip(bones, named, strict=True) if not name]
         if len(missing) == len(bones):
             raise ReadError(
-                f"none of the {counted_plural(len(missing), 'bones')} of the file is in the armature {rig.name!r}",
+                f"none of the file's bones is in the armature {rig.name!r}",
                 file=self.file,
                 remedy="Select the armature it belongs to, name the prefix of its bones or a table of their names, or "
                 "import onto a new armature",
             )
         if missing:
-            self.report.warn(
-                f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
-                "their keys are kept and written back",
-                f"{Path(self.file).name}: {listed(missing)}",
-            )
+            words = "are not in the armature; their keys are kept and written back"
+            file = Path(self.file).name
+            self.report.warn(said_of(len(missing), "bones of the file", words), f"{file}: {listed(missing)}")
         return missing
 
     def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:

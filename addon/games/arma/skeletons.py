@@ -18,7 +18,7 @@ from ...core import files, space
 from ...core.errors import ReadError
 from ...core.joints import recover, skeleton_of_joints
 from ...core.model import DeltaClip, Skeleton
-from ...core.report import Report, counted
+from ...core.report import Report, counted, said_of
 from ...formats.arma import model_cfg, p3d
 from ...formats.arma.skeletons import BUILT_IN, Hierarchy
 from .options import HierarchyFrom, PivotsFrom
@@ -307,10 +307,8 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     middles = _centres(document, bones)
     guessed = [bone for bone in middles if bone not in known]
     if guessed:
-        report.note(
-            f"no point gives their joints: {counted(len(guessed), 'bone')} in the middle of their vertices",
-            Path(file).stem,
-        )
+        words = "have their joint in the middle of their vertices, because no point of the model gives it"
+        report.note(said_of(len(guessed), "bones", words), Path(file).stem)
     return middles | known
 
 

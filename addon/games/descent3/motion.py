@@ -429,10 +429,10 @@ def _range(
         first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
     most = MOST_LOOKED_AT if part.sampled else MOST_FRAMES
     if last - first >= most:
-        because = f" ({part.sampled[0]}: each would be looked at)" if part.sampled else ""
+        because = f" to sample (it has {part.sampled[0]})" if part.sampled else ""
         raise WriteError(
-            f"{part.object.name!r} moves over {counted_plural(last - first + 1, 'frames')}{because}",
-            remedy=f"Keep it within {counted_plural(most, 'frames')}",
+            f"{part.object.name!r} moves over too many frames{because}: {last - first + 1}",
+            remedy=f"Shorten it: the most is {most}",
         )
     return first, max(last, first + 1)
 

@@ -339,7 +339,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         path = Path(self.named_file(kinds.MODELS))
         if path.suffix.lower() != model_export.SUFFIX:
             suffix = path.suffix or "a file without suffix"
-            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Use this suffix")
+            raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name the file .oof")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
         return Outcome(f"{path.name}: {plan_sentence(plan, said)}")

@@ -189,7 +189,10 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         chosen = self._chosen(context)
         there = material_names(context, dynamic=self.target == "BONE")
         if not chosen:
-            raise WriteError("there is nothing to set", remedy="Select an X-Ray bone, or an object with a material")
+            raise WriteError(
+                "neither an X-Ray bone nor an object with a material is selected",
+                remedy="Select an X-Ray bone, or an object with a material",
+            )
         if there and self.material_name not in there:
             raise WriteError(
                 f"there is no such game material: {self.material_name!r}",

@@ -8,7 +8,7 @@ from ...blender import bone_curves, compat
 from ...blender.properties import refuse_linked
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
-from ...core.report import Report, counted_plural
+from ...core.report import Report
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels.properties import DRAWN_KINDS, holder_of
 from ...games.xray.motions import library
@@ -44,8 +44,7 @@ def model_to_export(context: Context, collection: str) -> Object:
         holders = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
         if len(holders) != 1:
             raise WriteError(
-                f"the collection {collection!r} holds {len(holders) or 'no'} imported model"
-                f"{'s' if len(holders) > 1 else ''}",
+                f"the collection {collection!r} holds {'several imported models' if holders else 'no imported model'}",
                 remedy="Keep one model in a collection that exports it",
             )
         return holders[0]
@@ -93,7 +92,7 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
     meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
     found = imported or rigs or meshes
     if len(found) != 1:
-        number = counted_plural(len(found), "models") if found else "no model"
+        number = "several models" if found else "no model"
         raise WriteError(
             f"the collection {collection!r} holds {number}",
             remedy="Keep one model, armature or mesh in a collection that exports one",
@@ -120,7 +119,7 @@ def mover_to_export(context: Context, collection: str) -> Any:
     found = followers or animated or curves
     if len(found) != 1:
         raise WriteError(
-            f"the collection {collection!r} holds {len(found) or 'no'} moving object{'s' if len(found) > 1 else ''}",
+            f"the collection {collection!r} holds {'several moving objects' if found else 'no moving object'}",
             remedy="Keep one object that moves, or one curve, in a collection that exports a path",
         )
     return found[0]
@@ -148,7 +147,7 @@ def level_holder_to_export(context: Context, collection: str, *, whole: bool) ->
     if len(found) != 1:
         where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
         raise WriteError(
-            f"{where} holds {len(found) or 'no'} file{'s' if len(found) > 1 else ''} of a level",
+            f"{where} holds {'several files' if found else 'no file'} of a level",
             remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
         )
     return found[0]

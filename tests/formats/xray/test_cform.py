@@ -259,7 +259,7 @@ def test_faces_folded_coincident_and_twice_go_through():
 def test_faces_that_point_to_nowhere_are_said_left_out_and_kept():
     data = SMALL[:84] + words(0, 1, 4) + SMALL[96:]
     document, report = read(data)
-    assert report.lines() == ["1 of 2 faces refers to missing vertices"]
+    assert report.lines() == ["faces that refer to missing vertices: 1 of 2"]
     mesh = cform.decode(document, report)
     assert len(mesh.triangles) == 1
     assert cform.write(cform.encode(mesh, document)[0]) == data

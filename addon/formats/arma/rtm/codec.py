@@ -231,7 +231,7 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
         report.warn(f"the direction is {turned}; every known file has 1 (axes rotated by 180°)")
     packed = sum(1 for block in (phases_block, *blocks) if len(block))
     if packed:
-        report.note(f"{packed} of {counted(frames + 1, 'array')} are compressed")
+        report.note(f"compressed arrays: {packed} of {frames + 1}")
     return result
 
 

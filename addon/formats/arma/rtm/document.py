@@ -138,7 +138,9 @@ Rtm = Plain | Binarised
 
 def too_long(text: bytes) -> WriteError:
     """The refusal of an event's name or value of more than `LONGEST_TEXT` bytes."""
-    return WriteError(f"{text!r} is longer than {LONGEST_TEXT} bytes", remedy="Shorten the event's name or value")
+    return WriteError(
+        f"{names.decode(text)!r} is longer than {LONGEST_TEXT} bytes", remedy="Shorten the event's name or value"
+    )
 
 
 def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:

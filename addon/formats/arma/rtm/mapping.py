@@ -33,7 +33,7 @@ from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import DeltaClip, Event
 from ....core.names import duplicates
-from ....core.report import Report, counted, listed
+from ....core.report import Report, counted, listed, said_of
 from .. import names
 from ..skeletons import Hierarchy
 from .document import (
@@ -499,7 +499,7 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
     events = [_new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
     result = _new_plain(clip, document.bone_names, events)
     if document.meta:
-        report.warn(f"{counted(len(document.meta), 'meta name')} are left out: plain files have none")
+        report.warn(said_of(len(document.meta), "meta names", "are left out: plain files have none"))
     return result
 
 
@@ -609,14 +609,15 @@ def _check(clip: DeltaClip, base: Rtm | None) -> None:
         )
     if len(clip.phases) != frames or len(clip.bones) != count:
         raise WriteError(
-            f"{counted(len(clip.phases), 'phase')} for {counted(frames, 'frame')}, "
-            f"{counted(len(clip.bones), 'name')} for {counted(count, 'bone')}"
+            f"the numbers of phases ({len(clip.phases)}) and frames ({frames}), or of bones ({count}) and their names "
+            f"({len(clip.bones)}), differ",
+            remedy="Give each frame a phase and each bone a name",
         )
     repeated = duplicates(clip.bones)
     if repeated and clip.bones != base_bones:
         raise WriteError(
             f"the game treats these bones as one: {listed(['/'.join(group) for group in repeated])}",
-            remedy="Rename them, or leave one of each out",
+            remedy="Rename or leave out all but one of each",
         )
 
 

@@ -470,7 +470,9 @@ def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Proble
         index = np.zeros(len(counts), np.int64) if mesh.material_index is None else mesh.material_index
         textured = np.array([bool(material.texture) for material in mesh.materials] or [False])
         plain = np.logical_not(textured[np.clip(index, 0, len(textured) - 1)])
-        yield from some(plain, "faces", "that always look at the camera have no texture", "Give them one")
+        yield from some(
+            plain, "faces", "have no texture, which faces that always look at the camera need", "Give them one"
+        )
 
 
 def _of_shapes(part: Part) -> Iterator[Problem]:

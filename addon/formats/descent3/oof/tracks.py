@@ -60,7 +60,7 @@ def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[M
         if track.rotation_range is not None and track.rotation_range[1] <= track.rotation_range[0]:
             report.warn("the rotation's range is empty: positions jump to their last key", parts[index].label)
         if _starts_late(track):
-            report.warn("no key has started at the first tick: the game stops there", parts[index].label)
+            report.warn("the first key starts after the first tick, which crashes the game", parts[index].label)
         result[index] = sampled(track, first, last)
     return result
 

@@ -392,7 +392,7 @@ def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
     if not len(places):
         raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
     if not np.isfinite(places).all() or np.abs(places).max() > 2**30:
-        raise WriteError(f"a vertex of {points.name!r} has a NaN or infinite position", remedy="Clean the mesh up")
+        raise WriteError(f"a vertex of {points.name!r} has a NaN or infinite position", remedy="Move or delete it")
     if sorted(models) != list(range(len(models))):
         raise ValueError(f"models numbered {sorted(models)}")
     cells = np.floor(places / SLOT_SIZE).astype(np.int64)
@@ -416,7 +416,7 @@ def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
             wrong = np.isin(values, numbers)
             missing = ", ".join(map(str, np.unique(values[wrong]).tolist()))
             what = f"have a {name} that is missing ({missing})"
-            remedy = "Give them another model or none, or bring it back"
+            remedy = "Give them another model or none, or restore the missing one"
             yield from problems.some(wrong, "slots", what, remedy, Domain.VERTEX, fatal=True)
 
 

@@ -136,7 +136,10 @@ class Configs:
     def _refuse(self, name: str, problem: str) -> NoReturn:
         file, head = self.sections[name].sources[0]
         raise ReadError(
-            problem, file=file.name, line=file.document.number(head.line), remedy="Remove a parent from its head"
+            problem,
+            file=file.name,
+            line=file.document.number(head.line),
+            remedy="Remove a parent from the section's header",
         )
 
     def _merged(self, section: Section) -> dict[str, Value]:
@@ -254,7 +257,9 @@ class ConfigTree:
                 raise ReadError(f"it has more than {LARGEST_FILE >> 20} MiB", file=name, remedy="Choose a text file")
             data = path.read_bytes()
         except OSError as wrong:
-            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=str(path), remedy="Check it") from wrong
+            raise ReadError(
+                f"cannot read it: {wrong.strerror or wrong}", file=str(path), remedy="Check its permissions"
+            ) from wrong
         read = ConfigFile(name, path, data)
         self._files[path] = stamp, read
         return read
@@ -332,7 +337,7 @@ class _Loading:
         elif head.name in self.sections:
             first, line = self.sections[head.name].sources[0]
             self.report.warn(
-                "a section is there twice, where the game stops; the first counts",
+                "a section occurs twice, at which the game stops; the first one is read",
                 f"[{head.name}]: {first.place(line.line)}; {file.place(head.line)}",
             )
         else:

@@ -275,7 +275,7 @@ def _weight_problems(mesh: PolygonMesh, corners: NDArray[np.int32], bones: Colle
         strange,
         "vertices",
         "have weights of vertex groups that are no bones, which ends the editor",
-        "Remove those groups, or name them after bones",
+        "Remove those groups, or name each after a bone",
         Domain.VERTEX,
     )
     yield from some(

@@ -557,11 +557,8 @@ def _warn(rule: Rule, lost: int, name: str, report: Report) -> None:
     if rule is Rule.MASKS:
         report.warn("smoothing masks are written as groups, and the mesh's flag 4 is removed", name)
     if lost:
-        report.warn(
-            f"{said_of(lost, 'sharp edges', 'end')} inside a smooth surface, which groups cannot store; they become "
-            "smooth",
-            name,
-        )
+        words = "end inside a smooth surface, which groups cannot store; they become smooth"
+        report.warn(said_of(lost, "sharp edges", words), name)
 
 
 def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:

@@ -315,7 +315,7 @@ def with_new_meshes(
         bare = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
         if bare:
             words = f"{said_of(bare, 'faces', 'have')} no material"
-            raise WriteError(f"{words} in {mesh.name!r}", remedy="Assign a material to every face")
+            raise WriteError(f"{words} in {mesh.name!r}", remedy="Give every face a material")
         listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
         textures += [one for one in dict.fromkeys(listed) if one not in textures]
         part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]
@@ -359,7 +359,7 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
         np.zeros(len(triangles), np.int64),
     )
     if not_finite(np.concatenate([corners.positions.ravel(), corners.normals.ravel(), corners.uvs.ravel()])):
-        raise WriteError(f"{mesh.name!r} holds NaN or infinite values", remedy="Clean the mesh up")
+        raise WriteError(f"{mesh.name!r} holds NaN or infinite values", remedy="Move or delete those vertices")
     if (np.abs(corners.normals) > LONGEST_NORMAL).any():
         raise WriteError(f"normals of {mesh.name!r} are too long", remedy="Reset its normals")
     if bones:

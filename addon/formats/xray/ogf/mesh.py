@@ -326,7 +326,7 @@ def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
     masks = {"positions": touched.positions, "normals": touched.normals, "uvs": touched.uvs}
     fresh = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
-    rebase.refuse_not_finite(message, "Clean the mesh up", *fresh)
+    rebase.refuse_not_finite(message, "Correct or delete it", *fresh)
 
 
 def _check(mesh: Mesh, old: Mesh) -> None:

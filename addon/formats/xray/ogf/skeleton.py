@@ -92,7 +92,7 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:
-        report.warn(f"{counted(len(roots), 'bone')} have no parent, the game supports one: {', '.join(roots)}")
+        report.warn(f"several bones have no parent, the game supports one: {', '.join(roots)}")
     if len(bone_names.bones) > MOST_BONES:
         report.warn(f"{counted(len(bone_names.bones), 'bone')}, the game supports {MOST_BONES}")
     return parents

@@ -17,7 +17,6 @@ from ....core import quantum
 from ....core.errors import WriteError
 from ....core.model import Mesh, PolygonMesh
 from ....core.polygons import row_groups
-from ....core.report import counted_plural
 
 Floats = NDArray[np.float64]
 CREASE = 0.27
@@ -259,7 +258,7 @@ def slots(pulls: Influences, most: int, name: str) -> Slots:
     if not counts.all():
         lost = int((counts == 0).sum())
         raise WriteError(
-            f"{lost} of {counted_plural(len(counts), 'vertices')} of {name!r} are not assigned to a bone",
+            f"vertices of {name!r} that are not assigned to a bone: {lost} of {len(counts)}",
             remedy="Give them weights in groups named like the model's bones",
         )
     order = np.lexsort((-pulls.weights, vertex))

@@ -495,7 +495,7 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     if filling is None:
         raise WriteError(
             f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {listed(missing)}",
-            remedy="Give the model's skeleton, so that they get its rest pose, or add keys",
+            remedy="Name a model of this skeleton, which gives them its rest pose, or add keys",
         )
     index = np.array(found)
     lacking = index < 0

@@ -19,7 +19,7 @@ from ....core import files, names
 from ....core.binary import as_in_file
 from ....core.changes import ENGLISH, Words
 from ....core.errors import ReadError, WriteError
-from ....core.report import Report, counted_plural, listed, said_of
+from ....core.report import Report, listed, said_of
 from ....formats.xray import bones as bones_format
 from ....formats.xray import conversion
 from ....formats.xray.bones import (
@@ -305,7 +305,7 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
     found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
     if not any(ours is not None for _, ours in found):
         raise ReadError(
-            f"none of the {counted_plural(len(found), 'bones')} of the file is in the armature {rig.name!r}",
+            f"none of the file's bones is in the armature {rig.name!r}",
             file=path,
             remedy="Select the armature these properties belong to",
         )
@@ -322,11 +322,8 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
         build_physics(ours, physics.entry, _absent(physics))
         given += 1
     if missing:
-        report.warn(
-            f"{said_of(len(missing), 'bones of the file', 'are')} not in the armature; "
-            "their properties are kept and written back",
-            ", ".join(missing),
-        )
+        words = "are not in the armature; their properties are kept and written back"
+        report.warn(said_of(len(missing), "bones of the file", words), ", ".join(missing))
     rig.motionbridge_bones.path = path
     keep(rig.motionbridge_bones, "document", data)
     return given

@@ -132,7 +132,7 @@ def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
         )
     if moved.rotation_mode != "QUATERNION":
         raise WriteError(
-            f"the rotation mode of {bone!r} is not Quaternion", remedy="Choose it in the bone's transform panel"
+            f"the rotation mode of {bone!r} is not Quaternion", remedy="Choose Quaternion in the bone's transform panel"
         )
 
 

@@ -567,7 +567,7 @@ def scatter(
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
         raise WriteError(
-            f"no detail models on the {counted_plural(len(faces), 'chosen slots')}",
+            f"no detail models on {counted_plural(len(faces), 'slots' if selected is None else 'selected slots')}",
             remedy="Select slots with detail models, and check that the models exist",
         )
     found = len(plants)

@@ -22,7 +22,7 @@ from ....core.changes import Changes, Words
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, listed
+from ....core.report import Report, listed, said_of
 from ....formats.xray import cform, dm, occluders, som
 from ..options import LevelExportOptions
 from . import materials as level_materials
@@ -128,8 +128,8 @@ def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
         by_slot[unknown] = said[unknown]
         differ = int(np.count_nonzero(by_slot != said))
         if differ:
-            told = f"{counted(differ, 'face')} written with the game material of their Blender material"
-            report.note(told, shown.name)
+            words = "are written with the game material of their Blender material"
+            report.note(said_of(differ, "faces", words), shown.name)
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 

@@ -271,7 +271,7 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
         wrong = np.zeros(len(planted), np.bool_)
         wrong[planted] = ~_grounded(layers, low, reach[planted], tree, boxes)
         what = "have detail models and no ground" if tree is not None else "have detail models outside all surfaces"
-        remedy = "Clear their models, or move them onto the ground"
+        remedy = "Remove their models, or extend the surface below"
         yield from _of(shown, problems.some(wrong, "slots", what, remedy))
 
 

@@ -219,7 +219,7 @@ class _Work:
                 self.other,
                 "have other vertices or faces than level.geom, which only the compiler can change; not written",
             ),
-            (self.own, "share vertices with other trees, whose mesh is another one; not written"),
+            (self.own, "share vertices with trees that have another mesh; not written"),
             (self.outside, "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written"),
             (self.torn, "have vertices with several texture coordinates; the first that was edited counts"),
             (self.lacking, "have lost attributes or texture coordinates of the import; those of the file stay"),

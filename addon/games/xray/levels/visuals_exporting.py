@@ -434,8 +434,11 @@ class _Trees:
         edit.add_trees(self.document, sources, matrices, boxes)
         for one in copies:
             self.changes.add("tree", one.name)
-        words = "below new roots of their sectors, which no one has tried in a game; without collision or impostors"
-        self.found.report.warn(f"{counted(len(copies), 'tree')} added {words}: {named(copies)}")
+        words = (
+            "are added below a new root of the sector they are in, which no one has tried in a game; they have no "
+            "collision and no impostors"
+        )
+        self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {named(copies)}")
 
     def _box(self, shown: Object, place: Floats) -> Floats:
         """(2, 3) what an instance fills."""
@@ -605,7 +608,7 @@ def _edit_portal(shown: Object, row: NDArray[np.void]) -> None:
         raise WriteError(
             f"the portal {shown.name!r} has {counted(len(face.counts), 'face')} and "
             f"{counted(len(face.positions), 'vertex', 'vertices')}",
-            remedy=f"Make it one face with at least 3 and at most {counted(most, 'vertex', 'vertices')}",
+            remedy=f"Make it one face with at least 3 vertices and at most {most}",
         )
     corners = face.positions[face.corners].astype(np.float64)
     place = place_of(shown)

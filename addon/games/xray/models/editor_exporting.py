@@ -142,7 +142,8 @@ def plan_export(
     data = kept(properties, "document")
     if not properties.is_model or not data:
         raise WriteError(
-            f"{holder.name!r} was not imported from a model of the editor", remedy="Import the model that it replaces"
+            f"{holder.name!r} was not imported from a model of the editor",
+            remedy="Import the model file that the export replaces",
         )
     if holder.mode == "EDIT":
         holder.update_from_editmode()

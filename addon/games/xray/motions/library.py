@@ -29,7 +29,7 @@ from ....blender.scope import rows_removed_on_failure
 from ....core import files, names, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton
-from ....core.report import Report, counted_plural, listed, said_of
+from ....core.report import Report, listed, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_here, starts_from_disk
 from ..bones.properties import bones_in_order, game_name
@@ -208,11 +208,8 @@ def import_motions(
                 progress(len(result.actions))
             result.missing = builder.missing()
         if result.missing:
-            report.warn(
-                f"{said_of(len(result.missing), 'bones of the file', 'are')} not in the armature; "
-                "their keys are kept and written back",
-                ", ".join(result.missing),
-            )
+            words = "are not in the armature; their keys are kept and written back"
+            report.warn(said_of(len(result.missing), "bones of the file", words), ", ".join(result.missing))
         builder.tell(result)
         if options.assign_first:
             actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
@@ -240,7 +237,7 @@ def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object
     """Raise `ReadError` where none of the ``bones`` of a file is in an armature with ``places`` as `bone_places`."""
     if bones and not {bone.lower() for bone in bones} & places.keys():
         raise ReadError(
-            f"none of the {counted_plural(len(bones), 'bones')} of the file is in the armature {rig.name!r}",
+            f"none of the file's bones is in the armature {rig.name!r}",
             file=path,
             remedy="Select the armature these motions belong to",
         )

@@ -238,7 +238,7 @@ class SklBuilder:
         refuse_strangers({bone.lower() for bone in named}, self._bones.places, rig, opened.path)
         self._showing = _showing(rig, options, report)
         if reasons := actions.why_sampled(rig):
-            report.warn(f"the armature has {', '.join(reasons)}: the game plays more than is shown", rig.name)
+            report.warn(f"what is shown differs from the game, because the armature has {', '.join(reasons)}", rig.name)
         self._writer = pose.PoseWriter(compat.slot_name(rig))
 
     def __enter__(self) -> Self:
@@ -270,8 +270,8 @@ class SklBuilder:
         if result.fitted:
             metres, radians = self._options.tolerance
             self._report.note(
-                f"{said_of(result.kept_exactly, 'tracks', 'have')} the file's curves, fitted: {result.fitted}, within "
-                f"{1000 * metres:g} mm and {np.degrees(radians):.3g}° for the bones' rest pose",
+                f"{said_of(result.kept_exactly, 'tracks', 'have')} the file's curves; fitted to the bones' rest pose: "
+                f"{result.fitted}, within {1000 * metres:g} mm and {np.degrees(radians):.3g}°",
                 Path(self._path).name,
             )
 

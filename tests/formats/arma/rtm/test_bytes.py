@@ -122,7 +122,7 @@ def test_arrays_from_a_kilobyte_on_are_compressed_in_old_versions(version, metho
     packed = method.stored(rows)
     data = binarised(version, bones, frames=[bytearray(array(version, 74, rows, packed))] * 2)
     document, report = read(data)
-    assert report.lines() == ["2 of 3 arrays are compressed"]
+    assert report.lines() == ["compressed arrays: 2 of 3"]
     assert document.transforms["translation"][1, 73, 0] == np.float16(73 / 64)
     assert both_ways(document) == data
     document.blocks = [b"", b""]

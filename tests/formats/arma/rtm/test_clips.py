@@ -467,7 +467,7 @@ def test_halves_are_rounded_towards_zero_but_for_noise(values, magnitude):
         ({"bones": ["日本", "Spine"]}, "code page"),
         ({"deltas": np.zeros((2, 0, 4, 4)), "phases": np.zeros(0, np.float32)}, "no frames"),
         ({"deltas": np.full((2, 2, 4, 4), np.nan)}, "NaN or infinite values"),
-        ({"phases": np.zeros(3, np.float32)}, "3 phases for 2 frames"),
+        ({"phases": np.zeros(3, np.float32)}, r"phases \(3\) and frames \(2\)"),
         ({"events": [Event(np.float32(0), "a" * 256, "")]}, "longer than 255"),
         ({"deltas": np.zeros((2, 100_001, 4, 4)), "phases": np.zeros(100_001, np.float32)}, "more than the game reads"),
     ],
@@ -482,7 +482,7 @@ def test_what_the_game_cannot_take_is_refused(change, sentence, based):
     ):
         with pytest.raises(WriteError, match=sentence) as refusal:
             encode()
-        assert "phases for" in sentence or refusal.value.remedy
+        assert refusal.value.remedy
 
 
 def test_nan_phases_and_matrices_of_a_file_are_told_and_kept():

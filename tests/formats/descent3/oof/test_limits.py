@@ -97,7 +97,11 @@ WORTH_A_LOOK = {
     "no area": (of(part(flat_line)), 0, "1 of 1 face has no area"),
     "33 corners": (of(part(square(33))), 0, "more than 32 corners; nothing hits it"),
     "two faces": (of(part(faces(2), properties="$facing")), 0, "wants exactly one face, it has 2"),
-    "untextured": (of(part(faces(1), properties="$facing")), 0, "1 of 1 face that always looks"),
+    "untextured": (
+        of(part(faces(1), properties="$facing")),
+        0,
+        "1 of 1 face has no texture, which faces that always look at the camera need",
+    ),
     "31 corners": (of(part(square(31), properties="$glow=1,1,1,1")), 0, "has more than 30 corners"),
     "shell": (of(part(properties="$shell"), part(parent=0)), 0, "children of a door's shell or front"),
     "a bad glow": (of(part(properties="$glow=1,1")), 0, "it needs 4 numbers"),

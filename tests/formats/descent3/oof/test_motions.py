@@ -198,7 +198,7 @@ def test_keys_that_start_too_late_are_said():
     keys[12:16] = b"\3\0\0\0"
     report = Report()
     oof.decode(oof.read(model(replaced={b"PANI": bytes(keys)}), "a.oof", Report()), report)
-    assert "no key has started at the first tick: the game stops there (body)" in report.lines()
+    assert "the first key starts after the first tick, which crashes the game (body)" in report.lines()
 
 
 def test_a_range_of_billions_of_ticks_costs_nothing():

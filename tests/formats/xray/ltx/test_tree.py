@@ -114,7 +114,7 @@ def test_what_the_game_stops_at_is_left_out_and_reported(gamedata):
     assert texts(configs, "b") == {"k": "first"}
     assert report.warnings == {
         "there is no file 'gone.ltx' to include; left out": ["configs/system.ltx, line 1"],
-        "a section is there twice, where the game stops; the first counts": [
+        "a section occurs twice, at which the game stops; the first one is read": [
             "[b]: configs/b.ltx, line 1; configs/b.ltx, line 1",
             "[b]: configs/b.ltx, line 1; configs/c.ltx, line 1",
         ],
@@ -247,7 +247,8 @@ def test_sections_that_inherit_from_themselves_are_refused_when_asked_for(gameda
     with pytest.raises(ReadError) as refused:
         configs.values("b")
     assert str(refused.value) == (
-        "system.ltx, line 5: the section inherits from itself: b > c > a > b. Remove a parent from its head."
+        "system.ltx, line 5: the section inherits from itself: b > c > a > b. "
+        "Remove a parent from the section's header."
     )
 
 

@@ -147,7 +147,10 @@ def test_setting_parameters_changes_those_alone() -> None:
         (lambda motions: edit.rename(motions, "wal", "x"), "Did you mean walk"),
         (lambda motions: edit.rename(motions, "walk", "x" * 200), "longer than 127"),
         (lambda motions: edit.delete(motions, ["fly"]), "no motion named 'fly'"),
-        (lambda motions: edit.set_parameters(motions, "walk", timing={"speed": 1000}), "outside what the game keeps"),
+        (
+            lambda motions: edit.set_parameters(motions, "walk", timing={"speed": 1000}),
+            "outside what the file can store",
+        ),
     ],
 )
 def test_impossible_edits_are_refused_with_a_remedy(action, reason: str) -> None:
