@@ -134,8 +134,8 @@ class Codec(Protocol):
     def fingerprints(self, document: Any) -> set[bytes]:
         """A digest of each motion of a document."""
 
-    def reload(self, plan: Any, rig: Object, file: Any, action: Action) -> None:
-        """After `settle`: an action that was not written gets what its motion in the file says."""
+    def reload(self, plan: Any, rig: Object, file: Any) -> None:
+        """After `settle`: the ``theirs`` of a plan get what their motions in the file say."""
 
 
 # ---- import
@@ -399,8 +399,8 @@ class Host(Protocol):
     def had_one_name(self, twins: list[Action], label: str) -> bool:
         """Whether the motions of these actions had the name ``label`` (in lower case) before."""
 
-    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
-        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
+    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
+        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
 
     def take_out_deleted(self, *, whole: bool) -> None:
         """Take out what was deleted in the panel; of a file that is not saved as a ``whole`` only where it must be."""
@@ -470,11 +470,11 @@ def plan_save_back(
     host = codec.host_of_list(rig, file, listed, report, disk=there if on_disk else "", others=others)
     host.take_out_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
-    theirs: list[Action] = []
+    theirs: dict[Any, None] = {}
     if others:
         saved = _saved.get((rig.session_uid, there), set())
-        changed = [action for action in chosen if host.is_changed(action, saved)]
-        theirs = _unedited(codec, context, rig, file, changed, options=options, samples=samples)
+        changed = host.changed(chosen, saved)
+        theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
     for action in theirs:
         report.warn(
             "motions that were changed on disk and not in Blender stay as they are on disk; their actions get the keys "
@@ -494,7 +494,7 @@ def plan_save_back(
         samples=samples,
     )
     host.arrange(plan, chosen, whole=only is None)
-    plan.imported, plan.theirs = file.sha256, theirs
+    plan.imported, plan.theirs = file.sha256, list(theirs)
     return plan
 
 
@@ -528,8 +528,9 @@ def settle_saved(
     file = codec.settle(plan, rig, file, options)
     remember_saved(rig, plan.path, plan.digest)
     _saved.setdefault((rig.session_uid, plan.path), set()).update(codec.fingerprints(plan.document))
+    if plan.theirs:
+        codec.reload(plan, rig, file)
     for action in plan.theirs:
-        codec.reload(plan, rig, file, action)
         keys_replaced(context, rig, action)
     return file
 

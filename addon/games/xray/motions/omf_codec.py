@@ -185,10 +185,11 @@ class OmfCodec:
         library, parameters = document.motion_set
         return set(map(fingerprint, library.motions, parameters.definitions))
 
-    def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile, action: Action) -> None:
+    def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile) -> None:
         """Keys, marks and parameters as the written file has them."""
-        index = plan.indices[action]
-        _restore(file, action, plan.document.motion_set.library.motions[index], index, Report())
+        there = plan.document.motion_set.library.motions
+        places = {action: plan.indices[action] for action in plan.theirs}
+        _restore(file, {action: (there[index], index) for action, index in places.items()}, Report())
 
 
 OMF = OmfCodec()
@@ -599,23 +600,24 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
             f"the action {action.name!r} came from no motion file of {rig.name!r}",
             remedy="Undo instead, or import its file again",
         )
-    _restore(file, action, motion, place, report)
+    _restore(file, {action: (motion, place)}, report)
     keys_replaced(context, rig, action)
 
 
-def _restore(file: MotionFile, action: Action, motion: Motion, place: int, report: Report) -> None:
-    """Let an action be the ``motion`` that a file of an armature has at an index."""
+def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Report) -> None:
+    """Let actions be the motions that a file of an armature has at these indices."""
     rig: Any = file.id_data
     parameters = motion_files.document_of(file).motion_set.parameters
-    definition = parameters.definitions[place] if place < len(parameters.definitions) else None
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
     if motion_files.rest_changes(file, rig):
         rest = motion_files.rest_then(file, rest)
-    order = action.motionbridge_motion.order
     with Builders(rig, rest, parameters, file.path, report) as builders:
-        builders.rebuild(action, motion, definition)
-    describe(action, motion, definition, place, file)
-    action.motionbridge_motion.order = order
+        for action, (motion, place) in found.items():
+            definition = parameters.definitions[place] if place < len(parameters.definitions) else None
+            order = action.motionbridge_motion.order
+            builders.rebuild(action, motion, definition)
+            describe(action, motion, definition, place, file)
+            action.motionbridge_motion.order = order
 
 
 def move(file: MotionFile, action: Action, steps: int) -> None:

@@ -135,15 +135,21 @@ class OmfHost:
         indices = map(self.index, twins)
         return all(index is not None and labels[index : index + 1] == [label] for index in indices)
 
-    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
-        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
-        index, stored = self.index(action), motion_files.motion_of(action)
-        if self.motions is None or index is None or stored is None:
-            return False
+    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
+        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
+        if self.motions is None or self.file is None:
+            return []
         before = motion_files.document_of(self.file).motion_set.parameters.definitions
-        imported = before[action_lists.members(self.file, LISTS)[action]]
-        now = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
-        return now != fingerprint(stored, imported) and now not in saved
+        places = action_lists.members(self.file, LISTS)
+        found = []
+        for action in chosen:
+            index, stored = self.index(action), motion_files.motion_of(action)
+            if index is None or stored is None:
+                continue
+            now = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
+            if now not in saved and now != fingerprint(stored, before[places[action]]):
+                found.append(action)
+        return found
 
     def take_out_deleted(self, *, whole: bool) -> None:
         """Take out the motions that were deleted in the panel, before others take their names.

@@ -54,7 +54,7 @@ from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
 from .library import Gatherer, MotionImport, Opened, Plan, bone_places, imported_name, refuse_strangers
 from .properties import EULER_ORDER, order_of_angles
-from .skl_host import MadeMotion, SklHost, fingerprint, host_on_disk, is_model, named
+from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
 from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
 
 if TYPE_CHECKING:
@@ -192,24 +192,24 @@ class SklCodec:
         """Of the motions' bytes."""
         return set(map(fingerprint, document.motions))
 
-    def reload(self, plan: Plan, rig: Object, file: SkeletalFile, action: Action) -> None:
+    def reload(self, plan: Plan, rig: Object, file: SkeletalFile) -> None:
         """Curves, marks and how the game plays them as the written file has them; shown as they were before."""
-        skeletal = action.motionbridge_skeletal
-        motion = named(plan.document, skeletal.imported_name)
-        if motion is None:
-            return
-        now = rest_of(rig, space.XRAY_ROOT_FRAME)
-        bones = bones_of(rig, motion_files.rest_then(file, now))
-        kept_before = _Kept.of(action, motion, bones)
-        numbers, showing, report = kept_before.numbers, kept_before.showing, Report()
-        tracks = {place: motion.tracks[number] for place, number in numbers.items()}
-        (shown,) = show_all([(motion, tracks)], bones.rest, showing=showing, report=report)
+        motions, report = by_name(plan.document), Report()
+        bones = bones_of(rig, motion_files.rest_then(file, rest_of(rig, space.XRAY_ROOT_FRAME)))
         with pose.PoseWriter(compat.slot_name(rig)) as writer:
-            on_bones = shown.on_bones(bones.rest.bones)
-            digests = writer.rebuild(action, rig, on_bones, 1.0 / motion.frame, _frames_of(motion))
-        _keep_shown(action, motion, shown, numbers, digests, bones=bones.rest.bones, showing=showing)
-        describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.place, file)
-        motion_timing.store_marks(action, decode_marks(motion.marks))
+            for action in plan.theirs:
+                skeletal = action.motionbridge_skeletal
+                motion = motions[skeletal.imported_name.lower()]
+                before = _Kept.of(action, motion, bones)
+                tracks = {place: motion.tracks[number] for place, number in before.numbers.items()}
+                (shown,) = show_all([(motion, tracks)], bones.rest, showing=before.showing, report=report)
+                frames, on_bones = _frames_of(motion), shown.on_bones(bones.rest.bones)
+                digests = writer.rebuild(action, rig, on_bones, 1.0 / motion.frame, frames)
+                _keep_shown(
+                    action, motion, shown, before.numbers, digests, bones=bones.rest.bones, showing=before.showing
+                )
+                describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.place, file)
+                motion_timing.store_marks(action, decode_marks(motion.marks))
 
 
 SKL = SklCodec()

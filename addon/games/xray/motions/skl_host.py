@@ -56,15 +56,20 @@ class SklHost:
         known = action_lists.copies(twins, SKL_LISTS)
         return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
 
-    def is_changed(self, action: Action, saved: Collection[bytes]) -> bool:
-        """Whether others changed the motion of an action on disk; those ``saved`` from here are not others'."""
-        stored, there = skl_motion_of(action), None
-        if self.document is not None and action_lists.members(self.file, SKL_LISTS).get(action, -1) >= 0:
-            there = named(self.document, imported_name(action, SKL_LISTS))
-        if stored is None or there is None:
-            return False
-        now = fingerprint(there)
-        return now != fingerprint(stored) and now not in saved
+    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
+        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
+        if self.document is None:
+            return []
+        places = action_lists.members(self.file, SKL_LISTS)
+        there = by_name(self.document)
+        found = []
+        for action in chosen:
+            stored, now = skl_motion_of(action), there.get(imported_name(action, SKL_LISTS).lower())
+            if stored is None or now is None or places.get(action, -1) < 0:
+                continue
+            if fingerprint(now) not in saved and fingerprint(now) != fingerprint(stored):
+                found.append(action)
+        return found
 
     def take_out_deleted(self, *, whole: bool) -> None:
         """The panel deletes none of the editor's motions."""
@@ -136,9 +141,9 @@ def fingerprint(motion: SkeletalMotion) -> bytes:
     return hashlib.sha256(skl.bytes_of(replace(motion, tail=b""))).digest()
 
 
-def named(document: Skl, name: str) -> SkeletalMotion | None:
-    """The first motion of this name."""
-    return next((motion for motion in document.motions if motion.label.lower() == name.lower()), None)
+def by_name(document: Skl) -> dict[str, SkeletalMotion]:
+    """The motions by their names in lower case; of one name the first."""
+    return {motion.label.lower(): motion for motion in reversed(document.motions)}
 
 
 def is_model(path: str) -> bool:
