@@ -38,7 +38,7 @@ ODD_OMF = {
     "the motion 'a' occurs 2 times": library((1, b"a"), (2, b"a")) + playing(b"a", b"a"),
     "a motion without a name": library((1, b"")) + playing(b""),
     "a partition or bone without a name": library((1, b"a")) + playing(b"a", bones=(b"",)),
-    "the bone 'root' is in 2 partitions": library((1, b"a")) + playing(b"a", bones=(b"root", b"root")),
+    "the bone 'root' is in several partitions (2)": library((1, b"a")) + playing(b"a", bones=(b"root", b"root")),
 }
 
 

@@ -133,8 +133,8 @@ def read(data: bytes, file: str, report: Report) -> AiMap:
     if wanted != len(data):
         how = "cut off" if len(data) < wanted else "too long"
         raise reader.error(
-            f"{how}: {counted_plural(count, 'nodes')} of version {version} make a file of {wanted} B, "
-            f"this one has {len(data)}",
+            f"{how}: {counted_plural(count, 'nodes')} of version {version} in a file of {len(data)} B "
+            f"instead of {wanted} B",
             "Copy the file again or build the AI map again",
         )
     cell, y_range = reader.f32("the size of a cell"), reader.f32("the height")

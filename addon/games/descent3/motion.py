@@ -98,13 +98,15 @@ def _fits(part: Part, report: Report) -> bool:
     if part.motion is None:
         return False
     if max(abs(part.motion.first), abs(part.motion.last)) > FARTHEST:
-        report.warn(f"its ticks lie outside of Blender's frames (up to {FARTHEST}); left out here, kept", part.name)
+        report.warn(
+            f"its ticks lie outside of Blender's frames (up to {FARTHEST}); left out here, kept for export", part.name
+        )
         return False
     # Curves hold 32 bits.
     with np.errstate(over="ignore", invalid="ignore"):
         positions = (part.offset + part.motion.displacements).astype(np.float32)
     if not (np.isfinite(positions).all() and np.isfinite(part.motion.rotations).all()):
-        report.warn("its motion holds NaN or infinite values; left out here, kept", part.name)
+        report.warn("its motion holds NaN or infinite values; left out here, kept for export", part.name)
         return False
     return True
 
@@ -432,7 +434,7 @@ def _range(
         because = f" to sample (it has {part.sampled[0]})" if part.sampled else ""
         raise WriteError(
             f"{part.object.name!r} moves over too many frames{because}: {last - first + 1}",
-            remedy=f"Shorten it: the most is {most}",
+            remedy=f"Shorten it; at most {most} are possible",
         )
     return first, max(last, first + 1)
 

@@ -282,6 +282,6 @@ def _weight_problems(mesh: PolygonMesh, corners: NDArray[np.int32], bones: Colle
         number > MOST_WEIGHTS,
         "vertices",
         f"have more than {MOST_WEIGHTS} bones, of which the game uses the heaviest",
-        "Limit their total weights",
+        "Limit the number of their weights",
         Domain.VERTEX,
     )

@@ -97,10 +97,10 @@ def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:
             "Join some of them"
         )
     if parameters.numbered and sorted(bone.track or 0 for bone in bones) != list(range(len(bones))):
-        found["the partitions do not number every track once"] = "Put every bone into exactly one partition"
+        found["the partitions do not number every track exactly once"] = "Put every bone into exactly one partition"
     for name, count in Counter((bone.name or b"").lower() for bone in bones if parameters.named).items():
         if count > 1:
-            found[f"the bone {names.decode(name)!r} is in {counted(count, 'partition')}"] = "Put it into one"
+            found[f"the bone {names.decode(name)!r} is in several partitions ({count})"] = "Put it into one"
     for label in [partition.name for partition in parameters.partitions] + [bone.name or b"" for bone in bones]:
         _name_problems("partition or bone", label, found)
 
