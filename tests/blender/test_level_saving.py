@@ -102,9 +102,9 @@ def test_a_kind_of_which_nothing_is_left_stays(yard):
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
-        "no trees are in the scene: those of the file are written as they were imported",
-        "no lights are in the scene: those of the file are written as they were imported",
-        "no portals are in the scene: those of the file are written as they were imported",
+        "no trees are in the scene: the imported ones are written",
+        "no lights are in the scene: the imported ones are written",
+        "no portals are in the scene: the imported ones are written",
     ]
 
 
@@ -116,7 +116,7 @@ def test_the_dialog_says_that_a_kind_that_was_deleted_comes_back(yard):
     bpy.context.view_layer.objects.active = made["SURFACE"][1]
     dialog = dialog_of(level_panels.MOTIONBRIDGE_OT_level_save_back)
     said = " ".join(one for one in drawn(dialog) if isinstance(one, str))
-    assert "no trees are in the scene: those of the file are written as they were imported" in said
+    assert "no trees are in the scene: the imported ones are written" in said
     assert "1 shader string changed" in said
 
 
@@ -439,9 +439,7 @@ def test_impostors_that_cannot_be_written_are_said_by_name(corpus, tmp_path):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == (folder / "level").read_bytes()
-    assert list(report.warnings) == [
-        "no impostors are in the scene: those of the file are written as they were imported"
-    ]
+    assert list(report.warnings) == ["no impostors are in the scene: the imported ones are written"]
 
 
 # Lights, glows, portals -----------------------------------------------------------------------------------------------
@@ -602,10 +600,7 @@ def test_a_kind_that_is_gone_takes_edits_back_that_were_saved(yard):
         bpy.data.objects.remove(one)
     plan, _, report = planned()
     assert plan.data == before
-    words = (
-        "no trees are in the scene: those of the file are written as they were imported, "
-        "without the edits that were saved since"
-    )
+    words = "no trees are in the scene: the imported ones are written, without the edits that were saved since"
     assert list(report.warnings) == [words]
 
 

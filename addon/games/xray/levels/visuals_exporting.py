@@ -70,7 +70,7 @@ class _Found:
 
     def keep_all(self, noun: str) -> None:
         """Say that all of a kind are written as they were imported, because none of them is left in the scene."""
-        said = f"no {noun}s are in the scene: those of the file are written as they were imported"
+        said = f"no {noun}s are in the scene: the imported ones are written"
         self.report.warn(f"{said}, without the edits that were saved since" if self.saved else said)
 
 
