@@ -34,6 +34,8 @@ SAID = {
 """Function -> its arguments that are shown to the user, by index and name."""
 KEPT = "left_out"
 """An attribute with sentences that are reported later."""
+REASONS = "reasons"
+"""A name of lists of what sentences give as the cause."""
 TABLES = {"_ODD_TYPES"}
 """Constants whose values are sentences."""
 PROBLEMS = re.compile(r"_?(\w+_)?problems")
@@ -148,7 +150,11 @@ class Sentences:
         for node in scope.nodes():
             owner = getattr(getattr(node, "func", None), "value", None)
             kept: list[ast.expr] = []
-            if isinstance(node, ast.Call) and called(node) == "append" and getattr(owner, "attr", "") == KEPT:
+            if (
+                isinstance(node, ast.Call)
+                and called(node) == "append"
+                and (getattr(owner, "attr", "") == KEPT or getattr(owner, "id", "") == REASONS)
+            ):
                 kept = node.args
             elif isinstance(node, ast.AugAssign) and getattr(node.target, "attr", "") == KEPT:
                 kept = _elements(node.value)

@@ -52,7 +52,7 @@ CHANNELS = 7
 CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
 MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axis_angle")
 """What the data paths of curves end in that move something."""
-CONSTRAINTS, DRIVERS, STRIPS = "constraints", "drivers", "NLA tracks"
+CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"
 INHERITANCE = "bones that are connected or do not inherit from their parents"
 """Why a pose is more than its keys."""
 _QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)

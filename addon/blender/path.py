@@ -121,10 +121,10 @@ def why_sampled(owner: Any, action: Action) -> list[str]:
     if owner.parent is not None:
         reasons.append("a parent")
     if any(not constraint.mute for constraint in owner.constraints):
-        reasons.append("constraints")
+        reasons.append("active constraints")
     data = owner.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
-        reasons.append("drivers")
+        reasons.append("active drivers")
     if any(len(track.strips) for track in heard_tracks(owner)):
         reasons.append("NLA tracks")
     curves = _curves(owner, action)

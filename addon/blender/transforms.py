@@ -87,12 +87,12 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
     """
     reasons = []
     if any(not constraint.mute for constraint in owner.constraints):
-        reasons.append("constraints")
+        reasons.append("active constraints")
     data = owner.animation_data
     if data is not None:
         drivers = [curve for curve in data.drivers if not curve.mute]
         if any(curve.data_path in WIDTHS and (turning or "rotation" not in curve.data_path) for curve in drivers):
-            reasons.append("drivers")
+            reasons.append("active drivers")
         if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
             reasons.append("NLA tracks")
     if any(abs(value - plain) > 1e-6 for name, plain in _DELTAS for value in getattr(owner, name)):

@@ -208,7 +208,7 @@ def test_why_a_rig_must_be_sampled(scene) -> None:
     _, rig, _ = scene
     assert actions.why_sampled(rig) == []
     constraint = rig.pose.bones["bone_2"].constraints.new("COPY_ROTATION")
-    assert actions.why_sampled(rig) == ["constraints"]
+    assert actions.why_sampled(rig) == ["active constraints"]
     constraint.mute = True
     assert actions.why_sampled(rig) == []
     rig.data.bones["bone_2"].use_inherit_rotation = False

@@ -373,7 +373,7 @@ def test_constraints_are_sampled_and_the_rest_counts_as_untouched(humanoid, samp
         report=report,
     )
     assert plan.data == (samples / "humanoid.omf").read_bytes()
-    assert any("sampled frame by frame because of constraints" in line for line in report.lines())
+    assert any("sampled frame by frame because of active constraints" in line for line in report.lines())
     constraint.mute = True
 
 

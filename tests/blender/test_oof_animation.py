@@ -608,7 +608,7 @@ def test_a_motion_longer_than_anybody_waits_for_is_refused():
         hull.keyframe_insert("location", frame=tick)
     planned(Chosen(None, [hull]))
     limit = hull.constraints.new("LIMIT_ROTATION")
-    with pytest.raises(WriteError, match=r"moves over too many frames to sample \(it has constraints"):
+    with pytest.raises(WriteError, match=r"moves over too many frames to sample \(it has active constraints"):
         planned(Chosen(None, [hull]))
     hull.constraints.remove(limit)
     hull.keyframe_insert("location", frame=200_000)

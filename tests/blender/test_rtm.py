@@ -131,7 +131,7 @@ def test_constraints_are_sampled_and_what_they_leave_alone_keeps_its_bytes(corpu
     scene = snapshot()
     plan = planned(done)
     assert differences(scene, snapshot()) == []
-    assert plan.sampled == ["constraints"]
+    assert plan.sampled == ["active constraints"]
     after = raw_matrices(plan.data)[2]
     assert {names[place] for _, place in np.argwhere((before != after).any(axis=(2, 3)))} == {bone}
     shown = shown_matrices(done, names, timing.kept_frames(done.action.motionbridge_animation))
@@ -176,7 +176,7 @@ def test_inverse_kinematics_are_sampled():
     before = snapshot()
     plan = planned(done)
     assert differences(before, snapshot()) == []
-    assert plan.sampled == ["constraints"]
+    assert plan.sampled == ["active constraints"]
     names, _, rows = raw_matrices(plan.data)
     for frame in range(5):
         bpy.context.scene.frame_set(frame)
@@ -193,7 +193,7 @@ def test_drivers_are_sampled(walk):
     driver.expression = "1 + frame / 10"
     driver.use_self = False
     plan = planned(done)
-    assert "drivers" in plan.sampled
+    assert "active drivers" in plan.sampled
     rows = raw_matrices(plan.data)[2]
     stretched = np.linalg.norm(rows[:, 1, :3, :3], axis=1).max(axis=1)
     assert np.allclose(stretched, 1 + np.arange(4) / 10, atol=1e-5)

@@ -126,13 +126,13 @@ def test_what_reaches_which_bones(humanoid, tail, count):
     above = [bone.name for bone in rig.pose.bones["hand_l"].parent_recursive]
     constraint = reach_toward(rig, count=count)
     constraint.use_tail = tail
-    assert Reach(rig).of(action)["constraints"] == {"hand_l", *(above[:2] if count else above)}
+    assert Reach(rig).of(action)["active constraints"] == {"hand_l", *(above[:2] if count else above)}
     assert Reach(rig).of(action, ["head"]) == {}
     constraint.mute = True
     assert Reach(rig).of(action) == {}
     rig.pose.bones["hand_l"].constraints[0].driver_add("influence").driver.expression = "1"
     rig.pose.bones["head"].driver_add("location", 0).driver.expression = "0"
-    assert Reach(rig).of(action)["drivers"] == {"head", "hand_l", *(above[:2] if count else above)}
+    assert Reach(rig).of(action)["active drivers"] == {"head", "hand_l", *(above[:2] if count else above)}
     rig.data.bones["head"].use_inherit_rotation = False
     assert "head" in Reach(rig).of(action)[actions.INHERITANCE]
 
@@ -376,7 +376,7 @@ def test_bones_of_an_animation_that_nothing_reaches_are_read_by_their_keys(sampl
         point.co[1] += 5e-6
     curve.update()
     after = planned_animation(done)
-    assert before.sampled == after.sampled == ["constraints"]
+    assert before.sampled == after.sampled == ["active constraints"]
     changed = [{change.name for change in plan.changes.parts} for plan in (before, after)]
     assert [other in bones for bones in changed] == [False, True]
     assert all(reached.name in bones for bones in changed)

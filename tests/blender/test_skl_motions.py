@@ -537,7 +537,7 @@ def test_constraints_are_sampled_and_leave_other_bones_alone(tmp_path):
     limit.use_max_x, limit.max_x, limit.owner_space = True, -0.02, "LOCAL"
     report = Report()
     plan = planned(rig, [action], tmp_path / "new.skls", report)
-    assert "sampled frame by frame because of constraints (rig)" in report.lines()
+    assert "sampled frame by frame because of active constraints (rig)" in report.lines()
     (change,) = plan.changes.parts
     assert {one.name.split()[0] for one in change.items} == {"Finger"}
 

@@ -342,7 +342,10 @@ def test_the_dialog_says_how_the_active_object_goes_out():
     assert dialog_says() == ["Exported with its own keys"]
     active().constraints.new("LIMIT_LOCATION")
     active().rotation_mode = "XYZ"
-    assert " ".join(dialog_says()) == "Sampled on every frame because of constraints a rotation that is not Euler YXZ"
+    assert (
+        " ".join(dialog_says())
+        == "Sampled on every frame because of active constraints a rotation that is not Euler YXZ"
+    )
     load(STRAFE, target="CAMERA")
     bpy.context.view_layer.objects.active = active().children[0]
     assert dialog_says() == ["Exported with its own keys"]

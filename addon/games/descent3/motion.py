@@ -395,13 +395,13 @@ def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
     if not bone:
         return transforms.why_sampled(owner, turning=rotates)
     pose = owner.pose.bones[bone]
-    reasons = ["constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
+    reasons = ["active constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
     data = owner.animation_data
     own = f"{channel_path(bone, '')}"
     if data is not None:
         driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
         if any(rotates or "rotation" not in path for path in driven):
-            reasons.append("drivers")
+            reasons.append("active drivers")
         if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
             reasons.append("NLA tracks")
     plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
