@@ -242,7 +242,7 @@ def test_what_cannot_be_written_is_said_by_name(yard):
     assert (sentence, different) == ("nothing changed", {})
     said = list(report.warnings)
     assert any("other vertices or faces than level.geom" in one and "'yard 00001'" in one for one in said)
-    assert any("whose mesh is another one" in one and "'yard 00003'" in one for one in said)
+    assert any("shares vertices with trees that have another mesh" in one and "'yard 00003'" in one for one in said)
     assert any("outside 32 tiles" in one and "'yard 00000'" in one for one in said)
 
 
