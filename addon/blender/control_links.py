@@ -103,6 +103,20 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
     return shown if is_copy and pointed is not None else pointed
 
 
+def draw_lightly(rig: Object) -> None:
+    """Draw the game's bones as wires, behind meshes: controls are what is posed. `draw_as_before` takes it back."""
+    rig.motionbridge_drawn_before = f"{rig.display_type} {'FRONT' if rig.show_in_front else ''}"
+    rig.display_type, rig.show_in_front = "WIRE", False
+
+
+def draw_as_before(rig: Any) -> None:
+    """Draw the game's bones as before `draw_lightly`, where the user has not chosen something else since."""
+    kind, _, front = rig.motionbridge_drawn_before.partition(" ")
+    if kind and rig.display_type == "WIRE" and not rig.show_in_front:
+        rig.display_type, rig.show_in_front = kind, bool(front)
+    rig.property_unset("motionbridge_drawn_before")
+
+
 def is_shown(rig: Object) -> bool:
     """Whether the control rig of an armature plays what belongs to the action that the armature plays."""
     own, theirs = rig.animation_data, controls_of(rig).animation_data
@@ -224,6 +238,7 @@ ADDED = AddedProperties(
     (),
     {
         (bpy.types.Object, "motionbridge_is_control_rig"): BoolProperty(name="Is Control Rig", options={"HIDDEN"}),
+        (bpy.types.Object, "motionbridge_drawn_before"): StringProperty(name="Drawn Before", options={"HIDDEN"}),
         (bpy.types.Action, "motionbridge_controls"): PointerProperty(
             name="Controls", type=bpy.types.Action, options={"HIDDEN"}
         ),
@@ -232,4 +247,6 @@ ADDED = AddedProperties(
         ),
     },
 )
-"""On a control rig that it is one; on an action the action of its controls; on that a digest of how it was made."""
+"""On a control rig that it is one; on an armature with one how it was drawn before; on an action the action of its
+controls; on that a digest of how it was made.
+"""

@@ -31,6 +31,8 @@ from .control_links import (
     SWITCH,
     control_action,
     controls_of,
+    draw_as_before,
+    draw_lightly,
     let_go,
     links_of,
     loose,
@@ -87,6 +89,7 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
         link.owner_space = link.target_space = "POSE"
     _show(controls, planned, given)
     _hide_unused(controls, planned, given)
+    draw_lightly(rig)
     return controls
 
 
@@ -674,6 +677,7 @@ def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
             own_controls(context, other)
     for name, link in links_of(rig).items():
         rig.pose.bones[name].constraints.remove(link)
+    draw_as_before(rig)
     unused = []
     for action in actions:
         pointed = action.motionbridge_controls

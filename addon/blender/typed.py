@@ -39,6 +39,7 @@ if TYPE_CHECKING:
         motionbridge_descent_part: Any
         motionbridge_descent_point: Any
         motionbridge_editor_mesh: Any
+        motionbridge_drawn_before: str
         motionbridge_editor_model: Any
         motionbridge_hud: Any
         motionbridge_is_control_rig: bool

@@ -151,6 +151,14 @@ def said(english: str) -> str:
     return _own(english, "use_translate_reports") or str(translations.pgettext_rpt(english))
 
 
+def refusal_in(raised: RuntimeError) -> str:
+    """What an operator reported as an error, without the word that Blender puts before it in the user's language."""
+    text = str(raised).strip()
+    for word in ("Error", str(translations.pgettext_rpt("Error"))):
+        text = text.removeprefix(f"{word}: ")
+    return text
+
+
 def file_of(tell: Callable[[str], str]) -> Path | None:
     """Our file of translations into the user's language, None for English; ``tell`` is `shown` or `said`."""
     return _file("use_translate_interface" if tell is shown else "use_translate_reports")

@@ -21,7 +21,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
-from .bases import BlenderOperator, MixedIn, notice_language, said, shown
+from .bases import BlenderOperator, MixedIn, notice_language, refusal_in, said, shown
 from .change_words import teller
 
 if TYPE_CHECKING:
@@ -235,10 +235,9 @@ def hand_over(operator: Any, other: Any, **options: Any) -> bool:
     try:
         other("INVOKE_DEFAULT", **options)
     except RuntimeError as refused:
-        sentence = str(refused).strip()
-        if "Traceback (most recent call last)" in sentence:  # a defect of ours and no refusal
+        if "Traceback (most recent call last)" in str(refused):  # a defect of ours and no refusal
             raise
-        operator.report({"ERROR"}, sentence.removeprefix("Error: "))
+        operator.report({"ERROR"}, refusal_in(refused))
         return False
     return True
 

@@ -18,12 +18,12 @@ from ..core.report import Report
 from ..games.xray import kinds
 from ..games.xray.hud import sections
 from ..games.xray.options import Aspect, Game, HudSceneOptions, Stance
-from .bases import CALL
+from .bases import CALL, refusal_in
 
 NAME = "scene"
 HUD = "hud"
-_REFUSED = re.compile(r"^(Error: |Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) )")
-"""What Blender puts before the sentences of operators that refuse, or that cannot run."""
+_NOT_RUN = re.compile(r"^Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) ")
+"""What Blender puts before the sentences of operators that cannot run."""
 GAMES = ("xray_", "arma_", "descent3_")
 _KINDS = tuple(kind for kinds in games.KINDS for kind in kinds)
 # Of kinds that have a suffix in common the first counts: its importer knows the others by their content.
@@ -43,8 +43,11 @@ def carried_out(steps: Callable[[], None]) -> int:
     """The status of a command: 0, or 2 after printing why an operator, or we, refused something."""
     try:
         steps()
-    except (RuntimeError, MotionbridgeError) as refusal:  # operators end so when a script called them
-        print(f"motionbridge: {_REFUSED.sub('', str(refusal)).strip()}", file=sys.stderr)
+    except MotionbridgeError as refusal:
+        print(f"motionbridge: {refusal}", file=sys.stderr)
+        return 2
+    except RuntimeError as refusal:  # operators end so when a script called them
+        print(f"motionbridge: {_NOT_RUN.sub('', refusal_in(refusal)).strip()}", file=sys.stderr)
         return 2
     return 0
 

@@ -202,6 +202,23 @@ def test_what_others_edited_is_shown_by_the_controls(rig, game, samples):
     assert save_back(rig) == {"CANCELLED"}
 
 
+def test_the_bones_of_the_game_step_back_while_controls_are_there(game):
+    rig = load(game)
+    rig.display_type, rig.show_in_front = "SOLID", True
+    bpy.ops.motionbridge.add_control_rig()
+    assert (rig.display_type, rig.show_in_front) == ("WIRE", False)
+    assert controls_of(rig).show_in_front
+    activate(rig)
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert (rig.display_type, rig.show_in_front) == ("SOLID", True)
+    assert not rig.is_property_set("motionbridge_drawn_before")
+    bpy.ops.motionbridge.add_control_rig()
+    rig.display_type = "BOUNDS"  # the user's own choice stays
+    activate(rig)
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert (rig.display_type, rig.show_in_front) == ("BOUNDS", False)
+
+
 def test_saved_back_twice_with_other_poses(rig, game, tmp_path):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     name = rig.animation_data.action.name

@@ -5,6 +5,7 @@ import inspect
 import json
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 
 import addon_utils
 import bpy
@@ -234,3 +235,19 @@ def test_sentences_of_refusals_and_reports_are_loaded_when_one_is_shown_in_russi
     assert change_words._phrases.cache_info().currsize == 0
     assert change_words.teller()("Choose another bone") == "Выберите другую кость"
     assert change_words._phrases.cache_info().currsize == 1
+
+
+def test_a_refusal_loses_the_word_that_blender_puts_before_it_in_any_language(monkeypatch):
+    sentence = "walk.omf: the file is empty"
+    assert bases.refusal_in(RuntimeError(f"Error: {sentence}\n")) == sentence
+    monkeypatch.setattr(bases, "translations", SimpleNamespace(pgettext_rpt={"Error": "Ошибка"}.get))
+    assert bases.refusal_in(RuntimeError(f"Ошибка: {sentence}\n")) == sentence
+    assert bases.refusal_in(RuntimeError(f"Error: {sentence}\n")) == sentence
+
+
+def test_blender_translates_that_word_as_we_expect(russian_interface, monkeypatch):
+    monkeypatch.setattr(bpy.context.preferences.view, "use_translate_reports", True)
+    with pytest.raises(RuntimeError) as raised:
+        bpy.ops.import_scene.xray_omf(filepath="nothing.omf")
+    assert str(raised.value).startswith("Ошибка: ")
+    assert not bases.refusal_in(raised.value).startswith("Ошибка")
