@@ -105,7 +105,8 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
 
 def draw_lightly(rig: Object) -> None:
     """Draw the game's bones as wires, behind meshes: controls are what is posed. `draw_as_before` takes it back."""
-    rig.motionbridge_drawn_before = f"{rig.display_type} {'FRONT' if rig.show_in_front else ''}"
+    if not rig.motionbridge_drawn_before:  # of controls that were deleted by hand it is still there
+        rig.motionbridge_drawn_before = f"{rig.display_type} {'FRONT' if rig.show_in_front else ''}"
     rig.display_type, rig.show_in_front = "WIRE", False
 
 

@@ -136,6 +136,23 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     return False
 
 
+def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: OtherBase) -> None:
+    """Let a plan of what starts from the imported file alone be for the file that it came from.
+
+    ``properties`` of an object or action hold as ``saved`` the SHA-256 of what was saved last; ``imported`` is that of
+    the imported file. Raises `WriteError` where others changed the file and nothing was decided.
+    """
+    known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
+    starts_from_disk(plan.path, known, if_changed)
+    plan.imported = imported
+
+
+def keep_saved(plan: FilePlan, properties: Any) -> None:
+    """After a plan of `onto_imported` was written: the file on disk is known, also after undo."""
+    properties.saved = plan.digest
+    remember_saved(properties.id_data, plan.path, plan.digest)
+
+
 def changed_on_disk(path: Path | str) -> WriteError:
     """The refusal to replace a file that was changed elsewhere, until the user has chosen the base file."""
     return WriteError(

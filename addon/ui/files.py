@@ -433,6 +433,4 @@ class SaveBackOntoImported(SaveBack):
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
         """The file on disk is known."""
-        source = self.source(context)
-        source.saved = plan.digest
-        plans.remember_saved(source.id_data, plan.path, plan.digest)
+        plans.keep_saved(plan, self.source(context))

@@ -213,6 +213,12 @@ def test_the_bones_of_the_game_step_back_while_controls_are_there(game):
     assert (rig.display_type, rig.show_in_front) == ("SOLID", True)
     assert not rig.is_property_set("motionbridge_drawn_before")
     bpy.ops.motionbridge.add_control_rig()
+    bpy.data.objects.remove(controls_of(rig))
+    activate(rig)
+    assert bpy.ops.motionbridge.add_control_rig() == {"FINISHED"}
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert (rig.display_type, rig.show_in_front) == ("SOLID", True)
+    bpy.ops.motionbridge.add_control_rig()
     rig.display_type = "BOUNDS"  # the user's own choice stays
     activate(rig)
     assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}

@@ -37,7 +37,7 @@ from ...formats.descent3.oof.model import (
     WeaponBattery,
     check_hierarchy,
 )
-from ..plan import FilePlan, OtherBase, remember_saved, saved_here, starts_from_disk
+from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
 from . import hierarchy as model_hierarchy
 from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
@@ -114,15 +114,13 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
     plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, path)
     files.warn_of_replacing(path, report)
-    starts_from_disk(path, {imported, properties.saved, saved_here(holder, path), plan.digest}, if_changed)
-    plan.imported = imported
+    onto_imported(plan, properties, imported, if_changed)
     return plan
 
 
 def settle(plan: ModelPlan, holder: Object) -> None:
     """After ``plan`` was saved back: the file on disk is known, and so are its motions."""
-    holder.motionbridge_descent_model.saved = plan.digest
-    remember_saved(holder, plan.path, plan.digest)
+    keep_saved(plan, holder.motionbridge_descent_model)
     motion.keep_saved(plan.parts, plan.motions, plan.before)
     holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
 

@@ -22,7 +22,7 @@ from ...core.model import Path
 from ...core.report import Report
 from ...formats.xray import anm
 from ...formats.xray.envelopes import lost_slopes
-from ..plan import FilePlan, OtherBase, saved_here, starts_from_disk
+from ..plan import FilePlan, OtherBase, onto_imported
 from .options import PathExportOptions, PathImportOptions, Target
 
 if TYPE_CHECKING:
@@ -258,9 +258,7 @@ def plan_save_back(
     file = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, active, file, options=options, report=report)
-    known = {imported, properties.saved, saved_here(properties.id_data, file), plan.digest}
-    starts_from_disk(file, known, if_changed)
-    plan.imported = imported
+    onto_imported(plan, properties, imported, if_changed)
     return plan
 
 

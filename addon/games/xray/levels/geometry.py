@@ -29,7 +29,7 @@ from ....core.problems import Problem
 from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
-from ...plan import FilePlan, OtherBase, remember_saved, saved_here, starts_from_disk
+from ...plan import FilePlan, OtherBase, keep_saved, onto_imported
 from ..game_tree import find_game_materials, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
@@ -317,15 +317,13 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     made = FilePlan(path, plan.data, plan.changes)
     if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
         made = visuals_export.LevelFilePlan(path, plan)
-    starts_from_disk(path, {imported, properties.saved, saved_here(holder, path), made.digest}, if_changed)
-    made.imported = imported
+    onto_imported(made, properties, imported, if_changed)
     return made
 
 
 def settle(holder: Object, plan: FilePlan) -> None:
     """The files on disk are known."""
-    holder.motionbridge_level.saved = plan.digest
-    remember_saved(holder, plan.path, plan.digest)
+    keep_saved(plan, holder.motionbridge_level)
     if isinstance(plan, visuals_export.LevelFilePlan):
         plan.settle(holder)
 

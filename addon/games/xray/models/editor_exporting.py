@@ -50,7 +50,7 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan, OtherBase, remember_saved, saved_here, starts_from_disk
+from ...plan import FilePlan, OtherBase, keep_saved, onto_imported
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import OF_KIND
@@ -193,16 +193,14 @@ def plan_save_back(
     options = EditorModelExportOptions()
     plan = plan_export(context, holder, path, options, report, motions=motions, samples=samples)
     files.warn_of_replacing(path, report)
-    starts_from_disk(path, {imported, properties.saved, saved_here(holder, path), plan.digest}, if_changed)
-    plan.imported = imported
+    onto_imported(plan, properties, imported, if_changed)
     return plan
 
 
 def settle(plan: ModelPlan, holder: Object) -> None:
     """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
     properties = holder.motionbridge_editor_model
-    properties.saved = plan.digest
-    remember_saved(holder, plan.path, plan.digest)
+    keep_saved(plan, properties)
     if plan.motions is not None:
         _remember_motions(properties, plan.path, plan.motions)
     for action, label in plan.written:

@@ -466,7 +466,7 @@ def plan_save_back(
     chosen = listed if only is None else [only]
     there = bpy.path.abspath(file.path)
     on_disk = starts_from_disk(there, _known(rig, file), if_changed)
-    others = on_disk and changed_by_others(rig, file)
+    others = on_disk and if_changed is OtherBase.DISK and changed_by_others(rig, file)
     host = codec.host_of_list(rig, file, listed, report, disk=there if on_disk else "", others=others)
     host.take_out_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
