@@ -171,11 +171,10 @@ def readable_bones() -> None:
 def control_rig(frame: int = 12) -> None:
     """The controls of a character, posed as the motion that plays has it at a frame."""
     load(STALKER)
-    rig = load(STALKER.with_suffix(".omf"), match_scene=True)
+    load(STALKER.with_suffix(".omf"), match_scene=True)
     bpy.context.scene.frame_set(frame)
     bpy.ops.motionbridge.add_control_rig()
     bpy.ops.object.mode_set(mode="POSE")
-    rig.hide_set(True)
     look_from_the_front()
 
 
