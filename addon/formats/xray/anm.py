@@ -22,6 +22,7 @@ from ...core.changes import Changes, Item, Part
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, Path
 from ...core.report import Report, counted
+from ...core.text import value_differences
 from .chunks import (
     Chunk,
     ChunkRun,
@@ -38,7 +39,6 @@ from .envelopes import (
     NAMES,
     OBJECT,
     StoredEnvelope,
-    are_different,
     check,
     decode_channels,
     dump_envelope,
@@ -365,10 +365,7 @@ def differences(first: Anm, second: Anm) -> Iterator[str]:
     """What differs: fields, then channels by name (the order of two versions does not count)."""
     one, other = first.animation, second.animation
     for field in ("version", "name", "first", "last", "fps"):
-        a, b = getattr(one, field), getattr(other, field)
-        if are_different(a, b):
-            shown = (one.label, other.label) if field == "name" else (a, b)
-            yield f"{field}: {shown[0]!r} / {shown[1]!r}" if field == "name" else f"{field}: {a} / {b}"
+        yield from value_differences(field, getattr(one, field), getattr(other, field))
     for name, a, b in zip(NAMES, one.envelopes, other.envelopes, strict=True):
         yield from (f"channel {name}: {line}" for line in envelope_differences(a, b))
     if one.tail != other.tail:

@@ -352,11 +352,6 @@ def shape_counts(envelopes: list[StoredEnvelope]) -> str:
     return ", ".join(f"{_SHAPES.get(shape, shape)} {count}" for shape, count in there) or "none"
 
 
-def are_different(a: Any, b: Any) -> bool:
-    """Whether two fields are; NaN is equal to NaN."""
-    return bool(a != b and not (a != a and b != b))  # noqa: PLR0124 (true of NaN alone)
-
-
 def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator[str]:
     """In what two channels differ, in the layouts they have."""
     for side in ("before", "after"):

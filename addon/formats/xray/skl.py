@@ -28,6 +28,7 @@ from ...core.envelope import Envelope, Shape
 from ...core.errors import ReadError, WriteError
 from ...core.model import Channels, CurveClip, Skeleton
 from ...core.report import Report, counted
+from ...core.text import value_differences
 from .chunks import (
     Chunk,
     ChunkRun,
@@ -44,7 +45,6 @@ from .envelopes import (
     BONE,
     NAMES,
     StoredEnvelope,
-    are_different,
     are_sound,
     check,
     decode_channels,
@@ -640,12 +640,9 @@ def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
 
 def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[str]:
     for name in ("version", "first", "last", "fps", "flags", "switches", "bone_or_part"):
-        a, b = getattr(one, name), getattr(other, name)
-        if are_different(a, b):
-            yield f"{name.replace('_', ' ')}: {a} / {b}"
+        yield from value_differences(name.replace("_", " "), getattr(one, name), getattr(other, name))
     for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
-        if a.tobytes() != b.tobytes():
-            yield f"{name}: {a:g} / {b:g}"
+        yield from value_differences(name, a, b)
     labels = bone_names(one), bone_names(other)
     if labels[0] != labels[1]:
         yield f"bones: {', '.join(labels[0])} / {', '.join(labels[1])}"

@@ -330,7 +330,7 @@ def set_parameters(
     for field, value in (timing or {}).items():
         if not 0.0 <= value <= 100.0:
             raise WriteError(
-                f"{field} {value:g} is outside what the file can store", remedy="Choose a number from 0 to 100"
+                f"{field} {value} is outside what the file can store", remedy="Choose a number from 0 to 100"
             )
         values[TIMING.index(field)] = value
     changed = replace(

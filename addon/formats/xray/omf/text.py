@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ....core import names
 from ....core.report import Report, counted
-from ....core.text import row, rows
+from ....core.text import row, rows, value_differences
 from ..chunks import Chunk, chunk_heading
 from ..marks import mark_differences
 from .document import (
@@ -278,8 +278,7 @@ def _definition_differences(first: _Pair, second: _Pair) -> Iterator[str]:
     if one.motion - first.place != other.motion - second.place:
         yield f"motion number: {one.motion} / {other.motion}"
     for field, a, b in zip(TIMING, one.timing, other.timing, strict=True):
-        if a.tobytes() != b.tobytes():
-            yield f"{field}: {a:g} / {b:g}"
+        yield from value_differences(field, a, b)
     yield from mark_differences(one.marks, other.marks)
 
 
@@ -303,8 +302,10 @@ def _key_differences(what: str, one: NDArray[Any], other: NDArray[Any]) -> Itera
         return
     if one.tobytes() == other.tobytes():
         return
-    gap = np.abs(one.astype(np.float64) - other.astype(np.float64)).max(axis=1)
-    frames = np.flatnonzero(~(gap == 0))
+    # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
+    bits = f"u{one.itemsize}"
+    frames = np.flatnonzero((one.view(bits) != other.view(bits)).any(axis=1))
+    gap = np.abs(one[frames].astype(np.float64) - other[frames].astype(np.float64))
     unit = "LSB" if one.dtype.kind == "i" else "m" if what == "translation" else ""
     where = (
         f"frame {frames[0]}"

@@ -171,6 +171,24 @@ def test_a_track_is_composed_of_its_fields(flags: int) -> None:
     assert document.motion_set.library.motions[0].track(place).compose() == TRACKS[flags]
 
 
+def test_differences_have_as_many_digits_as_tell_the_numbers_apart() -> None:
+    before, _ = read(SMALL)
+    timing = struct.pack("<4f", 1.0, 0.5, 2.0, 3.0)
+    after, _ = read(SMALL.replace(timing, struct.pack("<4f", np.nextafter(np.float32(1), 2), 0.5, -2.0, 3.0)))
+    assert list(omf.differences(before, after)) == [
+        "motion 'walk': speed: 1.0 / 1.0000001",
+        "motion 'walk': accrue: 2.0 / -2.0",
+    ]
+
+
+def test_float_keys_that_differ_in_the_sign_of_zero_alone_differ() -> None:
+    before, _ = read(SMALL)
+    keys = struct.pack("<6f", *range(6))
+    signed = struct.pack("<6f", -0.0, *range(1, 6))
+    after, _ = read(SMALL.replace(crc(keys) + keys, crc(signed) + signed))
+    assert list(omf.differences(before, after)) == ["motion 'walk': bone 'bone5': translation: frame 0, at most 0 m"]
+
+
 @pytest.mark.parametrize("version", [1, 2, 3, 4])
 def test_parameters_of_every_version(version: int) -> None:
     marks = struct.pack("<I", 0) if version == 4 else b""

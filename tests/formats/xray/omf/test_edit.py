@@ -136,7 +136,7 @@ def test_setting_parameters_changes_those_alone() -> None:
     assert lines == [
         "motion 'run': flags: none / stop_at_end",
         "motion 'run': bone or part: 65535 / 0",
-        "motion 'run': speed: 1 / 1.5",
+        "motion 'run': speed: 1.0 / 1.5",
     ]
 
 
