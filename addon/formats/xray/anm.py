@@ -366,8 +366,8 @@ def differences(first: Anm, second: Anm) -> Iterator[str]:
     one, other = first.animation, second.animation
     for field in ("version", "name", "first", "last", "fps"):
         yield from value_differences(field, getattr(one, field), getattr(other, field))
-    for name, a, b in zip(NAMES, one.envelopes, other.envelopes, strict=True):
-        yield from (f"channel {name}: {line}" for line in envelope_differences(a, b))
+    for name, *channels in zip(NAMES, one.envelopes, other.envelopes, strict=True):
+        yield from (f"channel {name}: {line}" for line in envelope_differences(*channels))
     if one.tail != other.tail:
         yield "bytes behind the channels differ"
     ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
