@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -444,12 +444,14 @@ def _build_shape(mesh: Any, corners: Any, edges: Any, triangles: Any) -> None:
     mesh.update(calc_edges=not len(edges))
 
 
+@cache
 def _circle() -> tuple[Any, Any, Any]:
     """Of radius 1 around the y axis."""
     corners, edges, _ = _rings()
     return corners[2 * RING_CORNERS :], edges[:RING_CORNERS], []
 
 
+@cache
 def _box() -> tuple[Any, Any, Any]:
     """The edges of a cube from -1 to 1."""
     corners = [tuple(2 * ((number >> axis) & 1) - 1 for axis in range(3)) for number in range(8)]
@@ -457,6 +459,7 @@ def _box() -> tuple[Any, Any, Any]:
     return list(corners), edges, []
 
 
+@cache
 def _octahedron() -> tuple[Any, Any, Any]:
     """From the origin to (0, 1, 0), widest near its beginning."""
     corners = [(1, 0.1, 0), (0, 0.1, 1), (-1, 0.1, 0), (0, 0.1, -1)]
@@ -464,6 +467,7 @@ def _octahedron() -> tuple[Any, Any, Any]:
     return [(0, 0, 0), (0, 1, 0), *corners], [], faces
 
 
+@cache
 def _rings() -> tuple[Any, Any, Any]:
     """Three circles of radius 1 around the axes."""
     angles = np.arange(RING_CORNERS) * (2 * np.pi / RING_CORNERS)

@@ -11,6 +11,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import Enum
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -55,6 +56,8 @@ _SIDE_WORD = re.compile(r"left|right")
 _SIDE_OF_DOG = re.compile(r"^Rig([LR])[FB]")
 _SIDE_IN_CZECH = re.compile(r"^([lp])(?=rameno|biceps|loket|ruka|zadek|stehno|holen|chodidlo|prsty)")
 _LEFT = {"l", "left"}
+_MOST_NAMES = 4096
+"""Names that are remembered with their part and side: models of one game share them."""
 
 _WORDS = [
     (Part.WEAPON, re.compile(r"weapon|launcher|lead_gun|^wpn|^zbran$|^roura$")),
@@ -109,6 +112,7 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
     return Body([part or Part.OTHER for part in parts], sides, is_body=True)
 
 
+@lru_cache(_MOST_NAMES)
 def side_of(name: str) -> Side:
     """The side a bone's name tells."""
     lowered = name.lower()
@@ -120,6 +124,7 @@ def side_of(name: str) -> Side:
     return Side.NONE if found is None else Side.LEFT if found.group(1) == "L" else Side.RIGHT
 
 
+@lru_cache(_MOST_NAMES)
 def _part_of(name: str) -> Part | None:
     lowered = name.lower()
     return next((part for part, words in _WORDS if words.search(lowered)), None)
@@ -195,13 +200,13 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
     is_joint = np.zeros(count, np.bool_)
     extent = float(np.ptp(heads, axis=0).max(initial=0.0)) if count else 0.0
     order, points = order_from_roots(parents), heads.tolist()
+    leading = np.flatnonzero(np.array(main, np.int64) >= 0)
+    vectors[leading] = heads[np.array(main, np.int64)[leading]] - heads[leading]
     for bone in order:
         above = parents[bone]
-        if main[bone] >= 0:
-            vectors[bone] = heads[main[bone]] - heads[bone]
-        elif above < 0:
+        if main[bone] < 0 and above < 0:
             vectors[bone] = matrices[bone, :3, 1] * lengths[bone]
-        else:
+        elif main[bone] < 0:
             gap = heads[bone] - heads[above]
             line = gap if math.hypot(*gap.tolist()) > TOUCHING else vectors[above]
             vectors[bone] = _with_length(line / 2, matrices[bone, :3, 1])

@@ -317,10 +317,11 @@ def _packed(rows: NDArray[Any]) -> NDArray[np.int64] | None:
     largest = max(-min(lowest), *highest, prod(widths))
     if largest.bit_length() + len(rows).bit_length() > _MOST_BITS:
         return None
-    key = np.zeros(len(rows), np.int64)
-    for column, low, width in zip(rows.T, lowest, widths, strict=True):
+    key = rows[:, 0].astype(np.int64) - lowest[0]
+    for column, low, width in zip(rows.T[1:], lowest[1:], widths[1:], strict=True):
         key *= width
-        key += column.astype(np.int64) - low
+        key += column
+        key -= low
     return key
 
 

@@ -267,8 +267,10 @@ def decode_skeleton(model: Model, name: str) -> Skeleton | None:
     bones = model.bones
     if not bones:
         return None
-    number_of = {bone.name.lower(): number for number, bone in reversed(list(enumerate(bones)))}
-    parents = np.array([number_of.get(bone.parent.lower(), -1) if bone.parent else -1 for bone in bones], np.int32)
+    labels = [bone.name for bone in bones]
+    number_of = {label.lower(): number for number, label in reversed(list(enumerate(labels)))}
+    above = [bone.parent for bone in bones]
+    parents = np.array([number_of.get(label.lower(), -1) if label else -1 for label in above], np.int32)
     try:
         parents_first(parents)
     except ValueError:
@@ -276,16 +278,12 @@ def decode_skeleton(model: Model, name: str) -> Skeleton | None:
     placements = [_placement(bone) for bone in bones]
     return Skeleton(
         name,
-        _labels(bones),
+        labels,
         parents,
         space.xray_bone_angles(np.array([angles for _, angles in placements])),
         space.xray_bone_translations(np.array([offset for offset, _ in placements])),
         space.XRAY_ROOT_FRAME,
     )
-
-
-def _labels(bones: Sequence[Bone]) -> list[str]:
-    return [bone.name for bone in bones]
 
 
 def _placement(bone: Bone) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -32,7 +32,7 @@ MOST_MASKS = 4096
 _SHORTEST = 1e-7
 _HIGHEST_BITS = 15
 _SPARSE = 4
-"""Sums that may be made in vain for each corner; more cost more than finding out which are needed."""
+"""Places of a table for each corner, most of them empty; a larger one costs more than sorting."""
 
 
 _HARD = np.array(
@@ -223,11 +223,14 @@ def _summed(key: NDArray[np.int64], columns: Iterable[Floats]) -> Floats:
 
 
 def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(corners,) the same number, not all in use, at the same point in the same group; one of its own if flat."""
+    """(corners,) the same number, from 0, at the same point in the same group; one of its own if flat."""
     points, value = corners.ravel(), np.repeat(groups, 3)
     width = int(groups.max(initial=0)) + 1
     if width * (int(points.max(initial=0)) + 1) <= _SPARSE * len(points):
-        return points * width + value
+        sparse = points * width + value
+        number = np.cumsum(np.bincount(sparse) > 0) - 1
+        result: NDArray[np.int64] = number[sparse]
+        return result
     alone = np.repeat(-1 - np.arange(len(groups)), 3)
     return numbered_pairs(points, np.where(value == FLAT, alone, value))
 
