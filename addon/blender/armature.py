@@ -510,10 +510,12 @@ def is_moved(bone: PoseBone) -> bool:
 
     Of those see `control_law`.
     """
-    return any(
-        not (constraint.mute or constraint.name.startswith(PIN) or is_link(constraint))
-        for constraint in bone.constraints
-    )
+    return any(not (one.mute or is_pin(one) or is_link(one)) for one in bone.constraints)
+
+
+def is_pin(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint of a bone was made by `pin`."""
+    return bool(constraint.name.startswith(PIN))
 
 
 # Parts of meshes that follow hidden bones -----------------------------------------------------------------------------

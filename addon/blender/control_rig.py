@@ -35,12 +35,11 @@ from .control_links import (
     draw_lightly,
     let_go,
     links_of,
-    loose,
     owns_controls,
     rest_switches,
     users_of,
 )
-from .keyed_poses import poses_of_keys
+from .keyed_poses import poses_to_copy
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object, PoseBone
@@ -421,10 +420,7 @@ class _Transfer:
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
         frames = frames_of(action, self._rig)
-        poses = poses_of_keys(self._rig, action, frames)
-        if poses is None:
-            with loose(self._rig):
-                poses = bone_curves.evaluated_poses(self._context, self._rig, action, frames)
+        poses = poses_to_copy(self._context, self._rig, action, frames)
         return frames, poses if affine.distortion(poses).max(initial=0.0) <= RIGID else affine.rigid(poses)
 
     def channels(

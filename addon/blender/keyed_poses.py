@@ -1,7 +1,11 @@
-"""Poses of whole motions by their keys alone, where nothing else moves a rig: a tenth of what evaluating them costs."""
+"""Poses of whole motions without controls: by their keys alone, where nothing else moves a rig, which costs a tenth of
+what evaluating them does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -10,14 +14,14 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.body import order_from_roots
 from . import compat
-from .armature import matrices_of
-from .bone_curves import UNSCALED, bone_of, channel_path, sampled_table, table_of
-from .control_links import is_link
+from .armature import is_pin, matrices_of
+from .bone_curves import UNSCALED, bone_of, channel_path, evaluated_poses, sampled_table, table_of
+from .control_links import is_link, loose
 
 if TYPE_CHECKING:
     import bpy
 
-    from .typed import Action, Bone, Object
+    from .typed import Action, Bone, Context, Object, PoseBone
 
 Floats = NDArray[np.float64]
 
@@ -35,6 +39,52 @@ def heard_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
     """The tracks of the NLA that Blender plays, besides or instead of the action."""
     data = rig.animation_data
     return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
+
+
+def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats:
+    """(frames, bones, 4, 4) what the bones have to copy from controls to be where they are without these.
+
+    In armature space. Where constraints of the user's come behind the copying they move a bone once more, so it copies
+    what it is before them, on a parent that they have moved.
+    """
+    poses = poses_of_keys(rig, action, wanted)
+    if poses is not None:
+        return poses
+    bones = rig.data.bones
+    with loose(rig):
+        poses = evaluated_poses(context, rig, action, wanted)
+        behind = {bone.name: found for bone in rig.pose.bones if (found := _behind_link(bone))}
+        if not behind:
+            return poses
+        with _muted([one for found in behind.values() for one in found]):
+            before = evaluated_poses(context, rig, action, wanted)
+    copied, index = poses.copy(), {bone.name: row for row, bone in enumerate(bones)}
+    for name in behind:
+        row, above = index[name], bones[name].parent
+        copied[:, row] = before[:, row]
+        if above is not None and not affine.is_flat(before[:, index[above.name]]).any():
+            parent = index[above.name]
+            copied[:, row] = poses[:, parent] @ affine.inverse(before[:, parent]) @ before[:, row]
+    return copied
+
+
+def _behind_link(bone: PoseBone) -> list[bpy.types.Constraint]:
+    """The constraints that move a bone after it copied a control."""
+    listed = list(bone.constraints)
+    link = next((place for place, one in enumerate(listed) if is_link(one)), len(listed))
+    return [one for one in listed[link + 1 :] if not one.mute and not is_pin(one)]
+
+
+@contextmanager
+def _muted(constraints: list[bpy.types.Constraint]) -> Iterator[None]:
+    """They have no effect inside; all are in effect before."""
+    try:
+        for one in constraints:
+            one.mute = True
+        yield
+    finally:
+        for one in constraints:
+            one.mute = False
 
 
 def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats | None:

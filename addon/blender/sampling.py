@@ -3,7 +3,7 @@
 `Reach` says which bones do not move by their keys alone, `Sampler` samples them in the evaluated scene in the cheapest
 way. A pose bone relative to its parent is its own keys, unless a constraint, a driver, a strip of the NLA or the way it
 inherits from its parent moves it. Inverse kinematics move the chain above their bone. Children of such a bone
-follow it, but relative to their parents they still have the pose of their keys.
+follow it, but relative to their parents they still have the pose of their keys, unless they copy a control rig.
 
 `ShownActions` and the functions below it are about keys that are hidden, muted or missing.
 """
@@ -26,7 +26,7 @@ from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, is_moved
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
 from .control_law import CONTROLS, Law, deleted_controls, keep_baseline, taken_apart
-from .control_links import control_action, loose
+from .control_links import control_action, links_of, loose
 from .keyed_poses import heard_tracks, is_plain
 from .rotation_modes import HiddenKeys, RotationModes, played
 
@@ -45,6 +45,7 @@ class Reach:
     def __init__(self, rig: Object) -> None:
         """``rig`` is an armature object."""
         self._rig, self._law = rig, Law(rig)
+        self._copying = {name for name, link in links_of(rig).items() if not link.mute}
         bones = rig.pose.bones
         data = rig.animation_data
         drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
@@ -65,6 +66,8 @@ class Reach:
         """The bones reached while ``action`` plays, by reason; ``among`` some bones only. Empty if its keys say all."""
         found = dict(self._always)
         found[CONTROLS] = self._law.bones(action)
+        if self._copying and control_action(self._rig, action) is not None:
+            found[CONSTRAINTS] = found[CONSTRAINTS] | self._left_behind(found[CONSTRAINTS])
         if self._is_another:
             found[STRIPS] = set(self._rig.pose.bones.keys())
         elif self._strips:
@@ -77,6 +80,11 @@ class Reach:
         if among is not None:
             found = {reason: bones & set(among) for reason, bones in found.items()}
         return {reason: bones for reason, bones in found.items() if bones}
+
+    def _left_behind(self, moved: Collection[str]) -> set[str]:
+        """The children of bones that are ``moved`` that stay where controls have them."""
+        bones = self._rig.data.bones
+        return {child.name for name in moved for child in bones[name].children if child.name in self._copying}
 
     def _moved_by(self, path: str) -> set[str]:
         """The bones that a data path moves: its bone, and the chain of that where it sets a constraint."""

@@ -366,6 +366,55 @@ def test_a_deleted_control_is_said_before_the_export_writes_what_is_shown(rig, n
     assert "controls were deleted" not in " ".join(report.lines())
 
 
+CONSTRAINED = {"upperarm_r": "foot_r", "hand_l": "head"}
+"""Bones of the game that are to rotate along with another, in the middle and at the end of a chain."""
+
+
+def constrain(rig):
+    """Constraints of the user's, behind the copying of controls."""
+    for bone, followed in CONSTRAINED.items():
+        made = rig.pose.bones[bone].constraints.new("COPY_ROTATION")
+        made.target, made.subtarget, made.influence = rig, followed, 0.5
+
+
+def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_once(rig):
+    constrain(rig)
+    action = next(one for one in motions_of(rig) if one.motionbridge_controls is None)
+    frames = control_rig.frames_of(action, rig)
+    with control_links.loose(rig):
+        rig.animation_data.action = action
+        poses = shown(rig, frames)
+    actions.play(bpy.context, rig, action)
+    assert action.motionbridge_controls is not None
+    metres, radians = off(shown(rig, frames), poses)
+    assert metres < 1e-5
+    assert radians < 2.5e-5
+
+
+@pytest.mark.parametrize("is_moved_before", [False, True])
+def test_constraints_on_bones_of_the_game_are_saved_as_they_are_shown(rig, game, is_moved_before):
+    """A bone below one that is moved stays where its control is: relative to its parent it moves the other way."""
+    if is_moved_before:
+        for action in motions_of(rig):
+            actions.play(bpy.context, rig, action)
+    constrain(rig)
+    assert save_back(rig) == {"FINISHED"}
+    poses = {}
+    for action in motions_of(rig):
+        actions.play(bpy.context, rig, action)
+        first = int(action.frame_range[0])
+        poses[action.name] = shown(rig, first + np.arange(length_in(game / "humanoid.omf", action.name)))
+    bpy.ops.wm.read_homefile(use_empty=True)
+    again = load(game)
+    assert [action.name for action in motions_of(again)] == list(poses)
+    for action in motions_of(again):
+        actions.play(bpy.context, again, action)
+        frames = int(action.frame_range[0]) + np.arange(len(poses[action.name]))
+        metres, radians = off(shown(again, frames), poses[action.name])
+        assert metres < 1e-3, action.name
+        assert radians < 2e-3, action.name  # the file's 16 bits, along a chain
+
+
 def test_an_export_of_one_motion_into_its_file_leaves_the_others(rig, game):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     action = rig.animation_data.action

@@ -125,7 +125,7 @@ def _refuse(hands: Object, rig: Object, bone: str, holder: str) -> None:
             raise WriteError(f"{of.name!r} has no bone {name!r}", remedy="Choose one of its bones")
     if rig == hands and moved in {followed, *followed.parent_recursive}:
         raise WriteError(f"the bone {holder!r} moves with {bone!r}", remedy="Choose a bone of the other hand")
-    if any(constraint.name.startswith(armature.PIN) for constraint in moved.constraints):
+    if any(map(armature.is_pin, moved.constraints)):
         raise WriteError(
             f"the game ignores the keys of the weapon's root bone {bone!r}",
             remedy="Attach the bone of the hands that the weapon is at",
