@@ -251,9 +251,98 @@ def test_a_sub_object_without_uv_map_keeps_the_texture_coordinates_of_the_file_a
     assert warnings(report) == ""
 
 
+def test_a_picture_in_place_of_a_missing_texture_is_another_texture(ship):
+    made, _ = imported(ship, textures=False)
+    used = made.parts[0].data.materials[0]
+    old = textures(ship.read_bytes())
+    node = used.node_tree.nodes.new("ShaderNodeTexImage")
+    used.node_tree.links.new(node.outputs["Color"], used.node_tree.nodes["Principled BSDF"].inputs["Base Color"])
+    node.image = bpy.data.images.new("samplehull.png", 4, 4)  # the texture itself, found elsewhere
+    assert planned(made.holder)[0].data == ship.read_bytes()
+    node.image = bpy.data.images.new("NewHull.png", 4, 4)
+    assert textures(planned(made.holder)[0].data) == [*old, "NewHull"]
+
+
 def test_a_material_that_lost_its_picture_keeps_its_texture(ship):
     made, _ = imported(ship)
     for node in made.parts[0].data.materials[0].node_tree.nodes:
         if node.type == "TEX_IMAGE":
             node.image = None
     assert planned(made.holder)[0].data == ship.read_bytes()
+
+
+# What the scene shows and the file cannot have -----------------------------------------------------------------------
+
+
+def test_what_hangs_on_a_deleted_part_is_said_to_be_left_out_until_it_is_parented(vectors):
+    path = vectors / "oof" / "chain_depth_six.oof"
+    made, _ = imported(path, textures=False)
+    middle = made.parts[1]
+    orphans = sorted(child.name for child in middle.children)
+    bpy.data.objects.remove(middle)
+    plan, report = planned(made.holder)
+    assert [part.name for part in parts(plan.data)] == ["link 0"]
+    (finding,) = (one for one in report.warnings if "is below no object of the model" in one)
+    assert report.warnings[finding] == orphans
+    assert {"link 2", "Gun point 2"} <= set(orphans)
+    for orphan in orphans:
+        bpy.data.objects[orphan].parent = made.parts[0]
+    plan, report = planned(made.holder)
+    assert [part.name for part in parts(plan.data)] == ["link 0", *(f"link {number}" for number in range(2, 7))]
+    assert len(points(plan.data, b"GPNT")) == len(points(path.read_bytes(), b"GPNT"))
+    assert "is below no object" not in warnings(report)
+
+
+def test_another_model_of_the_file_is_not_what_this_one_lost(ship):
+    made, _ = imported(ship, textures=False)
+    imported(ship, textures=False)
+    bpy.data.objects.remove(made.parts[-1])
+    assert "is below no object" not in warnings(planned(made.holder)[1])
+
+
+def test_the_scale_of_the_root_is_said_and_applied_it_is_exported(ship):
+    made, _ = imported(ship, textures=False, bones=True)
+    made.holder.scale = (1, 1, 2)
+    bpy.context.view_layer.update()
+    assert "import the model as objects and scale that" in warnings(planned(made.holder)[1])
+    made, _ = imported(ship, textures=False)
+    made.holder.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    plan, report = planned(made.holder)
+    assert plan.data == ship.read_bytes()
+    assert "its scale is not exported" in warnings(report)
+    bpy.ops.object.select_all(action="DESELECT")
+    made.holder.select_set(True)
+    bpy.context.view_layer.objects.active = made.holder
+    bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
+    plan, report = planned(made.holder)
+    assert "its scale" not in warnings(report)
+    for before, after in zip(parts(ship.read_bytes()), parts(plan.data), strict=True):
+        assert np.abs(2 * before.positions - after.positions).max(initial=0) < 1e-5
+        assert np.abs(2 * np.array(before.offset) - after.offset).max() < 1e-5
+    for before, after in zip(points(ship.read_bytes(), b"GPNT"), points(plan.data, b"GPNT"), strict=True):
+        assert np.abs(2 * before[1] - after[1]).max() < 1e-5
+
+
+@pytest.mark.parametrize("mirrored", [False, True])
+def test_a_shape_bent_by_an_armature_is_exported_straight_and_said(mirrored):
+    shown = square()
+    rig = bpy.data.objects.new("rig", bpy.data.armatures.new("rig"))
+    bpy.context.scene.collection.objects.link(rig)
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new("bone")
+    bone.tail = (0, 0, 1)
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shown.vertex_groups.new(name="bone").add([0, 1], 1.0, "REPLACE")
+    if mirrored:
+        shown.modifiers.new("Mirror", "MIRROR")
+    shown.modifiers.new("Armature", "ARMATURE").object = rig
+    rig.pose.bones["bone"].location = (0, 5, 0)
+    bpy.context.view_layer.update()
+    plan, report = planned(Chosen(None, [shown]), modifiers=True)
+    assert np.abs(parts(plan.data)[0].positions[:, 1]).max() == 0  # up: no vertex was raised
+    assert "an armature bends it" in warnings(report)
+    assert shown.modifiers["Armature"].show_viewport
+    shown.modifiers["Armature"].show_viewport = False
+    assert "an armature bends it" not in warnings(planned(Chosen(None, [shown]), modifiers=True)[1])

@@ -93,6 +93,25 @@ def written_index(context: Context, point: Object) -> int | None:
     return alike.index(point) if point in alike else None
 
 
+def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
+    """What the scene shows of the file's parts and points that no part is any more: their parents were deleted.
+
+    ``before`` is the model as in its file. Of several below each other only the uppermost.
+    """
+    parts = set(range(len(before.parts))) - {part.motionbridge_descent_part.source for part in hierarchy.parts}
+    shown = [point.motionbridge_descent_point for point in hierarchy.points]
+    points = {(one.kind.name, one.source) for one in before.points} - {(one.kind, one.source) for one in shown}
+
+    def is_lost(found: Object) -> bool:
+        part, point = found.motionbridge_descent_part, found.motionbridge_descent_point
+        if is_point(found):
+            return (point.kind, point.source) in points
+        return part.is_part and part.source in parts and before.parts[part.source].name == part.game_name
+
+    lost = {found for found in context.scene.objects if holder_of(found) is None and is_lost(found)}
+    return sorted((found for found in lost if found.parent not in lost), key=lambda found: found.name)
+
+
 def is_point(candidate: Any) -> bool:
     """Whether an object is a point of a model."""
     return candidate.type == "EMPTY" and candidate.motionbridge_descent_point.kind != "NONE"

@@ -8,7 +8,8 @@ from __future__ import annotations
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,6 +58,8 @@ WANTED: Wanted = {
 }
 NORMAL_TOLERANCE = 1e-3
 """Difference of a displayed normal from the one that was set: before 4.5 Blender stores 16 bits."""
+SCALE_TOLERANCE = 1e-3
+"""Difference of a scale from 1 that is worth a word."""
 AXIS_TOLERANCE = 1e-6
 """Difference of an axis in a property of 32 bits."""
 _NUMBERED = re.compile(r"\.\d{3,}$")
@@ -86,6 +89,7 @@ def plan_export(
     before = decode(base, Report()) if base is not None else None
     hierarchy = hierarchy_of(context, chosen, report)
     model = gather_model(context, hierarchy, before, options, report)
+    _warn_of_what_is_shown_alone(context, hierarchy, before, report)
     model.name = name
     motions = [part.motion for part in model.parts]
     if options.anew and before is not None:
@@ -144,6 +148,23 @@ def imported_model(chosen: Chosen) -> Model | None:
     """The model as it was imported, None if it was made in Blender."""
     data = document_of(chosen)
     return decode(oof.read(data, "", Report()), Report()) if data else None
+
+
+def _warn_of_what_is_shown_alone(context: Context, hierarchy: Hierarchy, before: Model | None, report: Report) -> None:
+    """Say what the scene shows and the file will not have: the root's scale, and what lost its place in the model."""
+    holder = hierarchy.holder
+    if holder is None:
+        return
+    scale = np.array(holder.matrix_world.to_scale(), np.float64)
+    if np.abs(scale - 1).max() > SCALE_TOLERANCE:
+        remedy = (
+            "import the model as objects and scale that" if holder.type == "ARMATURE" else "apply it (Ctrl A > Scale)"
+        )
+        report.warn(f"its scale is not exported, as the file has no root object; {remedy}", holder.name)
+    if before is None:
+        return
+    for lost in model_hierarchy.cut_off(context, hierarchy, before):
+        report.warn("is below no object of the model any more; left out (parent it to a sub-object, Ctrl P)", lost.name)
 
 
 def _with_motion(part: Part, before: Model) -> Part:
@@ -265,10 +286,32 @@ def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, r
     if found.type != "MESH":
         nothing = np.zeros(0, np.int32)
         return PolygonMesh(found.name, np.zeros((0, 3), np.float32), nothing, nothing, material_index=nothing)
-    with meshes.evaluated_mesh(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated:
+    with (
+        _undeformed(found, report),
+        meshes.evaluated_mesh(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated,
+    ):
         mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
     mesh.materials = [gather_material(slot.material) for slot in found.material_slots] or [Material("")]
     return mesh
+
+
+@contextmanager
+def _undeformed(found: Object, report: Report) -> Iterator[None]:
+    """Without what armatures make of the shape: the game moves each sub-object as a whole."""
+    deforming = [
+        one for one in found.modifiers if one.type == "ARMATURE" and one.show_viewport and one.object is not None
+    ]
+    if deforming:
+        report.warn(
+            "an armature bends it, which the game cannot; exported as in edit mode (parent it to a bone)", found.name
+        )
+    try:
+        for one in deforming:
+            one.show_viewport = False
+        yield
+    finally:
+        for one in deforming:
+            one.show_viewport = True
 
 
 def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:

@@ -255,8 +255,8 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
 def gather_material(found: typed.Material | None) -> Material:
     """The texture or colour of a Blender material; None, an empty slot, is a face without either.
 
-    A material made in Blender, or one that was given another image, has the texture that its image is named after,
-    otherwise its own colour.
+    A material made in Blender, or one that was given another image, also where its own was missing, has the texture
+    that its image is named after, otherwise its own colour.
     """
     if found is None:
         return Material("")
@@ -264,7 +264,9 @@ def gather_material(found: typed.Material | None) -> Material:
         return Material(found.get(material.TITLE, found.name))
     image, imported = material.image_of(found), found.get(material.PICTURE)
     texture = found.motionbridge_material.texture
-    if image is not None and (not texture or (imported is not None and image != imported)):
+    # Scenes of earlier versions do not say which image was imported.
+    is_given = image is not None and image != imported and (imported is not None or not image.get(material.CONTENT))
+    if image is not None and (not texture or (is_given and material.other_picture(found))):
         texture = material.path_of(image).name
     if texture:
         return Material(found.name, texture)
