@@ -29,6 +29,7 @@ from addon.formats.xray.object.smoothing import Rule, corner_normals, rule_of
 from addon.formats.xray.ogf.chunk_types import UserData
 from addon.games.xray.models import editor_exporting, importing
 from addon.games.xray.options import EditorModelExportOptions, ModelImportOptions
+from tests.blender import raw_object
 from tests.formats.xray.level_bytes import chunk, words
 from tests.formats.xray.object.small_object import BONE, mesh, small
 from tests.real_files import corpus_files
@@ -276,6 +277,152 @@ def test_a_new_mesh_below_the_armature(samples):
     np.testing.assert_allclose(corner_normals(after.meshes[1]), corner_normals(after.meshes[0]), atol=1e-6)
     assert [(part.noun, part.name) for part in plan.changes.parts] == [("mesh", "second")]
     assert plan.sentence() == "1 mesh added"
+
+
+def two_meshes(tmp_path, samples, **options):
+    """The sample's model with its mesh twice, the second one beside the first, imported from a file of its own."""
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0].copy()
+    shown.data = shown.data.copy()
+    shown.name, shown.location = "second", (3, 0, 0)
+    bpy.context.scene.collection.objects.link(shown)
+    path = made(tmp_path, planned(found).data)
+    bpy.data.batch_remove([*bpy.data.objects, *bpy.data.materials])
+    return imported(path, **options), path
+
+
+def test_a_deleted_mesh_leaves_the_file(tmp_path, samples):
+    found, path = two_meshes(tmp_path, samples)
+    first, second = raw_object.model(path.read_bytes())[0]
+    bpy.data.objects.remove(found.meshes[0])
+    report = Report()
+    plan = planned(found, report)
+    ((only,), _, _) = raw_object.model(plan.data)
+    assert [only.name, only.points.tolist(), only.faces] == [second.name, second.points.tolist(), second.faces]
+    assert first.name != second.name
+    assert plan.changes.lines_of("mesh") == [f"{first.name}: removed"]
+    assert report.lines() == [f"a mesh of the model is no longer in the scene; left out of the file ({first.name})"]
+
+
+def test_meshes_that_are_joined_are_not_written_twice(tmp_path, samples):
+    found, path = two_meshes(tmp_path, samples)
+    before = sum(len(one.faces) for one in raw_object.model(path.read_bytes())[0])
+    with bpy.context.temp_override(active_object=found.meshes[1], selected_editable_objects=found.meshes):
+        bpy.ops.object.join()
+    assert [len(one.faces) for one in raw_object.model(planned(found).data)[0]] == [before]
+
+
+@pytest.mark.parametrize("meshes", [False, True])
+def test_a_model_without_any_mesh_in_the_scene_keeps_those_of_its_file(tmp_path, samples, meshes):
+    found, path = two_meshes(tmp_path, samples, meshes=meshes)
+    bpy.data.batch_remove(found.meshes)
+    report = Report()
+    assert planned(found, report).data == path.read_bytes()
+    assert [*report.warnings] == ["a mesh of the model is not in the scene; written as the file has it"]
+
+
+def volume(meshes):
+    """What the faces enclose, six times: below 0 where they are inside out."""
+    corners = np.array([[corner[1] for corner in face] for one in meshes for face in one.faces])
+    return float(np.linalg.det(corners).sum())
+
+
+def hard_places(one):
+    """Hard edges as the places of their ends."""
+    return {frozenset(tuple(one.points[end].tolist()) for end in edge) for edge in raw_object.hard_edges(one)}
+
+
+def test_a_mirrored_object_keeps_its_outside_outside(samples):
+    path = samples / "weapon.object"
+    found = imported(path)
+    before, surfaces, bones = raw_object.model(path.read_bytes())
+    assert volume(before) > 1e-6
+    hard = {frozenset((0.0 - x, y, z) for x, y, z in edge) for edge in hard_places(before[0])}
+    found.meshes[0].scale.x = -1
+    report = Report()
+    plan = planned(found, report)
+    after, _, _ = raw_object.model(plan.data)
+    assert not report.warnings
+    assert volume(after) == pytest.approx(volume(before), rel=1e-5)
+    for one in before:
+        one.faces = [
+            [(point, (0.0 - x, y, z), uv, weights) for point, (x, y, z), uv, weights in (face[0], face[2], face[1])]
+            for face in one.faces
+        ]
+    assert raw_object.soup(after[0], surfaces, bones) == raw_object.soup(before[0], surfaces, bones)
+    assert hard_places(after[0]) == hard
+
+
+def test_the_models_own_scale_is_said_to_be_left_out(samples):
+    found = imported(samples / "weapon.object")
+    found.holder.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    report = Report()
+    assert planned(found, report).data == (samples / "weapon.object").read_bytes()
+    assert [*report.warnings] == [
+        "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
+    ]
+
+
+def test_what_is_parented_to_a_bone_is_written_at_rest_and_follows_it(samples):
+    found = imported(samples / "weapon.object")
+    bone = found.rig.data.bones[-1]
+    added = []
+    for name in ("barrel", "sight"):
+        bpy.ops.mesh.primitive_cube_add(size=0.1)
+        bpy.context.object.name = name
+        bpy.context.object.data.materials.append(found.meshes[0].data.materials[0])
+        added.append(bpy.context.object)
+    added[0].parent, added[0].parent_type, added[0].parent_bone = found.rig, "BONE", bone.name
+    added[1].parent = added[0]
+    for one in added:
+        one.location, one.rotation_euler = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    places = [np.array(found.rig.matrix_world.inverted() @ one.matrix_world) for one in added]
+    for posed in found.rig.pose.bones:
+        posed.rotation_mode, posed.rotation_euler, posed.location = "XYZ", (0.7, 0.2, 0.1), (1, 2, 3)
+    bpy.context.view_layer.update()
+    report = Report()
+    written = raw_object.model(planned(found, report).data)[0][-2:]
+    assert not report.warnings
+    for one, place, mesh_of_file in zip(added, places, written, strict=True):
+        corners = np.array([tuple(vertex.co) for vertex in one.data.vertices])
+        expected = corners @ place[:3, :3].T + place[:3, 3]
+        np.testing.assert_allclose(mesh_of_file.points, expected[:, [0, 2, 1]], atol=1e-5)
+        weights = {tuple(corner[3].items()) for face in mesh_of_file.faces for corner in face}
+        assert weights == {((bone.motionbridge_xray.game_name, 1.0),)}
+    found.rig.pose.bones[bone.name].scale = (0, 0, 0)
+    bpy.context.view_layer.update()
+    with pytest.raises(WriteError, match="'barrel' is parented to the bone .*Show the armature in its rest position"):
+        planned(found)
+    found.rig.data.pose_position = "REST"
+    planned(found)
+
+
+def test_a_new_material_gets_what_the_editor_asks_for(samples, tmp_path):
+    found = imported(samples / "weapon.object")
+    used = bpy.data.materials.new("Wood")
+    if used.node_tree is None:
+        used.use_nodes = True
+    picture = used.node_tree.nodes.new("ShaderNodeTexImage")
+    picture.image = bpy.data.images.new("stock", 4, 4)
+    picture.image.filepath = str(tmp_path / "textures" / "wpn" / "stock.dds")
+    shader = next(node for node in used.node_tree.nodes if node.type == "BSDF_PRINCIPLED")
+    used.node_tree.links.new(shader.inputs["Base Color"], picture.outputs["Color"])
+    found.meshes[0].data.materials[1] = used
+    plan = planned(found)
+    _, surfaces, _ = raw_object.model(plan.data)
+    assert surfaces["wood"] == ("models\\model", "wpn\\stock", 0, ("default", "default"))
+    assert not list(problems(editor_model.read(plan.data, "a", Report())))
+
+
+def test_faces_without_material_are_of_no_surface(samples):
+    found = imported(samples / "weapon.object")
+    found.meshes[0].data.materials[1] = None
+    report = Report()
+    planned(found, report)
+    count = sum(one.material_index == 1 for one in found.meshes[0].data.polygons)
+    assert [*report.warnings] == [f"editors of the game: mesh 'weapon': {count} faces have no surface"]
 
 
 def test_surfaces_of_materials(samples):

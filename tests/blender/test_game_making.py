@@ -486,3 +486,36 @@ def test_what_a_new_model_lacks_is_said_when_it_is_exported():
     shown.data.materials[0] = None
     with pytest.raises(WriteError, match=r"8 faces have no material in 'Skin'\. Give every face a material"):
         made(rig)
+
+
+def test_mirrored_meshes_and_those_on_posed_bones_are_written_as_they_are_seen_at_rest():
+    rig, shown = humanoid()
+    shown.scale = (-1, 1, 1)
+    added = cube("tool", 0.2)
+    added.parent, added.parent_type, added.parent_bone = rig, "BONE", "hand"
+    added.location, added.rotation_euler = (0.1, 0.2, 0.3), (0.4, 0.5, 0.6)
+    bpy.context.view_layer.update()
+    seen = [(one, np.array(rig.matrix_world.inverted() @ one.matrix_world)) for one in (shown, added)]
+    for posed in rig.pose.bones:
+        posed.rotation_mode, posed.rotation_euler = "XYZ", (0.7, 0.2, 0.1)
+    bpy.context.view_layer.update()
+    expected = set()
+    for one, place in seen:
+        corners = np.array([tuple(vertex.co) for vertex in one.data.vertices]) @ place[:3, :3].T + place[:3, 3]
+        one.data.calc_loop_triangles()
+        expected |= {
+            outside(corners[list(cut.vertices)[:: -1 if one is shown else 1]]) for cut in one.data.loop_triangles
+        }
+    document = made(rig)
+    written = set()
+    for mesh in decode_meshes(document, Report()):
+        written |= {outside(mesh.positions[triangle]) for triangle in mesh.triangles}
+    assert written == expected
+    assert not [one for one in making.find_problems(bpy.context, rig, Report()) if "scale" in one.problem.sentence]
+
+
+def outside(corners):
+    """A triangle as the least of its corners and the two that follow it, seen from outside."""
+    rounded = [tuple(np.round(corner.astype(np.float64), 4) + 0.0) for corner in corners]
+    least = rounded.index(min(rounded))
+    return tuple(rounded[least:] + rounded[:least])

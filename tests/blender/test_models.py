@@ -191,6 +191,21 @@ def test_wherever_it_stands_and_however_it_is_posed_it_is_the_same_file(path, tm
     assert any("scaled or rotated" in line for line in report.lines())
 
 
+def test_the_scale_of_a_model_without_bones_is_said_to_be_left_out(tmp_path):
+    bpy.ops.mesh.primitive_cube_add()
+    bpy.context.object.data.materials.append(bpy.data.materials.new("Wood"))
+    path = tmp_path / "crate.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    found, _ = imported(path)
+    (shown,) = found.meshes
+    shown.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    plan, report = exported(shown, tmp_path / "out.ogf")
+    assert not plan.changes
+    words = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
+    assert report.lines() == [f"{words} ({shown.name})"]
+
+
 @pytest.mark.parametrize("mode", ["POSE", "EDIT", "mesh EDIT", "mesh WEIGHT_PAINT"])
 def test_exporting_leaves_the_scene_as_it_is_in_every_mode(samples, tmp_path, mode):
     found, _ = imported(samples / "humanoid.ogf")

@@ -168,7 +168,9 @@ def _surface_list_problems(mesh: Mesh, surfaces: set[str] | None, faces: int) ->
     for entry in listed.surfaces:
         if not len(entry.faces):
             yield f"its surface {entry.label!r} has no faces"
-        if surfaces is not None and entry.label.lower() not in surfaces:
+        if surfaces is not None and entry.label.lower() not in surfaces and not entry.label:
+            yield said_of(len(entry.faces), "faces", "have no surface")
+        elif surfaces is not None and entry.label.lower() not in surfaces:
             yield f"its surface {entry.label!r} is not in the object's list"
     numbers = np.concatenate([np.zeros(0, np.int64), *(entry.faces for entry in listed.surfaces)]).astype(np.int64)
     if ((numbers < 0) | (numbers >= faces)).any():

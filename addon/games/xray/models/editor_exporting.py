@@ -59,7 +59,7 @@ from ..motions.library import motions_of
 from ..motions.skl_codec import SKL
 from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
-from .exporting import place_of, untouched_rest, warn_of_pictures
+from .exporting import bone_above, place_of, untouched_rest, warn_of_own_transform, warn_of_pictures
 from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
@@ -120,6 +120,8 @@ def with_motions(
 
 # The model ------------------------------------------------------------------------------------------------------------
 
+SHADER, STATIC_SHADER = b"models\\model", b"default"
+COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
 WANTED = {POINT: (Domain.VERTEX, np.int32), SMOOTHING: (Domain.FACE, np.int32)}
 
 
@@ -151,6 +153,7 @@ def plan_export(
     context.view_layer.update()
     base = editor_model.read(data, Path(properties.path).name, Report())
     model, changes = base.model, Changes()
+    warn_of_own_transform(holder, report)
     if options.skeleton and holder.type == "ARMATURE" and model.bones:
         model = _with_bones(holder, model, changes, report)
     if options.meshes:
@@ -238,8 +241,7 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     for shown in _meshes_of(holder) if found_meshes is None else found_meshes:
         mesh, faces = sharp_mesh.gather(shown, {})
         _rename(mesh, shown, holder)
-        if found_meshes is not None:
-            follow_parent(mesh, shown, holder)
+        _follow_parent(mesh, shown, holder)
         for problem in checks.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
                 chosen = np.unique(faces[problem.elements]).astype(np.int64)
@@ -390,8 +392,14 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
             parts[known.index] = shown
         else:
             added.append(shown)
+    # Without any mesh in the scene the bones alone are worked on; editors do not load a model without one.
+    deleted = bool(found) and holder.motionbridge_editor_model.has_meshes
     written = []
     for number, held in enumerate(listed):
+        if number not in parts and deleted:
+            report.warn("a mesh of the model is no longer in the scene; left out of the file", held.label)
+            changes.change("mesh", held.label, "removed")
+            continue
         if number not in parts:
             report.warn("a mesh of the model is not in the scene; written as the file has it", held.label)
             written.append(held)
@@ -403,7 +411,7 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
     for shown in added:
         written.append(encode_new_mesh(gather(shown, holder, report), model, rule, report))
         changes.add("mesh", shown.name)
-    return with_mesh_list(model, written, bool(added))
+    return with_mesh_list(model, written, bool(added) or len(written) < len(listed))
 
 
 def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model:
@@ -431,14 +439,16 @@ def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
     _rename(mesh, shown, holder)
     place = place_of(shown, holder)
     if np.abs(place - np.eye(4)).max() > 1e-6:
-        _move(mesh, place, report)
+        _move(mesh, place)
+    _follow_parent(mesh, shown, holder)
     return mesh
 
 
-def follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
-    """Let all vertices of a mesh without weights follow the bone that its object is parented to."""
-    if shown.parent == holder and shown.parent_type == "BONE" and mesh.weights is None:
-        follow(mesh, bone_properties.game_name(holder.data.bones[shown.parent_bone]))
+def _follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
+    """Let all vertices of a mesh without weights follow the bone that its object, or one above it, is parented to."""
+    above = bone_above(shown, holder)
+    if above is not None and mesh.weights is None:
+        follow(mesh, bone_properties.game_name(above.bone))
 
 
 def follow(mesh: PolygonMesh, bone: str) -> None:
@@ -460,7 +470,8 @@ def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
         mesh.groups = [game_names.get(group, group) for group in mesh.groups]
 
 
-def _move(mesh: PolygonMesh, place: NDArray[np.float64], report: Report) -> None:
+def _move(mesh: PolygonMesh, place: NDArray[np.float64]) -> None:
+    """Apply a transform (4, 4) to triangles; where it mirrors, faces are turned so that outside stays outside."""
     turn = place[:3, :3]
     mesh.positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
     if mesh.corner_normals is not None:
@@ -468,7 +479,10 @@ def _move(mesh: PolygonMesh, place: NDArray[np.float64], report: Report) -> None
         length = np.linalg.norm(turned, axis=1, keepdims=True)
         mesh.corner_normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
     if np.linalg.det(turn) < 0:
-        report.warn("the object is mirrored (negative scale), which turns its faces inside out; apply it", mesh.name)
+        turned_over = np.arange(len(mesh.corners)).reshape(-1, 3)[:, [0, 2, 1]].ravel()
+        mesh.corners = mesh.corners[turned_over]
+        mesh.uvs = None if mesh.uvs is None else mesh.uvs[turned_over]
+        mesh.corner_normals = None if mesh.corner_normals is None else mesh.corner_normals[turned_over]
 
 
 def surface_name(used: Material | None) -> str:
@@ -490,6 +504,32 @@ def surface_of(used: Material) -> Surface:
         names.encode(said.compiler_shader),
         names.encode(said.game_material),
     )
+
+
+def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
+    """The surface of a material that was none; what it does not say as the editor's defaults, its texture by its image.
+
+    ``dynamic``: of a model with bones.
+    """
+    made = surface_of(used)
+    if not made.shader:
+        made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
+        report.note(f"materials without engine shader get {names.decode(made.shader)}", used.name)
+    return replace(
+        made,
+        compiler_shader=made.compiler_shader or COMPILER_SHADER,
+        material=made.material or GAME_MATERIAL,
+        texture=made.texture or names.encode(texture_name(used)),
+    )
+
+
+def texture_name(used: Material) -> str:
+    r"""The game's name of a material's image: its path below ``textures``, else its name; "" without."""
+    image = material.image_of(used)
+    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
+    if "textures" in lowered:
+        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
+    return lowered[-1] if lowered else ""
 
 
 def materials_by_surface(found: list[Object]) -> dict[str, Material]:
@@ -522,7 +562,7 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
         written.append(edited)
     for key, one in used.items():
         if key in named and key not in {surface.label.lower() for surface in written}:
-            written.append(_of_layout(surface_of(one), old.layout))
+            written.append(_of_layout(new_surface(one, bool(model.bones), report), old.layout))
             changes.add("surface", surface_name(one))
     if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
         old.surfaces

@@ -42,13 +42,14 @@ from . import properties as model_properties
 from .importing import reference_names
 
 if TYPE_CHECKING:
-    from ....blender.typed import Context, Material, Object
+    from ....blender.typed import Context, Material, Object, PoseBone
 
 
 Floats = NDArray[np.float64]
 
 SAME_TURN, SAME_PLACE = 1e-5, 1e-6
 """Elements and metres by which an unedited rest matrix may differ; saving and edit mode moved none in tests."""
+SMALLEST_SCALE = 1e-12
 NORMAL_STEP = 2e-4
 """How far normals stray that Blender holds in 16 bits."""
 
@@ -84,6 +85,8 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
         holder.update_from_editmode()
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
+    if holder.type != "ARMATURE":
+        warn_of_own_transform(holder, report)
     document, changes = base, Changes()
     for step in _steps(holder, base, options):
         document, difference = step(holder, document, options, report)
@@ -161,6 +164,14 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
     return encode_meshes(gathered, base, settings)
 
 
+def warn_of_own_transform(holder: Object, report: Report) -> None:
+    """Say that the model does not have the rotation and the scale of the object that stands for it."""
+    if armature.is_turned_or_scaled(holder):
+        report.warn(
+            "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be", holder.name
+        )
+
+
 def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
     """Say which materials show another picture than their texture, whose path alone is written."""
     for one in used:
@@ -197,18 +208,36 @@ def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Repor
 
 
 def place_of(shown: Object, holder: Object) -> Floats:
-    """(4, 4) the object's transform in the model."""
+    """(4, 4) the object's transform in the model, at rest where it or what it is parented to follows a bone of it."""
     if shown == holder:
         return np.eye(4)
     if shown.parent == holder and shown.parent_type == "OBJECT":
         # Not through the world, where a model that is far away or turned would cost digits.
         return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
-    return np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
+    place = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
+    bone = bone_above(shown, holder)
+    if bone is None:
+        return place
+    posed = np.array(bone.matrix, np.float64)
+    if abs(np.linalg.det(posed)) < SMALLEST_SCALE:
+        raise WriteError(
+            f"{shown.name!r} is parented to the bone {bone.name!r}, which the pose scales to 0, so nothing tells where "
+            "it is",
+            remedy="Show the armature in its rest position",
+        )
+    return np.array(bone.bone.matrix_local, np.float64) @ np.linalg.inv(posed) @ place
+
+
+def bone_above(shown: Object, holder: Object) -> PoseBone | None:
+    """The bone of ``holder`` that an object, or one above it, is parented to."""
+    one: Object | None = shown
+    while one is not None and one.parent != holder:
+        one = one.parent
+    return holder.pose.bones.get(one.parent_bone) if one is not None and one.parent_type == "BONE" else None
 
 
 def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
-    scale, turn = np.array(rig.matrix_world.to_scale()), rig.matrix_world.to_quaternion().angle
-    if np.abs(scale - 1).max() > 1e-4 or abs(turn) > 1e-4:
+    if armature.is_turned_or_scaled(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; if the model should have it, apply "
             "its transform (Ctrl A) first",

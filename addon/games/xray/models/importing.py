@@ -329,7 +329,7 @@ def import_editor_model(
         show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
     gather_below(holder, made, into)
-    _remember_editor_model(holder, model, path, data)
+    _remember_editor_model(holder, model, path, data, has_meshes=bool(made))
     references = find_references([names.decode(name) for name in model.references], tree)
     inside = model.first(skl.Skl) if model.motions else None
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
@@ -407,9 +407,11 @@ def _described(made: typed.Material, surface: Surface) -> typed.Material:
     return made
 
 
-def _remember_editor_model(holder: Any, model: editor_model.Model, path: Path, data: bytes) -> None:
+def _remember_editor_model(
+    holder: Any, model: editor_model.Model, path: Path, data: bytes, *, has_meshes: bool
+) -> None:
     properties = holder.motionbridge_editor_model
-    properties.is_model = True
+    properties.is_model, properties.has_meshes = True, has_meshes
     properties.path = str(path)
     keep(properties, "document", data)
     for name in model.references:

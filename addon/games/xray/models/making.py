@@ -19,7 +19,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import armature, material, scope
-from ....blender.armature import is_turned_or_scaled
 from ....blender.mesh import Offending
 from ....core import names, space
 from ....core.changes import Changes
@@ -69,15 +68,16 @@ from . import editor_exporting, exporting
 from .editor_exporting import (
     ModelPlan,
     follow,
-    follow_parent,
     gather,
     materials_by_surface,
     new_bone,
+    new_surface,
     placement,
-    surface_of,
+    texture_name,
     with_motions,
 )
 from .editor_exporting import find_problems as find_mesh_problems
+from .exporting import warn_of_own_transform
 from .properties import flags_of, remembered
 
 if TYPE_CHECKING:
@@ -88,8 +88,6 @@ if TYPE_CHECKING:
 AUTHOR = b"Motionbridge"
 ONLY_BONE = "link"
 """What the SDK calls the bone of an object that moves as a whole."""
-SHADER, STATIC_SHADER = b"models\\model", b"default"
-COMPILER_SHADER, GAME_MATERIAL = b"default", b"default"
 
 
 def plan_new_object(
@@ -113,6 +111,7 @@ def plan_new_object(
     if holder.mode == "EDIT":
         holder.update_from_editmode()
     context.view_layer.update()
+    warn_of_own_transform(holder, report)
     shown = meshes_for(context, holder) if options.meshes else []
     if not shown:
         raise WriteError(
@@ -124,7 +123,7 @@ def plan_new_object(
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in shown]
     surfaces = [
-        _surface(used, bool(bones), report)
+        new_surface(used, bool(bones), report)
         for key, used in materials_by_surface(shown).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
@@ -194,7 +193,6 @@ def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Repor
     mesh.attributes = {}
     if shown.data.has_custom_normals and rule is not Rule.NORMALS:
         report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
-    follow_parent(mesh, shown, holder)
     if not model.bones:
         mesh.groups, mesh.weights = [], None
     elif holder.type != "ARMATURE":
@@ -205,29 +203,6 @@ def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Repor
 def _surface_names(mesh: Mesh) -> set[str]:
     listed = mesh.first(SurfacesOfFaces)
     return {entry.label.lower() for entry in listed.surfaces} if listed is not None else set()
-
-
-def _surface(used: Any, dynamic: bool, report: Report) -> Surface:
-    """The surface of a material; what it does not say as the editor's defaults, its texture by its image."""
-    made = surface_of(used)
-    if not made.shader:
-        made = replace(made, shader=SHADER if dynamic else STATIC_SHADER)
-        report.note(f"materials without engine shader get {names.decode(made.shader)}", used.name)
-    return replace(
-        made,
-        compiler_shader=made.compiler_shader or COMPILER_SHADER,
-        material=made.material or GAME_MATERIAL,
-        texture=made.texture or names.encode(texture_name(used)),
-    )
-
-
-def texture_name(used: Any) -> str:
-    r"""The game's name of a material's image: its path below ``textures``, else its name; "" without."""
-    image = material.image_of(used)
-    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
-    if "textures" in lowered:
-        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
-    return lowered[-1] if lowered else ""
 
 
 def _model(
@@ -325,7 +300,6 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     for one in shown:
         mesh = editor_exporting.gather(one, holder, report)
         mesh.materials = [_named(used) for used in one.data.materials]
-        editor_exporting.follow_parent(mesh, one, holder)
         found.append(mesh)
         backs.append([used is not None and used.motionbridge_surface.two_sided for used in one.data.materials])
     base = ogf.read(plan.data, holder.name, Report())
@@ -336,10 +310,6 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
 
 def _warn(context: Context, holder: Object, report: Report) -> None:
     """Say what the model will lack without a word from the game."""
-    if is_turned_or_scaled(holder):
-        report.warn(
-            "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be", holder.name
-        )
     for used in _materials(meshes_for(context, holder)):
         if not _named(used).texture:
             report.warn(
@@ -467,8 +437,7 @@ def find_problems(context: Context, holder: Object, report: Report) -> list[Offe
     """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
     found = find_problems_of_new(context, holder, report)
     shown = meshes_for(context, holder)
-    for one in dict.fromkeys((holder, *shown)):
-        found += [_whole(one, *words) for words in _object_problems(one)]
+    found += [_whole(holder, *words) for words in _object_problems(holder)]
     for used in _materials(shown):
         if not _named(used).texture:
             words = (
@@ -490,9 +459,7 @@ def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
 
 def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
     scale = np.array(shown.matrix_world.to_scale())
-    if np.linalg.det(np.array(shown.matrix_world)[:3, :3]) < 0:
-        yield "the object is mirrored (negative scale), which turns its faces inside out", "Apply its scale (Ctrl A)"
-    elif np.abs(scale - 1).max() > SAME_SCALE:
+    if np.abs(scale - 1).max() > SAME_SCALE:
         yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
 
 

@@ -137,6 +137,7 @@ class EditorModelProperties(bpy.types.PropertyGroup):
     """The file an object was imported from, on its armature, its only mesh, or the empty above its meshes."""
 
     is_model: BoolProperty(name="Editor Model", description="This object was imported from a model of the editor")
+    has_meshes: BoolProperty(name="Meshes", options={"HIDDEN"})
     is_made: BoolProperty(name="New Editor Model", description="This object can be exported as a new editor model")
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
     document: bytes_property("The model as stored in its file")
