@@ -101,8 +101,12 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
 
 def is_turned_or_scaled(rig: Object) -> bool:
     """Whether an armature object is rotated or scaled; its position does not count."""
-    scaled = any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
-    return scaled or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
+    return is_scaled(rig) or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
+
+
+def is_scaled(rig: Object) -> bool:
+    """Whether an armature object is scaled, by itself or by what it is parented to."""
+    return any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
 
 
 @dataclass(frozen=True)

@@ -463,6 +463,26 @@ def test_a_prefix_and_other_case_find_the_bones(walk):
     assert exported(done) == walk.read_bytes()
 
 
+def test_a_scaled_armature_is_said_and_applied_it_plays_what_the_game_plays(walk):
+    rig = load(walk).rig
+    rig.scale = (2, 2, 2)
+    bpy.context.view_layer.update()
+    report = Report()
+    load(walk, rig, report)
+    assert any("apply its scale (Ctrl A) and import again" in line for line in report.lines())
+    bpy.context.view_layer.objects.active = rig
+    rig.select_set(True)
+    bpy.ops.object.transform_apply(location=False, rotation=False, scale=True)
+    report = Report()
+    done = load(walk, rig, report)
+    assert not any("is scaled" in line for line in report.lines())
+    names, _, matrices = raw_matrices(walk.read_bytes())
+    frames = np.arange(len(matrices), dtype=np.float32)
+    in_world = np.array(rig.matrix_world)
+    shown = in_world @ shown_matrices(done, names, frames) @ np.linalg.inv(in_world)
+    assert np.abs(shown - matrices).max() < 1e-5
+
+
 def test_bones_that_the_armature_lacks_are_kept(walk):
     done = drawn_animation(bones=("Pelvis", "Tail"))
     report = Report()

@@ -411,7 +411,7 @@ class _Exporter:
         if armature.is_turned_or_scaled(self._rig):
             self._report.warn(
                 "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) "
-                "first if the animation should have it",
+                "first if the animation should have it (keys of locations stay as they are)",
                 self._rig.name,
             )
         parents = dict(hierarchy.parents) if hierarchy is not None else {}

@@ -165,6 +165,12 @@ class _Importer:
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
             raise WriteError(f"{rig.name!r} is linked from another file", remedy="Make a library override of it first")
+        elif armature.is_scaled(rig):
+            self.report.warn(
+                "the armature object is scaled, so what it plays is larger or smaller than in the game; apply its scale "
+                "(Ctrl A) and import again",
+                rig.name,
+            )
         with delta_action.bones_restored_on_failure(self.context, rig):
             named = bone_names(rig, clip.bones, self.options.prefix, table)
             missing = self._missing(rig, clip.bones, named)

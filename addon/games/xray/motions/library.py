@@ -567,7 +567,7 @@ def plan_onto(
     if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
-            "if the motions should have it",
+            "if the motions should have it (keys of locations stay as they are)",
             rig.name,
         )
     files.warn_of_replacing(bpy.path.abspath(path), report)
