@@ -63,6 +63,14 @@ def test_a_click_plays_an_animation_of_the_list(rig):
     assert rig.motionbridge_playing_animation == -1
 
 
+def test_a_click_right_after_a_bone_was_renamed_plays_the_keys_of_that_bone(rig):
+    bpy.ops.motionbridge.add_control_rig()
+    rig.data.bones["head"].name = "my head"
+    rig.motionbridge_playing_animation = 1
+    bpy.context.scene.frame_set(4)
+    assert abs(rig.pose.bones["my head"].matrix.translation.y - rig.data.bones["my head"].head_local.y - 0.4) < 1e-5
+
+
 def test_the_list_is_searched_and_sorted(rig):
     bpy.data.actions["nod"].name = "zzz_nod"
     assert shown(rig, "w*v") == ["wave"]

@@ -101,6 +101,27 @@ def test_a_renamed_bone_keeps_its_track_and_its_control(rig, game, renamed):
     assert edited(path, bodies) == [action.motionbridge_motion.imported_name]
 
 
+def test_a_motion_that_is_played_right_after_a_bone_was_renamed_moves_with_all_its_keys(rig, game):
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    others = [action for action in motions_of(rig) if action != rig.animation_data.action]
+    frames = {action: control_rig.frames_of(action, rig) for action in others}
+    poses = {}
+    with control_links.loose(rig):
+        for action in others:
+            rig.animation_data.action = action
+            poses[action] = shown(rig, frames[action])
+    for bone in ("spine", "foot_r"):
+        rig.data.bones[bone].name = f"my {bone}"
+    for action in others:
+        rig.motionbridge_motion_row = motions_of(rig).index(action)
+        assert rig.animation_data.action == action
+        metres, radians = off(shown(rig, frames[action]), poses[action])
+        assert metres < 1e-5
+        assert radians < 2.5e-5
+    assert save_back(rig) == {"CANCELLED"}
+    assert path.read_bytes() == before
+
+
 def test_a_renamed_control_goes_on_working(rig, game):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     controls = controls_of(rig)

@@ -14,6 +14,7 @@ from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
+from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
@@ -268,6 +269,7 @@ def _play(rig: Object, number: int) -> None:
         return
     # The action that stops playing stays available.
     animation_import.adopt(rig)
+    renamed_bones.follow_renames(Report())  # controls take over the keys of bones by their names
     context: Any = bpy.context
     actions.play(context, rig, action)
     come_into(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))

@@ -12,6 +12,7 @@ from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import omf
+from ...games import renamed_bones
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
@@ -115,6 +116,7 @@ def _play(rig: Object, number: int) -> None:
 def _play_action(rig: Any, action: Any) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
+    renamed_bones.follow_renames(Report())  # controls take over the keys of bones by their names
     context: Any = bpy.context
     library.play(context, rig, action)
     come_into(context, motion_timing.drawn_ends(action, rig))
