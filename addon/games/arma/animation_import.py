@@ -167,8 +167,8 @@ class _Importer:
             raise WriteError(f"{rig.name!r} is linked from another file", remedy="Make a library override of it first")
         elif armature.is_scaled(rig):
             self.report.warn(
-                "the armature object is scaled, so what it plays is larger or smaller than in the game; apply its scale "
-                "(Ctrl A) and import again",
+                "the armature object is scaled, so what it plays is larger or smaller than in the game; apply its "
+                "scale (Ctrl A) and import again",
                 rig.name,
             )
         with delta_action.bones_restored_on_failure(self.context, rig):
