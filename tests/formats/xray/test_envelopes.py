@@ -13,6 +13,7 @@ from addon.formats.xray.envelopes import (
     OLD,
     PACKED,
     StoredEnvelope,
+    are_sound,
     as_old,
     as_packed,
     check,
@@ -127,6 +128,17 @@ def test_strange_behaviours_shapes_and_times_are_told():
     report = Report()
     check(read(struct.pack("<BBH", 1, 1, 2) + STEPPED * 2), "H", report)
     assert report.lines() == ["several keys at one time: the game jumps there (H)"]
+
+
+@pytest.mark.filterwarnings("error")
+def test_times_at_both_ends_of_the_floats_are_in_order():
+    largest = float(np.finfo(np.float32).max)
+    early, late = (struct.pack("<2fB7H", 0, time, 4, *[0] * 7) for time in (-largest, largest))
+    for keys, said in ((early + late, []), (late + early, ["keys are out of order in time: the game jumps there (X)"])):
+        envelope, report = read(struct.pack("<BBH", 1, 1, 2) + keys), Report()
+        assert are_sound([envelope]) == (not said)
+        check(envelope, "X", report)
+        assert report.lines() == said
 
 
 def test_the_other_layout_and_back():
