@@ -132,7 +132,7 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     if digest in known or if_changed is OtherBase.DISK:
         return True
     if if_changed is OtherBase.REFUSE:
-        raise changed_on_disk(path)
+        raise _changed_on_disk(path, remedy="Choose the Base File: the file on disk, or the file as imported")
     return False
 
 
@@ -143,7 +143,11 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
     the imported file. Raises `WriteError` where others changed the file and nothing was decided.
     """
     known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
-    starts_from_disk(plan.path, known, if_changed)
+    if if_changed is OtherBase.REFUSE and digest_on_disk(plan.path) not in {None, *known}:
+        raise _changed_on_disk(
+            plan.path,
+            remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
+        )
     plan.imported = imported
 
 
@@ -153,11 +157,8 @@ def keep_saved(plan: FilePlan, properties: Any) -> None:
     remember_saved(properties.id_data, plan.path, plan.digest)
 
 
-def changed_on_disk(path: Path | str) -> WriteError:
+def _changed_on_disk(path: Path | str, *, remedy: str) -> WriteError:
     """The refusal to replace a file that was changed elsewhere, until the user has chosen the base file."""
     return WriteError(
-        "the file on disk is no longer the one that was imported",
-        file=str(path),
-        remedy="Choose the Base File: the file on disk, or the file as imported",
-        option="if_changed",
+        "the file on disk is no longer the one that was imported", file=str(path), remedy=remedy, option="if_changed"
     )

@@ -393,7 +393,7 @@ def test_what_is_parented_to_a_bone_is_written_at_rest_and_follows_it(samples):
         assert weights == {((bone.motionbridge_xray.game_name, 1.0),)}
     found.rig.pose.bones[bone.name].scale = (0, 0, 0)
     bpy.context.view_layer.update()
-    with pytest.raises(WriteError, match="'barrel' is parented to the bone .*Show the armature in its rest position"):
+    with pytest.raises(WriteError, match=r"'barrel' is parented to the bone .*Show the armature in its rest position"):
         planned(found)
     found.rig.data.pose_position = "REST"
     planned(found)

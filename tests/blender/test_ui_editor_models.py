@@ -145,7 +145,12 @@ def test_a_file_that_others_changed_is_not_replaced_unasked(samples, tmp_path):
     path, _, shown = imported(samples, tmp_path)
     shown.data.vertices[0].co.z += 1
     path.write_bytes(path.read_bytes() + b"\0")
-    assert "no longer the one" in refusal(bpy.ops.motionbridge.editor_model_save_back)
+    said = refusal(bpy.ops.motionbridge.editor_model_save_back)
+    assert "no longer the one" in said
+    # Of the choices it names there is each, and no other.
+    assert "Choose the file as imported as Base File, which overwrites it, or import the file on disk again" in said
+    choice = bpy.ops.motionbridge.editor_model_save_back.get_rna_type().properties["if_changed"]
+    assert [one.name for one in choice.enum_items] == ["Stop", "File as Imported"]
     assert bpy.ops.motionbridge.editor_model_save_back(if_changed="IMPORTED") == {"FINISHED"}
 
 

@@ -450,6 +450,7 @@ class _Trees:
         return np.stack([points.min(axis=0), points.max(axis=0)])
 
     def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
+        self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
         seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1) > structure.SHOWN_BELOW
         moves = np.full(after.shape, np.nan)
         moves[seen] = after[seen] @ np.linalg.inv(before[seen])
