@@ -5,11 +5,12 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion
+from mathutils import Quaternion, Vector
 
 from addon.blender import compat
+from addon.core.report import Report
 from addon.formats.descent3.oof.mapping import decode
-from addon.games.descent3.hierarchy import Chosen, written_index
+from addon.games.descent3.hierarchy import Chosen, hierarchy_of, new_point, written_index
 from addon.ui.descent3 import panels
 from tests.blender.oof_scene import batteries, imported, parts, planned, points, square, textures, warnings
 from tests.blender.test_action_lists import duplicated
@@ -54,6 +55,34 @@ def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):
     assert batteries(planned(made.holder)[0].data) == batteries(ship.read_bytes())
     copy.motionbridge_descent_point.number = 1
     assert points(planned(made.holder)[0].data, b"GPNT")[1][1].tolist() == [0, 7, 0]
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_a_point_gets_the_index_that_is_typed_and_batteries_follow(ship, index):
+    made, _ = imported(ship, textures=False)
+    old = [row[1].tolist() for row in points(ship.read_bytes(), b"GPNT")]
+    gun = new_point(bpy.context, made.parts[0], "GUN", Vector((0, 0, 7)))
+    gun.motionbridge_descent_point.number = index
+    data = planned(made.holder)[0].data
+    new = [row[1].tolist() for row in points(data, b"GPNT")]
+    assert new == [*old[:index], [0, 7, 0], *old[index:]]
+    assert [[new[gun] for gun in guns] for guns, _ in batteries(data)] == [
+        [old[gun] for gun in guns] for guns, _ in batteries(ship.read_bytes())
+    ]
+    assert written_index(bpy.context, gun) == index
+
+
+@pytest.mark.parametrize("index", range(3))
+def test_a_point_of_the_file_moves_to_the_index_that_is_typed(index):
+    hull = square("hull")
+    guns = [new_point(bpy.context, hull, "GUN", Vector((number, 0, 0))) for number in range(3)]
+    for number, gun in enumerate(guns):
+        properties = gun.motionbridge_descent_point
+        properties.source = properties.number = number
+    guns[0].motionbridge_descent_point.number = index
+    order = [guns[1], guns[2]]
+    order.insert(index, guns[0])
+    assert hierarchy_of(bpy.context, Chosen(None, [hull, *guns]), Report()).points == order
 
 
 def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):

@@ -23,8 +23,7 @@ def encode(text: str) -> bytes:
         return text.encode("latin-1") + b"\0"
     except UnicodeEncodeError as wrong:
         raise WriteError(
-            f"the name {text!r} holds {text[wrong.start]!r}, which the game cannot hold",
-            remedy="Rename it with Latin letters",
+            f"{text!r} holds {text[wrong.start]!r}, which the game cannot hold", remedy="Use Latin letters"
         ) from None
 
 

@@ -69,7 +69,7 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
         for found in candidates
         if found in in_scene and not found.motionbridge_descent_model.is_model and holder_of(found) == holder
     ]
-    points = _copies_last(sorted(filter(is_point, own), key=_point_order), _point_of_file)
+    points = _at_their_indices(_copies_last(sorted(filter(is_point, own), key=_point_order), _point_of_file))
     parts = _copies_last(
         sorted(filter(is_part, own), key=_part_order), lambda part: part.motionbridge_descent_part.source
     )
@@ -149,6 +149,24 @@ def _point_of_file(point: Object) -> Any:
     """Which of the file's points an empty is or was copied from, -1 for none; a copy with its own index is new."""
     properties = point.motionbridge_descent_point
     return (properties.kind, properties.source, properties.number) if properties.source >= 0 else -1
+
+
+def _at_their_indices(ordered: list[Any]) -> list[Any]:
+    """The same points, those whose index was typed at that index among the points of their kind."""
+    found = []
+    for kind in dict.fromkeys(point.motionbridge_descent_point.kind for point in ordered):
+        alike = [point for point in ordered if point.motionbridge_descent_point.kind == kind]
+        typed = [point for point in alike if _is_index_typed(point)]
+        others = [point for point in alike if point not in typed]
+        for point in typed:
+            others.insert(point.motionbridge_descent_point.number, point)
+        found += others
+    return found
+
+
+def _is_index_typed(point: Object) -> bool:
+    properties = point.motionbridge_descent_point
+    return properties.number >= 0 and properties.number != properties.source
 
 
 def _point_order(point: Object) -> tuple[int, int, str]:

@@ -191,6 +191,7 @@ def test_numbers_that_are_none_are_refused():
         (part(motion=oof.Motion(0, np.ones((2, 4)), np.full((2, 3), np.inf))), "holds NaN or infinite values"),
         (part(parent=7), "the parent of 'p' is not one of the parts"),
         (part(name="имя"), "which the game cannot hold"),
+        (part(properties="$rotate=я"), "'.rotate=я' holds 'я', which the game cannot hold"),
     ):
         with pytest.raises(WriteError, match=words) as refusal:
             oof.encode(of(wrong))
