@@ -132,7 +132,12 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
     if digest in known or if_changed is OtherBase.DISK:
         return True
     if if_changed is OtherBase.REFUSE:
-        raise _changed_on_disk(path, remedy="Choose the Base File: the file on disk, or the file as imported")
+        raise WriteError(
+            "the file on disk is no longer the one that was imported",
+            file=str(path),
+            remedy="Choose the Base File: the file on disk, or the file as imported",
+            option="if_changed",
+        )
     return False
 
 
@@ -144,9 +149,11 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
     """
     known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
     if if_changed is OtherBase.REFUSE and digest_on_disk(plan.path) not in {None, *known}:
-        raise _changed_on_disk(
-            plan.path,
+        raise WriteError(
+            "the file on disk is no longer the one that was imported",
+            file=plan.path,
             remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
+            option="if_changed",
         )
     plan.imported = imported
 
@@ -155,10 +162,3 @@ def keep_saved(plan: FilePlan, properties: Any) -> None:
     """After a plan of `onto_imported` was written: the file on disk is known, also after undo."""
     properties.saved = plan.digest
     remember_saved(properties.id_data, plan.path, plan.digest)
-
-
-def _changed_on_disk(path: Path | str, *, remedy: str) -> WriteError:
-    """The refusal to replace a file that was changed elsewhere, until the user has chosen the base file."""
-    return WriteError(
-        "the file on disk is no longer the one that was imported", file=str(path), remedy=remedy, option="if_changed"
-    )
