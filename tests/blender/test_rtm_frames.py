@@ -14,7 +14,7 @@ from addon.formats.arma import rtm
 from addon.games.arma import animation_edit, timing
 from addon.games.arma.options import Encoding, FramesFrom, StepMode
 from addon.ui.arma import panels
-from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices
+from tests.blender.rtm_scene import curve_of, exported, load, planned, raw_matrices, shown_matrices
 from tests.blender.test_rtm import drawn_animation, moved, plain, walk
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
@@ -227,6 +227,38 @@ def test_saved_lengths_stay_what_they_are(walk):
     assert exported(done) == walk.read_bytes(), "the keys that were left out do not come back"
     done.action.frame_end = 6
     assert len(frames_of(exported(done))) == 5
+
+
+def test_a_saved_animation_has_nothing_more_to_save(corpus, tmp_path):
+    file = tmp_path / "dog_runfront.rtm"
+    file.write_bytes((corpus / "rtm" / "dog_runfront.rtm").read_bytes())
+    done = load(file)
+    for curve in compat.curve_bag(done.action).fcurves:
+        for point in curve.keyframe_points:
+            point.co.x += 10
+        curve.keyframe_points.remove(curve.keyframe_points[3])
+        curve.update()
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    saved = file.read_bytes()
+    assert exported(done) == saved
+    assert bpy.ops.motionbridge.arma_save_back() == {"CANCELLED"}
+
+
+def test_what_was_saved_with_a_constraint_is_edited_when_that_is_gone(walk):
+    done = load(walk)
+    bpy.context.view_layer.objects.active = done.rig
+    limit = done.rig.pose.bones["Spine"].constraints.new("LIMIT_LOCATION")
+    limit.use_min_z = limit.use_max_z = True
+    limit.min_z = limit.max_z = 3.0
+    assert bpy.ops.motionbridge.arma_save_back() == {"FINISHED"}
+    saved = walk.read_bytes()
+    assert exported(done) == saved
+    done.rig.pose.bones["Spine"].constraints.remove(limit)
+    names, _, matrices = raw_matrices(exported(done))
+    shown = shown_matrices(done, names, done.action.frame_start + np.arange(len(matrices), dtype=np.float32))
+    assert np.abs(raw_matrices(saved)[2] - matrices).max() > 1
+    assert np.abs(shown - matrices).max() < 1e-5
 
 
 @pytest.mark.parametrize("mode", StepMode)

@@ -151,7 +151,7 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     if not kept(properties, "document").startswith(rtm.BINARISED):
         properties.data_version = WITH_SCALES
     keep(properties, "document", plan.data)
-    keep(properties, "digest", b"")
+    keep(properties, "digest", plan.keys)
     parents = {entry.name: entry.parent for entry in properties.bones}
     properties.bones.clear()
     for name, place in zip(plan.clip.bones, plan.places.tolist(), strict=True):

@@ -290,7 +290,7 @@ class AnimationPlan(FilePlan):
     """An animation that could be written.
 
     ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
-    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written.
+    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written; ``keys`` digest.
     """
 
     changes: Changes
@@ -300,6 +300,7 @@ class AnimationPlan(FilePlan):
     parents: dict[str, str]
     sampled: list[str]
     phases: Phases
+    keys: bytes
 
     def sentence(self, words: Words | None = None) -> str:
         """What will change, in one sentence."""
@@ -375,6 +376,7 @@ class _Exporter:
                 )
             self._report.note("no action plays: the pose is exported as a static pose", rig.name)
         self._unedited: Floats | None = None
+        self._digest = b""
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
     def _modes_of(self, action: Action | None) -> dict[str, str]:
@@ -416,7 +418,8 @@ class _Exporter:
             )
         parents = dict(hierarchy.parents) if hierarchy is not None else {}
         data = rtm.write(document)
-        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases)
+        keys = b"" if self._reasons or clip.frames != len(frames) else self._digest
+        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases, keys)
 
     def _frames(self) -> NDArray[np.float32]:
         """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
@@ -542,6 +545,7 @@ class _Exporter:
             lacking = bone_of(path) and bone_of(path) not in self._rig.data.bones
             if path != timing.LOCATION and not lacking and not (self._reasons and is_of_a_rig(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
+        self._digest = gathered.digest
         if base is not None and gathered.digest == base.digest:
             self._unedited = gathered.deltas
         return gathered
@@ -631,7 +635,7 @@ class _Exporter:
                 found = timing.of_object(self._action, self._rig, frames, clip.phases)
         if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
-            self._report.note(f"the step is taken from keys: {_metres(clip.step)}", clip.name)
+            self._report.note("the step is taken from keys: {:.3f}, {:.3f}, {:.3f} m".format(*clip.step), clip.name)
 
     def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
         """(3,) metres a phase that the chosen bone goes; taken out of the clip."""
@@ -694,7 +698,3 @@ class _Exporter:
                 remedy="Name the skeleton's model.cfg, or write a plain file",
             )
         return known
-
-
-def _metres(found: Floats) -> str:
-    return ", ".join(f"{value:.3f}" for value in found) + " m"
