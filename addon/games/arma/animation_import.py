@@ -159,13 +159,13 @@ class _Importer:
                 remedy=OPTION_THAT_HELPS,
             )
         clip = rtm.decode(document, self.report, hierarchy, Path(self.file).stem)
-        table = self.options.table if rig is not None else BoneTable()
+        table, is_new = self.options.table if rig is not None else BoneTable(), rig is None
         if rig is None:
             noise = rtm.ROUNDING if isinstance(document, rtm.Binarised) else NOISE
             rig = self._new_armature(clip, hierarchy, noise)
         elif rig.library is not None:
             raise WriteError(f"{rig.name!r} is linked from another file", remedy="Make a library override of it first")
-        elif armature.is_scaled(rig):
+        if not is_new and armature.is_scaled(rig):
             self.report.warn(
                 "the armature object is scaled, so what it plays is larger or smaller than in the game; apply its "
                 "scale (Ctrl A) and import again",
