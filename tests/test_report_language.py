@@ -139,6 +139,10 @@ def test_a_report_is_in_russian():
         ("'hull': it has no faces", "'hull': граней нет"),
         ("the bones left_arm and right_arm at home", "the bones left_arm and right_arm at home"),
         ("C:/my files at home/walk.omf", "C:/my files at home/walk.omf"),
+        (
+            "editors of the game: in mesh 'body 1': 784 vmrefs have no weights",
+            "редакторы игры: в меше 'body 1': записей vmref без весов: 784",
+        ),
     ],
 )
 def test_joined_sentences_are_translated_and_names_are_not(english, russian):

@@ -110,21 +110,15 @@ class _Search:
         return max(candidates, key=lambda found: found.letters, default=None)
 
     def _as_template(self, text: str) -> Iterator[Told]:
-        """As the template with the most letters among those that it is of."""
-        found = None
+        """As the template with the most letters of those that begin with its first word, and of those with a value."""
         for word in (text.partition(" ")[0], ""):
             for template in self._templates.get(word, ()):
-                if found is not None and template.letters <= found[0].letters:
-                    break
                 values = template.values(text)
                 if values is not None and (template.letters >= TELLING or all(map(NUMBER.fullmatch, values))):
-                    found = template, values
+                    inside = [self._value(value) for value in values]
+                    told = _sentence(template.translation, values).format(*(one.text for one in inside))
+                    yield Told(told, template.letters + sum(one.letters for one in inside))
                     break
-        if found is not None:
-            template, values = found
-            inside = [self._value(value) for value in values]
-            text = _sentence(template.translation, values).format(*(one.text for one in inside))
-            yield Told(text, template.letters + sum(one.letters for one in inside))
 
     def _value(self, value: str) -> Told:
         """A value: names stay as they are."""

@@ -422,7 +422,7 @@ def test_faces_without_material_are_of_no_surface(samples):
     report = Report()
     planned(found, report)
     count = sum(one.material_index == 1 for one in found.meshes[0].data.polygons)
-    assert [*report.warnings] == [f"editors of the game: mesh 'weapon': {count} faces have no surface"]
+    assert [*report.warnings] == [f"editors of the game: in mesh 'weapon': {count} faces have no surface"]
 
 
 def test_surfaces_of_materials(samples):

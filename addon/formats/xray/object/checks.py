@@ -67,7 +67,7 @@ def problems(document: Object) -> Iterator[str]:
     surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
     for mesh in model.meshes:
         found = _mesh_problems(mesh, surfaces, weight_maps if model.bones else None)
-        yield from (f"mesh {mesh.label!r}: {sentence}" for sentence in found)
+        yield from (f"in mesh {mesh.label!r}: {sentence}" for sentence in found)
     for group in names.duplicates(mesh.label for mesh in model.meshes):
         yield f"the mesh {group[0]!r} occurs {len(group)} times"
 

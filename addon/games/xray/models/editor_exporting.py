@@ -259,7 +259,7 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     if data:
         # What the file itself has; meshes were looked at as they are now.
         remedy = "Repair it in the panels, or in the editor"
-        said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("mesh ")]
+        said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("in mesh ")]
         found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in said]
     return found
 

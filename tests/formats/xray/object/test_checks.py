@@ -35,23 +35,29 @@ CASES = {
     },
 }
 MESH_CASES = {
-    "mesh 'quad': its version is 16, not 17": {"x1000": b"\x10\0"},
-    "mesh 'quad': it has no bounding box": {"x1004": None},
-    "mesh '': it has no name": {"x1001": None},
-    "mesh 'quad': its bounding box is not that of its points": {"x1004": floats(0, 0, 0, 1, 2, 3)},
-    "mesh 'quad': it has smoothing groups of 1 face, and 2 faces": {"x1013": words(1)},
-    "mesh 'quad': it has normals of 1 face, and 2 faces": {"x1014": floats(*[0] * 9)},
-    "mesh 'quad': its surface 'gone' is not in the object's list": {"x1009": b"\1\0gone\0" + words(2, 0, 1)},
-    "mesh 'quad': its surface 'metal' has no faces": {"x1009": b"\2\0metal\0" + words(0) + b"metal\0" + words(2, 0, 1)},
-    "mesh 'quad': 1 face has no surface": {"x1009": b"\1\0metal\0" + words(1, 1)},
-    "mesh 'quad': its surfaces have faces that do not exist": {"x1009": b"\1\0metal\0" + words(3, 0, 1, 2)},
-    "mesh 'quad': faces refer to points that do not exist": {"x1006": MESH[0x1006].replace(words(3, 4), words(4, 4))},
-    "mesh 'quad': faces refer to vmrefs that do not exist": {"x1006": MESH[0x1006].replace(words(3, 4), words(3, 5))},
-    "mesh 'quad': vmrefs refer to entries of vertex maps that do not exist": {
+    "in mesh 'quad': its version is 16, not 17": {"x1000": b"\x10\0"},
+    "in mesh 'quad': it has no bounding box": {"x1004": None},
+    "in mesh '': it has no name": {"x1001": None},
+    "in mesh 'quad': its bounding box is not that of its points": {"x1004": floats(0, 0, 0, 1, 2, 3)},
+    "in mesh 'quad': it has smoothing groups of 1 face, and 2 faces": {"x1013": words(1)},
+    "in mesh 'quad': it has normals of 1 face, and 2 faces": {"x1014": floats(*[0] * 9)},
+    "in mesh 'quad': its surface 'gone' is not in the object's list": {"x1009": b"\1\0gone\0" + words(2, 0, 1)},
+    "in mesh 'quad': its surface 'metal' has no faces": {
+        "x1009": b"\2\0metal\0" + words(0) + b"metal\0" + words(2, 0, 1)
+    },
+    "in mesh 'quad': 1 face has no surface": {"x1009": b"\1\0metal\0" + words(1, 1)},
+    "in mesh 'quad': its surfaces have faces that do not exist": {"x1009": b"\1\0metal\0" + words(3, 0, 1, 2)},
+    "in mesh 'quad': faces refer to points that do not exist": {
+        "x1006": MESH[0x1006].replace(words(3, 4), words(4, 4))
+    },
+    "in mesh 'quad': faces refer to vmrefs that do not exist": {
+        "x1006": MESH[0x1006].replace(words(3, 4), words(3, 5))
+    },
+    "in mesh 'quad': vmrefs refer to entries of vertex maps that do not exist": {
         "x1008": MESH[0x1008].replace(words(1, 0), words(1, 1))
     },
-    "mesh 'quad': weight maps that are of no bone: Root": {"x1012": MESH[0x1012].replace(b"root", b"Root")},
-    "mesh 'quad': 5 vmrefs have no weights": {"x1008": WITHOUT_WEIGHTS},
+    "in mesh 'quad': weight maps that are of no bone: Root": {"x1012": MESH[0x1012].replace(b"root", b"Root")},
+    "in mesh 'quad': 5 vmrefs have no weights": {"x1008": WITHOUT_WEIGHTS},
 }
 
 
@@ -77,7 +83,7 @@ def test_what_editors_refuse_in_a_mesh(sentence):
 
 def test_meshes_that_are_too_small_missing_or_named_alike():
     tiny = mesh(x1005=words(2) + floats(0, 0, 0, 1, 2, 0), x1006=words(0), x1013=b"", x1014=b"", x1009=b"\0\0")
-    assert problems(small((tiny,))) == ("mesh 'quad': it has 2 points and 0 faces; editors want at least 3 and 1",)
+    assert problems(small((tiny,))) == ("in mesh 'quad': it has 2 points and 0 faces; editors want at least 3 and 1",)
     assert problems(small(())) == ("there is no mesh: the object cannot be shown or exported",)
     assert problems(small((mesh(), mesh()))) == ("the mesh 'quad' occurs 2 times",)
 
@@ -89,8 +95,8 @@ def test_motions_inside_have_the_rules_of_motions():
 
 def test_an_old_object_lacks_what_editors_ask_for():
     found = problems(OLD)
-    assert "mesh 'tri': it has no bounding box" in found
-    assert "mesh 'tri': it has no flags" in found
+    assert "in mesh 'tri': it has no bounding box" in found
+    assert "in mesh 'tri': it has no flags" in found
 
 
 SILENT = {"bx_armature.object": 2, "bx_no_mesh.object": 2}
