@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from ..core.changes import Part, Words
 
 CONTEXT = "Changes"
-"""Of the file of translations. Nouns are in the plural; their translations are forms for 1, 2 and 5, between bars."""
+"""Of the file of translations. Nouns are in the plural; their translations are forms for 1, 2 and 5, between bars.
+
+A noun that is also said without a number has one more translation, with ``the`` in front.
+"""
 ITEMS_SHOWN = 4
 SEVERAL = re.compile(r"(\d+) (.+?)( \(.+\))?")
 RESIZED = re.compile(r"(.+?) \(?(\d+) -> (\d+)\)?")
@@ -104,7 +107,7 @@ class TranslatedWords:
     def line(self, text: str) -> str:
         """A line of changes: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
         if text in self._table:
-            return self.said(text)
+            return self._table.get(f"the {text}") or self.said(text).split("|")[-1]
         if text.endswith(", new"):
             return f"{self.line(text.removesuffix(', new'))}, {self.said('new')}"
         if found := LENGTH.fullmatch(text):

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from addon.core.changes import Changes, Item, Part
+from addon.core.phrases import Phrases
 from addon.ui import bases, change_words
 
 ADDON = Path(bases.FILES["ru_RU"]).parents[1]
@@ -32,6 +33,12 @@ WORDS = change_words.TranslatedWords(TABLE)
 )
 def test_a_number_asks_for_a_form_of_its_noun(number, said):
     assert WORDS.counted(number, "motion") == said
+
+
+@pytest.mark.parametrize(("number", "said"), [(2, "walk: кадров 1 -> 2"), (5, "walk: кадров 1 -> 5")])
+def test_lengths_are_said_without_a_form(number, said):
+    phrases = Phrases(json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8")))
+    assert phrases.said(f"walk: 1 -> {number} frames") == said
 
 
 def test_sentences_are_those_of_english_in_russian_words():
@@ -63,12 +70,19 @@ def test_sentences_are_those_of_english_in_russian_words():
         ("2 slots with other models", "2 слота с другими моделями"),
         ("1 vertex with other weights", "1 вершина с другими весами"),
         ("bone Left", "кость Left"),
+        ("frames", "кадры"),
+        ("rotation keys", "ключи вращения"),
         ("a line that nobody knows", "a line that nobody knows"),
         ("7 things that nobody knows", "7 things that nobody knows"),
     ],
 )
 def test_lines_are_translated_by_their_nouns(line, said):
     assert WORDS.line(line) == said
+
+
+@pytest.mark.parametrize("line", TABLE)
+def test_no_line_shows_all_forms_of_its_noun(line):
+    assert "|" not in WORDS.line(line)
 
 
 def literals(node):

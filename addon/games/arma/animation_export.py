@@ -508,8 +508,7 @@ class _Exporter:
         chosen = needed_keys(
             moved.swapaxes(1, 2).reshape(-1, len(looked_at), 3), looked_at, required, self._options.tolerance
         )
-        added = int(chosen.sum()) - len(frames)
-        if added:
+        if added := int(chosen.sum()) - len(frames):
             self._report.note(
                 f"keys added where the game's blend between keys would differ by more than "
                 f"{self._options.tolerance:g} m: {added}",
@@ -635,7 +634,8 @@ class _Exporter:
                 found = timing.of_object(self._action, self._rig, frames, clip.phases)
         if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
-            self._report.note("the step is taken from keys: {:.3f}, {:.3f}, {:.3f} m".format(*clip.step), clip.name)
+            metres = ", ".join(f"{value:.3f}" for value in clip.step) + " m"
+            self._report.note(f"the step is taken from keys: {metres}", clip.name)
 
     def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
         """(3,) metres a phase that the chosen bone goes; taken out of the clip."""
