@@ -12,7 +12,17 @@ from addon.core.report import Report
 from addon.formats.descent3.oof.mapping import decode
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of, new_point, written_index
 from addon.ui.descent3 import panels
-from tests.blender.oof_scene import batteries, imported, parts, planned, points, square, textures, warnings
+from tests.blender.oof_scene import (
+    batteries,
+    evaluated_points,
+    imported,
+    parts,
+    planned,
+    points,
+    square,
+    textures,
+    warnings,
+)
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_oof import BOTH
 from tests.blender.test_oof_animation import SWAP, document, hold_to_game, in_game
@@ -375,3 +385,26 @@ def test_a_shape_bent_by_an_armature_is_exported_straight_and_said(mirrored):
     assert shown.modifiers["Armature"].show_viewport
     shown.modifiers["Armature"].show_viewport = False
     assert "an armature bends it" not in warnings(planned(Chosen(None, [shown]), modifiers=True)[1])
+
+
+def test_a_bone_posed_without_keys_is_said_and_applied_it_is_exported(ship):
+    made, _ = imported(ship, textures=False, bones=True, animation=False)
+    wing = made.parts[2]
+    assert warnings(planned(made.holder)[1]) == ""
+    bpy.context.view_layer.objects.active = made.holder
+    bpy.ops.object.mode_set(mode="POSE")
+    made.rig.pose.bones[wing.parent_bone].location = (0, 0, 3)
+    made.rig.pose.bones[wing.parent_bone].rotation_quaternion = Quaternion((0, 0, 1), 0.5)
+    plan, report = planned(made.holder)
+    assert plan.data == ship.read_bytes()
+    (finding,) = (one for one in report.warnings if "its bone is posed without keys" in one)
+    assert report.warnings[finding] == [wing.name]
+    shown = evaluated_points(wing)
+    bpy.ops.pose.armature_apply()
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert np.abs(evaluated_points(wing) - shown).max() < 1e-5
+    plan, report = planned(made.holder)
+    assert "its bone is posed" not in warnings(report)
+    part = parts(plan.data)[2]
+    in_file = np.array(part.offset) + part.positions
+    np.testing.assert_allclose(in_file @ SWAP, shown, atol=1e-5)

@@ -25,6 +25,7 @@ from ...blender import compat, transforms
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...blender.properties import drop, keep, kept
+from ...blender.sampling import POSED
 from ...core import affine, names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report, counted_plural
@@ -222,6 +223,12 @@ class _Link:
     bone: str
     curves: dict[tuple[str, int], bpy.types.FCurve]
     rotates: bool
+
+    @property
+    def is_posed(self) -> bool:
+        """Whether it is a bone that is not in its rest pose."""
+        posed = self.rotates and bool(self.bone)
+        return posed and bool(np.abs(array(self.owner.pose.bones[self.bone].matrix_basis) - np.eye(4)).max() > POSED)
 
     def matrices(self, frames: NDArray[np.float32]) -> Floats:
         """(frames, 4, 4) relative to the link above."""
@@ -593,7 +600,12 @@ def _report_left_out(part: _Moving, report: Report) -> None:
 
 
 def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
-    """Report curves without effect; ``known`` if the file has a motion of the part."""
+    """Report curves and poses without effect; ``known`` if the file has a motion of the part."""
+    if not part.curves and not part.sampled and any(link.is_posed for link in part.links):
+        report.warn(
+            "its bone is posed without keys: exported at rest (add keys, or apply the pose as rest pose)",
+            part.object.name,
+        )
     if part.muted and not part.sampled:
         what = " and ".join(sorted({_KINDS[channel.partition("_")[0]] for channel in part.muted}))
         kept = f"the file's {what} is kept" if known else "left out"
