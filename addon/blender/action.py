@@ -22,7 +22,7 @@ from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip, Space
 from . import compat, control_rig, rotation_modes
-from .armature import Rest, is_moved
+from .armature import Rest, moving
 from .bone_curves import (
     ActionTemplate,
     CurveTable,
@@ -350,7 +350,7 @@ def why_sampled(rig: Object) -> list[str]:
     """
     reasons = []
     bones = rig.pose.bones
-    if any(map(is_moved, bones)):
+    if any(map(moving, bones)):
         reasons.append(CONSTRAINTS)
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):

@@ -509,12 +509,12 @@ def pin(bone: PoseBone, angles: Sequence[float]) -> None:
             setattr(limit, f"max_{axis}", value)
 
 
-def is_moved(bone: PoseBone) -> bool:
-    """Whether constraints move a pose bone; those that are muted, pins and links to a control rig do not count.
+def moving(bone: PoseBone) -> list[bpy.types.Constraint]:
+    """The constraints that move a pose bone; those that are muted, pins and links to a control rig do not count.
 
-    Of those see `control_law`.
+    Of links see `control_law`.
     """
-    return any(not (one.mute or is_pin(one) or is_link(one)) for one in bone.constraints)
+    return [one for one in bone.constraints if not (one.mute or is_pin(one) or is_link(one))]
 
 
 def is_pin(constraint: bpy.types.Constraint) -> bool:

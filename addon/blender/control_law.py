@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from ..core import affine, control_rig, rotation
 from ..core.model import Clip
 from . import compat
-from .armature import matrices_of
+from .armature import matrices_of, moving
 from .bone_curves import bone_path, bone_within, digest_of
 from .control_links import RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
@@ -96,7 +96,14 @@ class Law:
         ]
         tracks = [(track.name, track.mute, len(track.strips)) for track in (data.nla_tracks if data else ())]
         found.update(repr((settings, links, drivers, tracks)).encode())
+        # Controls of bones below these took over what they had moved.
+        moved = [(bone.name, list(map(self._settings_of, moving(bone)))) for bone in self._rig.pose.bones]
+        if any(listed for _, listed in moved):
+            found.update(repr(moved).encode())
         return found.digest()
+
+    def _settings_of(self, constraint: bpy.types.Constraint) -> list[Any]:
+        return _settings(constraint, self._controls)
 
     def _unkeyed(self, mine: Action | None) -> list[Any]:
         """Switches and scales that no key sets, and what goals follow that follow something."""

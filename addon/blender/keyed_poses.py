@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.body import order_from_roots
 from . import compat
-from .armature import is_pin, matrices_of
+from .armature import matrices_of, moving
 from .bone_curves import UNSCALED, bone_of, channel_path, evaluated_poses, sampled_table, table_of
 from .control_links import is_link, loose
 
@@ -72,7 +72,7 @@ def _behind_link(bone: PoseBone) -> list[bpy.types.Constraint]:
     """The constraints that move a bone after it copied a control."""
     listed = list(bone.constraints)
     link = next((place for place, one in enumerate(listed) if is_link(one)), len(listed))
-    return [one for one in listed[link + 1 :] if not one.mute and not is_pin(one)]
+    return [one for one in moving(bone) if one in listed[link + 1 :]]
 
 
 @contextmanager

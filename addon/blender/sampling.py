@@ -23,7 +23,7 @@ from ..core.report import Report, listed
 from . import action as actions
 from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
-from .armature import Rest, is_moved
+from .armature import Rest, moving
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
 from .control_law import CONTROLS, Law, deleted_controls, keep_baseline, taken_apart
 from .control_links import control_action, links_of, loose
@@ -49,7 +49,7 @@ class Reach:
         bones = rig.pose.bones
         data = rig.animation_data
         drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
-        constrained = list(filter(is_moved, bones))
+        constrained = list(filter(moving, bones))
         self._always = {
             CONSTRAINTS: {name for bone in constrained for name in _moved_with(bone)},
             DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},

@@ -412,13 +412,20 @@ def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_on
     assert radians < 2.5e-5
 
 
-@pytest.mark.parametrize("is_moved_before", [False, True])
-def test_constraints_on_bones_of_the_game_are_saved_as_they_are_shown(rig, game, is_moved_before):
-    """A bone below one that is moved stays where its control is: relative to its parent it moves the other way."""
-    if is_moved_before:
-        for action in motions_of(rig):
-            actions.play(bpy.context, rig, action)
+@pytest.mark.parametrize("when", ["never", "before", "meanwhile", "removed"])
+def test_constraints_on_bones_of_the_game_are_saved_as_they_are_shown(rig, game, when):
+    """``when`` motions are played, which moves them onto controls. A bone below one that a constraint moves stays where
+    its control is: relative to its parent it moves the other way; what controls took over stays without it.
+    """
+    listed = motions_of(rig)
+    for action in listed if when == "before" else []:
+        actions.play(bpy.context, rig, action)
     constrain(rig)
+    for action in listed if when in {"meanwhile", "removed"} else []:
+        actions.play(bpy.context, rig, action)
+    for bone in CONSTRAINED if when == "removed" else []:
+        constraints = rig.pose.bones[bone].constraints
+        constraints.remove(constraints[-1])
     assert save_back(rig) == {"FINISHED"}
     poses = {}
     for action in motions_of(rig):
