@@ -230,9 +230,7 @@ def test_sampled_poses_are_the_keys_where_nothing_else_moves_the_rig(scene) -> N
     # parents' own cancels out, but for what rounding makes of it.
     wrong = distortion(rig)
     assert rotation.angles_between(sampled.rotations, gathered.rotations).max() < ROUNDED + 2 * np.sqrt(3) * wrong
-    np.testing.assert_allclose(
-        sampled.translations, gathered.translations, rtol=0, atol=ROUNDED + 2 * 2 * 0.87 * wrong
-    )
+    np.testing.assert_allclose(sampled.translations, gathered.translations, rtol=0, atol=ROUNDED + 2 * 2 * 0.87 * wrong)
 
 
 def test_why_a_rig_must_be_sampled(scene) -> None:
