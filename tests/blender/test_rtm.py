@@ -565,6 +565,37 @@ def test_a_binarised_file_needs_the_games_hierarchy(walk, tmp_path):
         load(file, hierarchy=HierarchyFrom.FLAT)
 
 
+@pytest.mark.parametrize("bones", [("DEF-Pelvis", "DEF-Spine"), ("DEF-Spine", "DEF-Pelvis")])
+def test_bones_of_a_rig_behind_a_prefix_have_the_parents_of_the_known_man(bones, tmp_path):
+    done = drawn_animation(bones=bones)
+    done.rig.pose.bones[bones[0]].keyframe_insert("location", frame=0)
+    done.rig.pose.bones[bones[0]].location = (0.5, 0.25, 0)
+    done.rig.pose.bones[bones[0]].keyframe_insert("location", frame=10)
+    report = Report()
+    file = tmp_path / "own.rtm"
+    file.write_bytes(planned(done, report=report, kind=Encoding.BINARISED, prefix="DEF-").data)
+    assert not any("are taken for those of the game" in line for line in report.lines())
+    again = load(file, hierarchy=HierarchyFrom.ARMA3)
+    names, _, matrices = raw_matrices(exported(again, kind=Encoding.PLAIN))
+    wanted_names, _, wanted = raw_matrices(exported(done, kind=Encoding.PLAIN, prefix="DEF-"))
+    assert [name.lower() for name in wanted_names] == names
+    assert np.abs(matrices - wanted).max() < 5e-4
+
+
+def test_the_parents_of_a_rig_of_unknown_bones_are_a_guess_that_is_said(tmp_path):
+    report = Report()
+    planned(drawn_animation(bones=("DEF-Quelle", "DEF-Stamm")), report=report, kind=Encoding.BINARISED, prefix="DEF-")
+    assert any("are taken for those of the game's skeleton; name its model.cfg" in line for line in report.lines())
+    config = tmp_path / "bones.cfg"
+    config.write_text(
+        'class CfgSkeletons { class Man { skeletonBones[] = {"Quelle", "", "Stamm", "Quelle"}; }; };', encoding="ascii"
+    )
+    report = Report()
+    done = drawn_animation(bones=("DEF-Quelle", "DEF-Stamm"))
+    planned(done, report=report, kind=Encoding.BINARISED, prefix="DEF-", config=str(config))
+    assert not any("are taken for" in line for line in report.lines())
+
+
 def test_a_model_cfg_says_which_bone_of_a_binarised_file_is_above_which(walk, tmp_path):
     file, config = tmp_path / "other.rtm", tmp_path / "bones.cfg"
     file.write_bytes(walk.read_bytes().replace(b"Pelvis", b"Quelle").replace(b"Spine", b"Stamm"))

@@ -13,7 +13,7 @@ mods (rigs differ by a centimetre) and only for display.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -40,6 +40,11 @@ class Hierarchy:
     pivots: Mapping[str, tuple[float, float, float]] = field(default_factory=dict)
     pivots_model: str = ""
     for_display: bool = False
+
+    def renamed(self, named: Callable[[str], str]) -> Hierarchy:
+        """The same hierarchy of bones with other names, without joints; "" stays."""
+        parents = {named(bone): named(parent) if parent else "" for bone, parent in self.parents.items()}
+        return Hierarchy(self.name, parents, for_display=self.for_display)
 
     def parent_indices(self, bones: Sequence[str]) -> NDArray[np.int32]:
         """(bones,) for each bone the place of its nearest ancestor among ``bones``, -1 for none.

@@ -236,14 +236,6 @@ def _refuse_doubles(names: Sequence[str]) -> None:
         )
 
 
-def in_file(hierarchy: Hierarchy, table: BoneTable) -> Hierarchy:
-    """A hierarchy of the armature with the names that the file gets."""
-    if not table:
-        return hierarchy
-    parents = {table.in_file(bone): table.in_file(parent) for bone, parent in hierarchy.parents.items()}
-    return Hierarchy(hierarchy.name, parents, for_display=hierarchy.for_display)
-
-
 def _as_known(found: WrittenBones, order: Sequence[str]) -> WrittenBones:
     """In the order of the skeleton that the armature knows."""
     rank = {name: number for number, name in enumerate(order)}
@@ -680,7 +672,12 @@ class _Exporter:
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
         """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
-        known = in_file(skeletons.of_armature(self._rig), self._options.table)
+        remembers, options = bool(len(self._rig.data.motionbridge_skeleton.bones)), self._options
+
+        def named(bone: str) -> str:
+            return options.table.in_file(bone if remembers else _without(options.prefix, bone))
+
+        known = skeletons.of_armature(self._rig).renamed(named)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
             # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
             read = {entry.name: entry.parent for entry in self._properties.bones}
@@ -689,8 +686,8 @@ class _Exporter:
             found = skeletons.of_config(self._options.config, clip.name, clip.bones, self._report)
             if found is not None:
                 return found
-        if known.for_display:
-            known = skeletons.built_in(clip.bones) or known
+        if known.for_display or not remembers:
+            known = skeletons.guessed(known, clip.bones, self._report)
         if known.for_display:
             raise WriteError(
                 "a binarised animation stores each bone relative to its parent, and the armature does not know the "

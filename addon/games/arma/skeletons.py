@@ -90,6 +90,20 @@ def built_in(bones: Sequence[str]) -> Hierarchy | None:
     return min(fitting, key=lambda candidate: len(candidate.unknown(bones))) if fitting else None
 
 
+def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
+    """What the game's hierarchy may be, of an armature that does not know it: a known man's, else its ``own``."""
+    man = built_in(bones)
+    if man is not None and not man.for_display:
+        return man if own.for_display else Hierarchy(man.name, {**own.parents, **man.parents})
+    if not own.for_display:
+        report.warn(
+            "the parents of the armature's bones are taken for those of the game's skeleton; name its model.cfg if they "
+            "differ",
+            own.name,
+        )
+    return own
+
+
 def fits(hierarchy: Hierarchy, bones: Sequence[str]) -> bool:
     """Whether it lists enough of the bones."""
     return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= MOST_UNKNOWN * len(bones)
