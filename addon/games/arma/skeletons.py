@@ -97,8 +97,8 @@ def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
         return man if own.for_display else Hierarchy(man.name, {**own.parents, **man.parents})
     if not own.for_display:
         report.warn(
-            "the parents of the armature's bones are taken for those of the game's skeleton; name its model.cfg if they "
-            "differ",
+            "the parents of the armature's bones are taken for those of the game's skeleton; name its model.cfg if "
+            "they differ",
             own.name,
         )
     return own
