@@ -85,9 +85,7 @@ def filled(english: str, values: list[str]) -> tuple[str, str]:
 
 NUMBERS = st.integers(10**6, 10**6 + 4000).map(str)
 """None of which is in a template, in every form."""
-NAMES = st.text("qwx_07.", min_size=1, max_size=12).filter(
-    lambda name: not name.isdecimal() and not name.endswith(".")
-)
+NAMES = st.text("qwx_07.", min_size=1, max_size=12).filter(lambda name: not name.isdecimal() and not name.endswith("."))
 """None of which is a number, as some templates have one of their own, or ends a sentence."""
 VALUES = st.one_of(NUMBERS, NAMES.map(repr), st.lists(NAMES, min_size=1, max_size=3).map(", ".join))
 WITH_VALUES = sorted(english for english in TABLE if VALUE in english)
