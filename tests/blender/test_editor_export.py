@@ -416,6 +416,26 @@ def test_a_new_material_gets_what_the_editor_asks_for(samples, tmp_path):
     assert not list(problems(editor_model.read(plan.data, "a", Report())))
 
 
+@pytest.mark.parametrize("edit", ["moved", "added", "other faces"])
+def test_places_that_are_no_numbers_are_refused(samples, edit):
+    found = imported(samples / "weapon.object")
+    shown = found.meshes[0]
+    if edit == "added":
+        shown = shown.copy()
+        shown.data, shown.name = shown.data.copy(), "weapon"
+        bpy.context.scene.collection.objects.link(shown)
+    if edit == "other faces":
+        edited = bmesh.new()
+        edited.from_mesh(shown.data)
+        edited.faces.ensure_lookup_table()
+        bmesh.ops.delete(edited, geom=[edited.faces[0]], context="FACES_ONLY")
+        edited.to_mesh(shown.data)
+        edited.free()
+    shown.data.vertices[3].co.x = float("nan")
+    with pytest.raises(WriteError, match=r"a vertex of 'weapon.*' holds NaN or infinite values\. Correct or delete it"):
+        planned(found)
+
+
 def test_faces_without_material_are_of_no_surface(samples):
     found = imported(samples / "weapon.object")
     found.meshes[0].data.materials[1] = None

@@ -257,6 +257,8 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
     found = Report()
     then = decode_mesh(base, model, found)
     if not _same_faces(mesh, then):
+        if np.isfinite(then.positions).all():
+            _refuse_not_finite(mesh, mesh.positions)
         geometry = _geometry(mesh, base, model, report)
         changes = Changes(lines=[f"faces ({len(then.counts)} -> {len(mesh.counts)})"])
         return _with_smoothing(
@@ -266,6 +268,7 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
     changes = compared.changes()
     if not changes:
         return base, changes
+    _refuse_not_finite(mesh, compared.positions[compared.moved])
     faces = base.first(Faces)
     whole = faces is not None and len(faces.corners) == len(then.counts)
     if not whole or compared.mapped.any() or compared.weighed.any() or _tears(mesh, compared, base):
@@ -275,6 +278,7 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
 
 def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report) -> Mesh:
     """A mesh that was not imported, its sharp edges by ``rule`` (or its normals as they are). Raises `WriteError`."""
+    _refuse_not_finite(mesh, mesh.positions)
     geometry = _geometry(mesh, None, model, report)
     if rule is Rule.NORMALS and mesh.corner_normals is not None:
         geometry.normals = _xray(mesh.corner_normals)
@@ -285,6 +289,11 @@ def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report)
     made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, geometry.point), old)
     _warn(rule, lost, mesh.name, report)
     return made
+
+
+def _refuse_not_finite(mesh: PolygonMesh, positions: NDArray[np.float32]) -> None:
+    message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
+    rebase.refuse_not_finite(message, "Correct or delete it", positions)
 
 
 def _same_faces(mesh: PolygonMesh, then: PolygonMesh) -> bool:
