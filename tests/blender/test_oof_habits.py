@@ -82,6 +82,19 @@ def test_a_point_gets_the_index_that_is_typed_and_batteries_follow(ship, index):
     assert written_index(bpy.context, gun) == index
 
 
+def test_a_point_of_another_kind_is_a_new_one_and_the_others_keep_their_index(ship):
+    made, _ = imported(ship, textures=False)
+    attached = next(one for one in made.points if one.motionbridge_descent_point.kind == "ATTACH")
+    attached.motionbridge_descent_point.kind = "GUN"
+    data = planned(made.holder)[0].data
+    old, new = (points(one, b"GPNT") for one in (ship.read_bytes(), data))
+    assert [row[1].tolist() for row in new] == [*(row[1].tolist() for row in old), [0, 0.25, 0]]
+    assert batteries(data) == batteries(ship.read_bytes())
+    assert points(data, b"ATCH") == []
+    attached.motionbridge_descent_point.kind = "ATTACH"
+    assert planned(made.holder)[0].data == ship.read_bytes()
+
+
 @pytest.mark.parametrize("index", range(3))
 def test_a_point_of_the_file_moves_to_the_index_that_is_typed(index):
     hull = square("hull")

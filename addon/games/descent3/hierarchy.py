@@ -99,13 +99,13 @@ def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Objec
     ``before`` is the model as in its file. Of several below each other only the uppermost.
     """
     parts = set(range(len(before.parts))) - {part.motionbridge_descent_part.source for part in hierarchy.parts}
-    shown = [point.motionbridge_descent_point for point in hierarchy.points]
-    points = {(one.kind.name, one.source) for one in before.points} - {(one.kind, one.source) for one in shown}
+    shown = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
+    points = {(one.kind.name, one.source) for one in before.points} - shown
 
     def is_lost(found: Object) -> bool:
         part, point = found.motionbridge_descent_part, found.motionbridge_descent_point
         if is_point(found):
-            return (point.kind, point.source) in points
+            return (point.kind, _source_of(found)) in points
         return part.is_part and part.source in parts and before.parts[part.source].name == part.game_name
 
     lost = {found for found in context.scene.objects if holder_of(found) is None and is_lost(found)}
@@ -147,8 +147,20 @@ def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
 
 def _point_of_file(point: Object) -> Any:
     """Which of the file's points an empty is or was copied from, -1 for none; a copy with its own index is new."""
+    source = _source_of(point)
+    return (point.motionbridge_descent_point.kind, source, _index_of(point)) if source >= 0 else -1
+
+
+def _source_of(point: Object) -> int:
+    """Which of the file's points of its kind it is, -1 for none; one that was given another kind is new."""
     properties = point.motionbridge_descent_point
-    return (properties.kind, properties.source, properties.number) if properties.source >= 0 else -1
+    return properties.source if properties.file_kind in ("", properties.kind) else -1
+
+
+def _index_of(point: Object) -> int:
+    """The index that was typed, or that the file has; -1 without, also for the index that it had as another kind."""
+    properties = point.motionbridge_descent_point
+    return -1 if properties.number == properties.source != _source_of(point) else properties.number
 
 
 def _at_their_indices(ordered: list[Any]) -> list[Any]:
@@ -159,20 +171,18 @@ def _at_their_indices(ordered: list[Any]) -> list[Any]:
         typed = [point for point in alike if _is_index_typed(point)]
         others = [point for point in alike if point not in typed]
         for point in typed:
-            others.insert(point.motionbridge_descent_point.number, point)
+            others.insert(_index_of(point), point)
         found += others
     return found
 
 
 def _is_index_typed(point: Object) -> bool:
-    properties = point.motionbridge_descent_point
-    return properties.number >= 0 and properties.number != properties.source
+    return _index_of(point) >= 0 and _index_of(point) != _source_of(point)
 
 
 def _point_order(point: Object) -> tuple[int, int, str]:
-    properties = point.motionbridge_descent_point
-    index = properties.number if properties.number >= 0 else _LATER
-    return index, properties.source if properties.source >= 0 else _LATER, point.name
+    index, source = _index_of(point), _source_of(point)
+    return index if index >= 0 else _LATER, source if source >= 0 else _LATER, point.name
 
 
 def _part_above(child: Object, holder: Object | None, indices: dict[Any, int]) -> int:
@@ -254,7 +264,7 @@ def _part_of_point(point: Object, nearest: int) -> int:
     properties = point.motionbridge_descent_point
     if properties.kind == PointKind.SPECIAL.name:
         return -1
-    return 0 if nearest < 0 and properties.source < 0 else nearest
+    return 0 if nearest < 0 and _source_of(point) < 0 else nearest
 
 
 def _offset(part: Object, own: Floats, above: Floats) -> Singles:
@@ -374,7 +384,8 @@ def _new_empty(point: Point, index: int, length: float) -> Object:
     # Guns and docks lie inside the hull.
     empty.show_in_front = True
     properties = empty.motionbridge_descent_point
-    properties.kind, properties.source, properties.number = point.kind.name, point.source, index
+    properties.kind = properties.file_kind = point.kind.name
+    properties.source, properties.number = point.source, index
     if point.direction is None:
         empty.empty_display_type = "SPHERE"
         empty.empty_display_size = min(max(point.radius, 0.01), 1e4) if np.isfinite(point.radius) else 0.01
@@ -428,31 +439,31 @@ def gather(empty: Object, parent: int, matrix: Floats) -> Point:
     The matrix of a special point, which has no part, is in the model's frame. Raises `WriteError` if the arrow has no
     direction.
     """
-    properties = empty.motionbridge_descent_point
+    properties, source = empty.motionbridge_descent_point, _source_of(empty)
     kind = PointKind[properties.kind]
     position = matrix[:3, 3].astype(np.float32)
     if kind is PointKind.SPECIAL:
         same = empty.empty_display_size == properties.shown_size
         size = properties.radius if same else empty.empty_display_size * float(np.linalg.norm(matrix[:3, 0]))
         name = properties.game_name or empty.name
-        return Point(kind, -1, position, name=name, properties=properties.text, radius=size, source=properties.source)
+        return Point(kind, -1, position, name=name, properties=properties.text, radius=size, source=source)
     rotation = matrix[:3, :3]
     local = np.array(empty.matrix_basis, np.float64)[:3, :3]
     imported = np.array(Quaternion(properties.shown_turn).to_matrix(), np.float64)
     unrotated = np.abs(local - imported).max() < 1e-5 and np.abs(rotation - local).max() < 1e-5
-    if properties.source >= 0 and unrotated:
+    if source >= 0 and unrotated:
         direction = np.array(properties.direction, np.float32)
         up = np.array(properties.up, np.float32) if properties.has_up else None
         if properties.has_up and not properties.shown_up:
             up = (rotation @ _UP).astype(np.float32)
-        return Point(kind, parent, position, direction, up, source=properties.source)
+        return Point(kind, parent, position, direction, up, source=source)
     length = float(np.linalg.norm(rotation @ _ALONG))
     if not length:
         raise WriteError(f"the arrow of {empty.name!r} has no direction", remedy="Clear its scale")
     direction = (rotation @ _ALONG / length).astype(np.float32)
     upright = rotation @ _UP
     up = (upright / np.linalg.norm(upright)).astype(np.float32) if properties.has_up else None
-    return Point(kind, parent, position, direction, up, source=properties.source)
+    return Point(kind, parent, position, direction, up, source=source)
 
 
 # New models -----------------------------------------------------------------------------------------------------------

@@ -192,6 +192,8 @@ class DescentPointProperties(bpy.types.PropertyGroup):
 
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=POINT_KINDS, default="NONE")
     source: IntProperty(options={"HIDDEN"}, default=-1)
+    file_kind: StringProperty(options={"HIDDEN"})
+    """The kind it was imported as, to which ``source`` belongs; empty in earlier scenes."""
     number: IntProperty(
         name="Index", description="Index among the points of this kind; -1 adds it at the end", default=-1, min=-1
     )
