@@ -53,7 +53,10 @@ class Law:
             return set()
         if action is not None:
             mine = control_action(self._rig, action)
-            if mine is None or self.digest(action).hex() == mine.motionbridge_controls_digest:
+            if mine is None:
+                return set()
+            digest = self.digest(action)
+            if digest and digest.hex() == mine.motionbridge_controls_digest:
                 return set()
         return {name for name, link in links_of(self._rig).items() if not link.mute}
 

@@ -309,6 +309,28 @@ def test_a_muted_control_is_written_as_it_is_shown(rig, game):
     assert radians < 1e-3
 
 
+@pytest.mark.parametrize("kind", ["NOISE", "CYCLES"])
+def test_controls_of_a_motion_whose_own_curves_have_modifiers_are_saved_as_they_are_shown(game, kind):
+    """No digest tells what such curves say."""
+    path, rig = game / "humanoid.omf", load(game)
+    action = rig.animation_data.action
+    curve = next(
+        one for one in compat.curves_of(action, rig) if one.data_path == 'pose.bones["head"].rotation_quaternion'
+    )
+    curve.modifiers.new(kind)
+    action.update_tag()
+    bpy.ops.motionbridge.add_control_rig()
+    raise_hand(rig, 2)
+    bodies = bodies_in(path)
+    poses = shown(rig, np.arange(length_in(path, action.name)))
+    assert save_back(rig) == {"FINISHED"}
+    assert edited(path, bodies) == [action.name]
+    bpy.ops.wm.read_homefile(use_empty=True)
+    metres, radians = off(shown(load(game, motions="walk"), np.arange(len(poses))), poses)
+    assert metres < 1e-3
+    assert radians < 2e-3  # the file's 16 bits, along a chain
+
+
 @pytest.mark.parametrize("control", ["IK hand_l", "FK spine", "Torso pelvis"])
 def test_controls_that_are_renamed_keep_their_keys_in_motions_that_do_not_play(rig, game, control):
     path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
