@@ -458,7 +458,8 @@ def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
 
 
 def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
-    scale = np.array(shown.matrix_world.to_scale())
+    # Taken out of a matrix, a scale of -1, 1, 1 is -1, -1, -1.
+    scale = np.array(shown.scale if shown.parent is None else shown.matrix_world.to_scale())
     if np.abs(scale - 1).max() > SAME_SCALE:
         yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
 

@@ -178,5 +178,7 @@ def test_what_differs():
     lines = list(anm.differences(one, other))
     assert lines[:2] == ["name: 'camera' / 'other'", "last: 60 / 61"]
     assert [line.split(":")[0] for line in lines[2:]] == ["channel X", "channel Z", "channel P"]
-    faster, _ = read(VERSION_5.replace(struct.pack("<f", 34.0), struct.pack("<f", np.nextafter(np.float32(34), 35))))
+    faster, _ = read(
+        VERSION_5.replace(struct.pack("<f", 34.0), struct.pack("<f", np.nextafter(np.float32(34), np.float32(35))))
+    )
     assert list(anm.differences(one, faster)) == ["fps: 34.0 / 34.000004"]

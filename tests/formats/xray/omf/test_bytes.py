@@ -174,7 +174,9 @@ def test_a_track_is_composed_of_its_fields(flags: int) -> None:
 def test_differences_have_as_many_digits_as_tell_the_numbers_apart() -> None:
     before, _ = read(SMALL)
     timing = struct.pack("<4f", 1.0, 0.5, 2.0, 3.0)
-    after, _ = read(SMALL.replace(timing, struct.pack("<4f", np.nextafter(np.float32(1), 2), 0.5, -2.0, 3.0)))
+    after, _ = read(
+        SMALL.replace(timing, struct.pack("<4f", np.nextafter(np.float32(1), np.float32(2)), 0.5, -2.0, 3.0))
+    )
     assert list(omf.differences(before, after)) == [
         "motion 'walk': speed: 1.0 / 1.0000001",
         "motion 'walk': accrue: 2.0 / -2.0",

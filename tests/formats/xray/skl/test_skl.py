@@ -327,7 +327,7 @@ def test_text_and_differences():
         "motion 'walk': mark 'Left': interval 0: 0.25 0.5 / 0.25 0.75"
     ]
     speed = struct.pack("<f", 1.5)
-    faster, _ = read(single(7).replace(speed, struct.pack("<f", np.nextafter(np.float32(1.5), 2)), 1))
+    faster, _ = read(single(7).replace(speed, struct.pack("<f", np.nextafter(np.float32(1.5), np.float32(2))), 1))
     assert list(skl.differences(single_one, faster)) == ["motion 'walk': speed: 1.5 / 1.5000001"]
 
 
