@@ -59,7 +59,7 @@ def test_info_of_several_files(run, samples, omf):
 def test_info_goes_on_after_a_file_it_cannot_read(run, tmp_path, omf):
     status, out, err = run("info", tmp_path / "missing.omf", omf)
     assert status == 2
-    assert err == f"motionbridge: {tmp_path / 'missing.omf'}: there is no such file.\n"
+    assert err == f"motionbridge: {tmp_path / 'missing.omf'}: there is no such file. Check its name and folder.\n"
     assert out[0].startswith(f"{omf}: ")
 
 
@@ -327,7 +327,7 @@ def test_a_process_that_dies_costs_its_file_only(tmp_path, samples):
 def test_verify_refuses_what_is_not_there(run, tmp_path, omf):
     status, out, err = run("verify", omf, tmp_path / "missing")
     assert (status, out) == (2, [])
-    assert err == f"motionbridge: {tmp_path / 'missing'}: there is no such file or folder.\n"
+    assert err == f"motionbridge: {tmp_path / 'missing'}: there is no such file or folder. Check its name.\n"
     (tmp_path / "hollow").mkdir()
     status, _, err = run("verify", tmp_path / "hollow")
     assert status == 2

@@ -89,7 +89,7 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
     found = False
     for path in paths:
         if not os.path.lexists(path):
-            raise ReadError("there is no such file or folder", file=path)
+            raise ReadError("there is no such file or folder", file=path, remedy="Check its name")
         if not Path(path).is_dir():
             found = True
             yield path

@@ -274,7 +274,7 @@ def _refusals(kind: type[MotionbridgeError], path: Path, verb: str) -> Iterator[
         yield
     except FileNotFoundError:
         if kind is ReadError:
-            raise ReadError("there is no such file", file=str(path)) from None
+            raise ReadError("there is no such file", file=str(path), remedy="Check its name and folder") from None
         raise kind("its folder does not exist", file=str(path), remedy="Create the folder first") from None
     except PermissionError:
         remedy = "Check its permissions and that no other program has it open"

@@ -77,6 +77,20 @@ class FileImport(Operation, FileChoice):
         return made
 
 
+def absolute(path: str) -> str:
+    """The absolute path of a file to write. Raises `WriteError`.
+
+    ``//`` is the folder of the .blend file. Before that is saved, Blender makes it the folder in which it was started.
+    """
+    if path.startswith("//") and not bpy.data.filepath:
+        raise WriteError(
+            "the path starts at the folder of the .blend file, which is not saved yet",
+            file=path,
+            remedy="Save the .blend file first, or choose a full path",
+        )
+    return bpy.path.abspath(path)
+
+
 class BackupChoice:
     """Mixed into operators that write files."""
 
@@ -143,7 +157,7 @@ class FileExport(Operation, BackupChoice):
         suffixes = kind.exported_suffixes
         if not self.filepath:
             raise WriteError("no file is named", remedy=f"Name the file to write ({', '.join(suffixes)})")
-        path = Path(bpy.path.abspath(self.filepath))
+        path = Path(absolute(self.filepath))
         keeps = path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()  # which is refused later
         return str(path if keeps else path.with_suffix(suffixes[0]))
 

@@ -390,6 +390,8 @@ class Check(Operation):
             return Outcome(said("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
+        if len(report.warnings) == 1:  # which the status line adds
+            return Outcome(said("Selected finding {} of {}").format(number + 1, len(selectable)))
         found_there = teller(said)(selectable[number].problem.sentence)
         words = (number + 1, len(selectable), found_there)
         return Outcome(said("Selected finding {} of {}: {}").format(*words))

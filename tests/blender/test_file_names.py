@@ -47,6 +47,20 @@ def test_an_export_takes_any_name(before, name, samples, tmp_path) -> None:
 
 
 @pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])
+def test_the_folder_of_a_blend_file_that_is_not_saved_is_nowhere(before, name, samples, tmp_path, monkeypatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert scene("--import", *(samples / one for one in before), samples / name) == 0
+    exporter = getattr(bpy.ops.export_scene, scene_command.EXPORTERS[Path(name).suffix])
+    with pytest.raises(RuntimeError, match=r"not saved yet\. Save the \.blend file first"):
+        exporter(filepath=f"//{Path(name).name}")
+    assert not list(tmp_path.iterdir())
+    (tmp_path / "project").mkdir()
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "project" / "saved.blend"))
+    assert exporter(filepath=f"//{Path(name).name}") == {"FINISHED"}
+    assert (tmp_path / "project" / Path(name).name).read_bytes() == (samples / name).read_bytes()
+
+
+@pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])
 def test_an_import_says_what_is_wrong_with_such_a_name(before, name, samples, tmp_path, capfd) -> None:
     source = named(tmp_path, Path(name).suffix)
     shutil.copy(samples / name, source)

@@ -133,6 +133,14 @@ def test_files_are_named_as_the_game_reads_them(tmp_path):
     assert "no file is named" in refused(bpy.ops.export_scene.descent3_oof)
 
 
+def test_the_name_of_a_file_that_the_game_cannot_hold_is_said_though_nothing_is_edited(tmp_path):
+    load()
+    assert save(tmp_path / f"{'x' * 30}.oof") == SHIP.read_bytes()
+    assert "longer" not in last_report()
+    assert save(tmp_path / f"{'x' * 31}.oof") == SHIP.read_bytes()
+    assert "is longer than 30 characters; shorten the file's name" in last_report().lower()
+
+
 def test_a_backup_is_kept(tmp_path):
     target = tmp_path / "there.oof"
     target.write_bytes(b"old")

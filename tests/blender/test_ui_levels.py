@@ -138,6 +138,17 @@ def test_a_check_that_is_stopped_leaves_the_mode_as_it_was(thin, mode):
     assert thin.mode == "OBJECT"
 
 
+def test_a_finding_that_is_alone_is_said_once(thin):
+    thin.data.clear_geometry()
+    thin.data.from_pydata([*SQUARE, (0, 0.0001, 0)], [], [(0, 1, 2), (0, 1, 4), (0, 2, 3)])
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    first, *lines = bpy.context.window_manager.motionbridge_report.splitlines()
+    assert first == "Selected finding 1 of 1"
+    assert [line.count("an area below") for line in lines] == [1]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [face.index for face in thin.data.polygons if face.select] == [1]
+
+
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"])
 @pytest.mark.parametrize(("number", "faces", "words"), [(0, [1], "an area below"), (1, [3], "lies exactly on another")])
 def test_offending_faces_are_selected(thin, mode, number, faces, words):

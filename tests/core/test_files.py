@@ -32,6 +32,7 @@ def test_reading_says_what_is_wrong(tmp_path):
             read_file(tmp_path / name)
         assert refused.value.problem == problem
         assert refused.value.file == str(tmp_path / name)
+        assert refused.value.remedy
     with pytest.raises(ReadError, match=r"there is no such file|Not a directory"):
         read_file(tmp_path / "empty" / "below")
 

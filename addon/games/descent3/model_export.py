@@ -103,6 +103,9 @@ def plan_export(
         report.warn(left_out)
     if changes:
         report_findings(model, report)
+    else:  # what an unedited file holds is its author's, but its name may be new
+        for problem in oof.problems_of_name(name):
+            report.warn(problem.line, name)
     image = oof.write(document) if changes or not data else data
     return ModelPlan(str(path), image, changes, hierarchy.parts, motions, before)
 

@@ -17,6 +17,7 @@ from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, holder_of, pairs, placing
 from ...games.xray.hud import scene as hud_scene
 from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, said
+from ..files import absolute
 from ..layouts import fields
 from ..operation import Operation, Outcome
 
@@ -127,7 +128,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
         numbers = hud_scene.chosen_rows(hands, self.actions)
         if not self.filepath:
             raise WriteError("no file is named", remedy="Name the file to write (.png)")
-        path = bpy.path.abspath(self.filepath)
+        path = absolute(self.filepath)
         hud_scene.render_strip(
             context,
             hands,

@@ -55,7 +55,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     reader.chunk = ""
     result = P3d(version, lods, reader.rest())
     if len(result.tail):
-        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last level; kept")
+        report.warn(f"{counted(len(result.tail), 'extra byte')} after the last level")
     return result
 
 

@@ -5,7 +5,19 @@ from __future__ import annotations
 from .codec import raw_size, read, recompose, starts_like, write
 from .document import Oof
 from .mapping import CONVERSIONS, Settings, decode, encode
-from .model import NEW, Finding, Model, Motion, Part, Point, PointKind, WeaponBattery, find_problems, parse_property
+from .model import (
+    NEW,
+    Finding,
+    Model,
+    Motion,
+    Part,
+    Point,
+    PointKind,
+    WeaponBattery,
+    find_problems,
+    parse_property,
+    problems_of_name,
+)
 from .pose import Poses, poses
 from .text import describe, differences, dump
 
@@ -30,6 +42,7 @@ __all__ = [
     "find_problems",
     "parse_property",
     "poses",
+    "problems_of_name",
     "raw_size",
     "read",
     "recompose",

@@ -355,6 +355,12 @@ def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
             yield Finding(index, problem)
 
 
+def problems_of_name(name: str) -> Iterator[Problem]:
+    """What the game would refuse about the name of a model's file, without its suffix."""
+    if len(name) > LONGEST_FILE_NAME:
+        yield whole(f"the name {name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
+
+
 def _warning(sentence: str, remedy: str) -> Problem:
     return Problem(sentence, remedy, Domain.FACE, _NONE)
 
@@ -366,8 +372,7 @@ def _of_model(model: Model) -> Iterator[Problem]:
         yield whole(f"{len(model.parts)} sub-objects, the game supports {MOST_SUB_OBJECTS}", "Join some of them")
     if (depth := _depth(model)) > DEEPEST:
         yield whole(f"the hierarchy is {depth} levels deep, the game supports {DEEPEST}", "Flatten the hierarchy")
-    if len(model.name) > LONGEST_FILE_NAME:
-        yield whole(f"the name {model.name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
+    yield from problems_of_name(model.name)
     yield from _of_textures(model)
     guns = len(model.of_kind(PointKind.GUN))
     if guns > MOST_GUNS:
