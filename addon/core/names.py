@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+from collections import Counter
 from collections.abc import Collection, Iterable
 
 from .errors import WriteError
@@ -73,6 +74,19 @@ def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> s
         else:
             free = between
     return numbered(free)
+
+
+def told_apart(labels: Iterable[str]) -> list[str]:
+    """The labels, each that comes again with a number behind it: ``hand``, ``hand (2)``."""
+    result: dict[str, None] = {}
+    times: Counter[str] = Counter()
+    for label in labels:
+        unique = label
+        while unique in result:
+            times[label] += 1
+            unique = f"{label} ({times[label] + 1})"
+        result[unique] = None
+    return list(result)
 
 
 def duplicates(names: Iterable[str]) -> list[list[str]]:

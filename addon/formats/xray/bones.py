@@ -551,8 +551,10 @@ def _float(number: np.float32) -> str:
 
 def differences(first: Bones, second: Bones) -> Iterator[str]:
     """What differs, bone by bone, by name."""
-    ones = {bone.name: bone for bone in first.bones}
-    others = {bone.name: bone for bone in second.bones}
+    ones, others = (
+        dict(zip(names.told_apart(bone.name for bone in side.bones), side.bones, strict=True))
+        for side in (first, second)
+    )
     if list(ones) != list(others):
         yield f"bones: {', '.join(ones)} / {', '.join(others)}"
     for name, one in ones.items():

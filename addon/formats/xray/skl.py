@@ -13,8 +13,10 @@ that about y into P there, which turns such bones round; here each goes where it
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import chain
 from pathlib import PurePath
 from typing import Any
 
@@ -417,26 +419,25 @@ def encode(
 def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
     """A motion of the file with a clip in it; the same object where nothing changed. Raises `WriteError`."""
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
-    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    given = _given(clip)
     tracks = []
     changed: list[Item] = []
     for label, old in zip(labels, base.tracks, strict=True):
-        curves = given.pop(label.lower(), None)
-        if curves is None:
+        if not given[label.lower()]:
             tracks.append(old)
             continue
+        _, curves = given[label.lower()].popleft()
         envelopes, differing = encode_channels(
             list(curves), old.envelopes, BONE, base.frame, f"{label} ", to_packed=base.version >= PACKED_SINCE
         )
         changed += differing
         tracks.append(BoneTrack(old.name, old.flags, envelopes) if differing else old)
     fields = []
-    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
-        if bone.lower() in given:
-            if base.version < NAMED_SINCE:
-                raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
-            tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
-            fields.append(f"bone {bone}")
+    for bone, curves in chain.from_iterable(given.values()):
+        if base.version < NAMED_SINCE:
+            raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
+        tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
+        fields.append(f"bone {bone}")
     marks = encode_marks(clip.markers, base.marks)
     if len(marks) != len(base.marks) or any(one is not other for one, other in zip(marks, base.marks, strict=True)):
         if base.version < MARKS_SINCE:
@@ -456,6 +457,14 @@ def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> 
         return base, None
     result = replace(base, first=clip.first, last=clip.last, fps=fps, tracks=tracks, marks=marks)
     return result, Part(clip.name, "motion", items=tuple(changed), fields=tuple(fields))
+
+
+def _given(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
+    """Bone in lower case -> its name and track in a clip; several in their order, as damaged files have them."""
+    result: defaultdict[str, deque[tuple[str, Channels]]] = defaultdict(deque)
+    for bone, track in zip(clip.bones, clip.tracks, strict=True):
+        result[bone.lower()].append((bone, track))
+    return result
 
 
 @dataclass(frozen=True)
@@ -509,7 +518,7 @@ def new_motion(
     if clip.markers and version < MARKS_SINCE:
         raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
     fps = _rate(clip)
-    given = {bone.lower(): track for bone, track in zip(clip.bones, clip.tracks, strict=True)}
+    given = _given(clip)
     tracks: list[BoneTrack] = []
     channels: list[Item] = []
 
@@ -519,14 +528,12 @@ def new_motion(
         channels.extend(changed)
 
     for number, bone in enumerate(skeleton.bones if skeleton is not None else ()):
-        curves = given.pop(bone.lower(), None)
-        if curves is not None:
-            add(bone, curves)
+        if given[bone.lower()]:
+            add(bone, given[bone.lower()].popleft()[1])
         elif skeleton is not None:
             tracks.append(still_track(skeleton, number, version))
-    for bone, curves in zip(clip.bones, clip.tracks, strict=True):
-        if bone.lower() in given:
-            add(bone, curves)
+    for bone, curves in chain.from_iterable(given.values()):
+        add(bone, curves)
     made = SkeletalMotion(
         names.encode(clip.name),
         clip.first,
@@ -628,14 +635,8 @@ def differences(first: Skl, second: Skl) -> Iterator[str]:
 
 
 def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
-    result: dict[str, SkeletalMotion] = {}
-    for motion in document.motions:
-        unique, number = motion.label, 1
-        while unique in result:
-            number += 1
-            unique = f"{motion.label} ({number})"
-        result[unique] = motion
-    return result
+    labels = names.told_apart(motion.label for motion in document.motions)
+    return dict(zip(labels, document.motions, strict=True))
 
 
 def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[str]:
@@ -643,7 +644,7 @@ def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[
         yield from value_differences(name.replace("_", " "), getattr(one, name), getattr(other, name))
     for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         yield from value_differences(name, a, b)
-    labels = bone_names(one), bone_names(other)
+    labels = names.told_apart(bone_names(one)), names.told_apart(bone_names(other))
     if labels[0] != labels[1]:
         yield f"bones: {', '.join(labels[0])} / {', '.join(labels[1])}"
     tracks = dict(zip(labels[1], other.tracks, strict=True))

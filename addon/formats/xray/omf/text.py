@@ -192,19 +192,14 @@ Named = dict[str, _Pair]
 
 def _by_name(motions: MotionSet) -> Named:
     """By name, a second one of the same name numbered."""
-    result: Named = {}
-    times: Counter[str] = Counter()
+    pairs, labels = [], []
     there, definitions = motions.library.motions, motions.parameters.definitions
     for place in range(max(len(there), len(definitions))):
         motion = there[place] if place < len(there) else None
         definition = definitions[place] if place < len(definitions) else None
-        label = definition.label if definition is not None else motion.label if motion is not None else ""
-        times[label] += 1
-        unique = label if times[label] == 1 else f"{label} ({times[label]})"
-        while unique in result:  # a motion that is really called so
-            unique += "'"
-        result[unique] = _Pair(motion, definition, place)
-    return result
+        labels.append(definition.label if definition is not None else motion.label if motion is not None else "")
+        pairs.append(_Pair(motion, definition, place))
+    return dict(zip(names.told_apart(labels), pairs, strict=True))
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:

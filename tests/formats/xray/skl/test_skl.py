@@ -1,6 +1,7 @@
 """The editor's motions: annotated bytes of four versions, real files, bones' axes against plain matrices, edits."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -329,6 +330,29 @@ def test_text_and_differences():
     speed = struct.pack("<f", 1.5)
     faster, _ = read(single(7).replace(speed, struct.pack("<f", np.nextafter(np.float32(1.5), np.float32(2))), 1))
     assert list(skl.differences(single_one, faster)) == ["motion 'walk': speed: 1.5 / 1.5000001"]
+
+
+def test_bones_of_one_name_are_each_its_own_when_compared_and_encoded():
+    data = struct.pack("<I", 1) + MOTIONS[7].replace(b"arm\0", b"root\0")
+    document, _ = read(data, "a.skls")
+    (motion,) = document.motions
+    assert skl.bone_names(motion) == ["root", "root"]
+    assert list(skl.differences(document, document)) == []
+    other, _ = read(data, "a.skls")
+    flags = [track.flags for track in motion.tracks]
+    other.motions[0].tracks[1] = replace(motion.tracks[1], flags=flags[1] ^ 1)
+    (line,) = skl.differences(document, other)
+    assert line == f"motion 'walk': bone 'root (2)': flags: {flags[1]} / {flags[1] ^ 1}"
+    (clip,) = skl.decode(document, Report())
+    again, changes = skl.encode([clip], document)
+    assert not changes
+    assert skl.write(again) == data
+    clip.tracks[1].location[0].keys[:, 1] += 1.0
+    edited, _ = skl.encode([clip], document)
+    kept = zip(edited.motions[0].tracks, motion.tracks, strict=True)
+    assert [one is before for one, before in kept] == [True, False]
+    made, _ = skl.new_motion(clip)
+    assert [track.name for track in made.tracks] == [b"root", b"root"]
 
 
 @pytest.mark.parametrize(("frames", "measured"), [(0.01, False), (1.0, True)])
