@@ -106,13 +106,14 @@ class Lod:
     @property
     def kind(self) -> str:
         """What the level is for, in words."""
+        resolution = float(self.resolution)  # numpy before 2 warns of a signalling NaN where it compares
         for number, word in KINDS.items():
-            if abs(float(self.resolution) - number) <= 1e-4 * number:
+            if abs(resolution - number) <= 1e-4 * number:
                 return word
         for first, end, word in NUMBERED_KINDS:
-            if first * (1 - 1e-6) <= float(self.resolution) < end * (1 - 1e-6):
+            if first * (1 - 1e-6) <= resolution < end * (1 - 1e-6):
                 return word
-        return "visual" if self.resolution < 1e3 else "special"
+        return "visual" if resolution < 1e3 else "special"
 
     def selections(self) -> Iterator[tuple[str, NDArray[np.uint8], NDArray[np.uint8]]]:
         """Name, byte of each point and byte of each face of the named selections; 0 is outside."""

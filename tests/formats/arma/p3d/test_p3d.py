@@ -97,6 +97,14 @@ def test_every_field(data):
     assert p3d.raw_size(document) == 0
 
 
+def test_a_resolution_that_is_a_signalling_nan_is_of_no_known_kind():
+    data = model(lod()[:-4] + bytes.fromhex("0100a07f"))
+    document, report = read(data)
+    assert document.lods[0].kind == "special"
+    assert p3d.write(document) == data
+    assert report.warnings
+
+
 def test_longer_headers_and_bytes_behind_stay():
     data = model(lod(rest=b"more"), tail=b"behind")
     document, report = read(data)
