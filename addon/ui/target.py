@@ -194,14 +194,15 @@ def frames_said(context: Context) -> Outcome:
 
 
 def note_other_rates(
-    context: Context, actions: list[Action], rate_of: Callable[[Any], float], noun: str, report: Report
+    context: Context, actions: list[Action], rate_of: Callable[[Any], float], report: Report, *, paths: bool = False
 ) -> None:
-    """Say of which actions the game has another rate than the scene; ``noun`` is what the game calls them."""
+    """Say of which actions, motions or ``paths``, the game has another rate than the scene."""
     rate = scope.frames_per_second(context.scene)
     for action in actions:
         own = rate_of(action)
         if abs(rate - own) > 1e-3:
             report.note(
-                f"the scene plays {rate:g} frames per second, the {noun} {own:g}; frames are not converted",
+                f"the scene plays {rate:g} frames per second, the {'path' if paths else 'motion'} {own:g}; frames are "
+                "not converted",
                 action.name,
             )

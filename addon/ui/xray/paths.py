@@ -73,7 +73,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         played = [path.action for path in made]
         if self.match_scene:
             _match(context, played[0])
-        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, "path", report)
+        note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
         return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
 
 

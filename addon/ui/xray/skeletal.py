@@ -148,7 +148,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
     def _after(self, context: Context, actions: list[Action], report: Report) -> None:
         if self.match_scene:
             match_scene(context, actions[0].motionbridge_skeletal.fps, actions[0].frame_range)
-        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, "motion", report)
+        note_other_rates(context, actions, lambda action: action.motionbridge_skeletal.fps, report)
 
 
 class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHelper, BlenderOperator):
