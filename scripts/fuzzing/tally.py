@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
@@ -98,6 +99,15 @@ _COLUMNS = (
 )
 
 
+_VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
+
+
+def _without_values(outcome: str) -> str:
+    """What became of a case, without the places, names and numbers of its file: those of many files are one line."""
+    what, *parts = outcome.split(": ")
+    return f"{what}: {_VALUES.sub('…', parts[-1])}" if parts else what
+
+
 def table(tallies: Iterable[Tally]) -> Iterator[str]:
     """A line for each target, their sum, and below it how often an import or export was refused, with the reasons."""
     rows = list(tallies)
@@ -122,6 +132,8 @@ def table(tallies: Iterable[Tally]) -> Iterator[str]:
         )
         yield "  ".join((f"{tally.target:<10}", *(f"{number:>9}" for number in numbers)))
     for tally in rows:
-        for outcome, count in tally.outcomes.most_common():
+        refusals: Counter[str] = Counter()
+        for outcome, count in tally.outcomes.items():
             if outcome not in ("refused", "kept", "broken"):
-                yield f"{tally.target} {outcome}: {count}"
+                refusals[_without_values(outcome)] += count
+        yield from (f"{tally.target} {outcome}: {count}" for outcome, count in refusals.most_common())

@@ -87,6 +87,22 @@ def test_tallies_are_added_up(run, samples, tmp_path, capsys):
     ]
 
 
+def test_refusals_of_many_files_are_one_line_of_the_table():
+    found = tally.Tally("skl")
+    found.outcomes.update(
+        {"kept": 9, "not decoded": 2, "not encoded: root H: 3 keys": 3, "not encoded: Bone 7 X: 12 keys": 4}
+    )
+    found.outcomes.update(
+        {"not encoded: the motion 'a' has no tracks": 1, "not encoded: the motion 'b c' has no tracks": 1}
+    )
+    _, _, _, *refusals = tally.table([found])
+    assert refusals == [
+        "skl not encoded: … keys: 7",
+        "skl not decoded: 2",
+        "skl not encoded: the motion … has no tracks: 2",
+    ]
+
+
 def lose_a_byte(monkeypatch):
     monkeypatch.setattr(OMF.module, "write", lambda _: b"lost")
 
