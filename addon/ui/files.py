@@ -12,6 +12,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ..blender import scope
+from ..blender.compat import PATH_OPTIONS
 from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import files
@@ -91,6 +92,18 @@ def absolute(path: str) -> str:
     return bpy.path.abspath(path)
 
 
+class NamedFile:
+    """Mixed into operators before `ExportHelper`, which knows no ``//``: Blender 5.2 warns of it then."""
+
+    filepath: StringProperty(
+        name="File Path",
+        description="Filepath used for exporting the file",
+        maxlen=1024,
+        subtype="FILE_PATH",
+        options=PATH_OPTIONS,
+    )
+
+
 class BackupChoice:
     """Mixed into operators that write files."""
 
@@ -134,7 +147,7 @@ def is_collection_exporter(operator: Any) -> bool:
     )
 
 
-class FileExport(Operation, BackupChoice):
+class FileExport(Operation, NamedFile, BackupChoice):
     """Mixed into operators that write a file, before `ExportHelper`. They write `run`, and `suggest` a file."""
 
     bl_options = {"PRESET"}

@@ -266,8 +266,10 @@ def _keep(context: Context, sentence: str, report: Report) -> None:
 class FileChoice(MixedIn):
     """The files an operator was given: ``filepath`` alone, or ``files`` in ``directory``."""
 
-    filepath: StringProperty(name="File Path", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
-    directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+    filepath: StringProperty(
+        name="File Path", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET", *compat.PATH_OPTIONS}
+    )
+    directory: StringProperty(subtype="DIR_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET", *compat.PATH_OPTIONS})
     files: CollectionProperty(type=bpy.types.OperatorFileListElement, options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def paths(self) -> list[str]:

@@ -58,6 +58,8 @@ def test_the_folder_of_a_blend_file_that_is_not_saved_is_nowhere(before, name, s
     bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "project" / "saved.blend"))
     assert exporter(filepath=f"//{Path(name).name}") == {"FINISHED"}
     assert (tmp_path / "project" / Path(name).name).read_bytes() == (samples / name).read_bytes()
+    importer = getattr(bpy.ops.import_scene, scene_command.IMPORTERS[Path(name).suffix])
+    assert importer(filepath=f"//{Path(name).name}") == {"FINISHED"}
 
 
 @pytest.mark.parametrize(("before", "name"), KINDS, ids=[name for _, name in KINDS])

@@ -254,7 +254,8 @@ def model_checked() -> Steps:
     settle("Edit")
     stage.invoke("motionbridge.editor_model_check")
     yield from stage.until(lambda: stage.sentence() and bpy.context.mode == "EDIT_MESH", "the finding")
-    assert "2 of" in stage.sentence(), stage.sentence()
+    told = bpy.context.window_manager.motionbridge_report.splitlines()
+    assert [told[0], told[1][:4], len(told)] == ["Selected finding 1 of 1", "2 of", 2], told
     with stage.there():
         bpy.ops.object.mode_set(mode="OBJECT")
     assert [one.index for one in shown.data.vertices if one.select] == [2, 3]

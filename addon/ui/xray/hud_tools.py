@@ -17,7 +17,7 @@ from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, holder_of, pairs, placing
 from ...games.xray.hud import scene as hud_scene
 from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, said
-from ..files import absolute
+from ..files import NamedFile, absolute
 from ..layouts import fields
 from ..operation import Operation, Outcome
 
@@ -93,7 +93,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         return Outcome(said("{} follows {}; frames with new keys: {}").format(self.bone, self.holder, count))
 
 
-class MOTIONBRIDGE_OT_hud_preview(Operation, ExportHelper, BlenderOperator):
+class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOperator):
     """Render pictures of actions through the game's camera into one PNG, a row for each action"""
 
     bl_idname = "motionbridge.hud_preview"

@@ -8,6 +8,7 @@ import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 
 from ...blender import scope
+from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
@@ -131,7 +132,12 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
     bl_options = {"REGISTER", "UNDO", "PRESET"}
     kind_of_options = LevelFolderOptions
 
-    directory: StringProperty(name="Level Folder", description="Folder that contains level.cform", subtype="DIR_PATH")
+    directory: StringProperty(
+        name="Level Folder",
+        description="Folder that contains level.cform",
+        subtype="DIR_PATH",
+        options=PATH_OPTIONS,
+    )
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
