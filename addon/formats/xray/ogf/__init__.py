@@ -1,4 +1,4 @@
-"""`.ogf`: the models of X-Ray, skeletons, their meshes and what level visuals hold."""
+"""X-Ray models (`.ogf`): skeletons, their meshes, and the visuals of levels."""
 
 from __future__ import annotations
 

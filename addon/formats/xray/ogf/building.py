@@ -1,10 +1,10 @@
-"""A model of its own, from plain arrays: its children with their vertices, the chunks of its bones, its bounds.
+"""Make a new model from plain arrays: children with vertices, chunks of bones, bounds.
 
-As the SDK does it: corners that agree in everything are one vertex, every pair of texture and shader is a child, the
+As in the SDK: corners that agree in everything become one vertex, each pair of texture and shader becomes a child, the
 vertex format is the smallest that holds the bones of a child's vertices, faces without extent and repeated faces are
-left out. Unlike the SDK, detail below a millimetre stays unless it is asked for, and texture coordinates are not
-shifted by whole numbers. Source: the editor's ``ExportSkeleton.cpp`` and ``ExportObjectOGF.cpp``; the SDK's own order
-of faces comes from an optimiser and cannot be repeated.
+left out. Unlike in the SDK, vertices closer than a millimetre are merged only on request, and texture coordinates are
+not shifted by whole numbers. Source: the editor's ``ExportSkeleton.cpp`` and ``ExportObjectOGF.cpp``; the SDK's order
+of faces comes from an optimiser and cannot be reproduced.
 """
 
 from __future__ import annotations
@@ -44,27 +44,27 @@ from .skeleton import decode_skeleton
 Floats = NDArray[np.float64]
 
 MOST_VERTICES = 65534
-"""Of a child that the SDK writes; further faces get another child."""
+"""Largest number of vertices of a child in the SDK; further faces go into another child."""
 COLLAPSED = 1e-3
-"""Metres along every axis within which the SDK joins vertices."""
+"""Distance in metres, along every axis, within which the SDK merges vertices."""
 NO_EXTENT = 1e-5
-"""Metres along every axis within which two corners of a face are one, and the face is left out."""
+"""Metres along every axis: a face with two corners closer than this is left out."""
 SAME_NORMAL = 5e-4
-"""Step of normals by which corners are told apart."""
+"""Normals are rounded to this step when corners are compared."""
 FEWEST_POINTS = 3
-"""Vertices below which a bone has no box."""
+"""A bone with fewer vertices gets no box."""
 
 
 @dataclass(frozen=True)
 class Generation:
-    """What an engine reads: the vertex format by the number of bones, and how motion references are stored."""
+    """What an engine reads: ``formats`` by number of bones per vertex, and how motion references are stored."""
 
     formats: Mapping[int, int]
     references_as_list: bool
 
     @property
     def most_links(self) -> int:
-        """How many bones may move a vertex."""
+        """The largest number of bones per vertex."""
         return max(self.formats)
 
 
@@ -76,9 +76,10 @@ COP = Generation(SHORT_FORMATS, references_as_list=True)
 
 @dataclass
 class Corners:
-    """Triangles with everything their corners carry, in X-Ray's axes, clockwise seen from outside.
+    """Triangles with all data of their corners, in X-Ray's axes, clockwise seen from outside.
 
-    ``positions`` (vertices, 3) float32 metres; ``vertices`` (faces, 3) int64; ``normals`` (faces, 3, 3) and ``uvs``
+    ``positions`` (vertices, 3) float32 metres; ``vertices`` (faces, 3) int64 indices; ``normals`` (faces, 3, 3) and
+    ``uvs``
     (faces, 3, 2) float32, v down; ``texture`` (faces,) index into a list of `Texture`; ``slots`` the bones of the
     vertices, None without a skeleton.
     """
@@ -92,7 +93,7 @@ class Corners:
 
 
 def section(number: int, value: Value) -> Section[Value]:
-    """A chunk of its own."""
+    """Return a section with a new chunk for a value."""
     return Section(Chunk(number, b""), value)
 
 
@@ -102,7 +103,12 @@ def section(number: int, value: Value) -> Section[Value]:
 def make_children(
     corners: Corners, textures: Sequence[Texture], generation: Generation, report: Report, *, collapse: bool = False
 ) -> list[Ogf]:
-    """A visual for each texture that faces have, more if it has too many vertices; ``collapse`` as the SDK does."""
+    """Return a visual for each texture that faces use, several if it has too many vertices.
+
+    ``collapse`` merges vertices within `COLLAPSED`, as the SDK does. Faces without extent and repeated faces are left
+    out
+    and reported.
+    """
     if collapse:
         joined = polygons.weld(corners.positions, COLLAPSED)
         corners = replace(corners, positions=corners.positions[joined.source][joined.vertex])
@@ -126,7 +132,7 @@ def make_children(
 
 
 def _with_extent(corners: Corners) -> NDArray[np.bool_]:
-    """(faces,) whether no two corners are at one place."""
+    """Return (faces,): whether no two corners of a face are within `NO_EXTENT` of each other."""
     places = corners.positions[corners.vertices]
     sides = np.abs(places - np.roll(places, -1, axis=1)).max(axis=2)
     result: NDArray[np.bool_] = np.all(sides > NO_EXTENT, axis=1)
@@ -134,7 +140,7 @@ def _with_extent(corners: Corners) -> NDArray[np.bool_]:
 
 
 def _keys(corners: Corners) -> NDArray[np.int32]:
-    """(corners, columns) whole numbers that are equal for corners that become one vertex."""
+    """Return (corners, columns) integers, equal for corners that become one vertex."""
     vertex = corners.vertices.ravel()
     uvs = corners.uvs.reshape(-1, 2)
     columns = [
@@ -149,15 +155,20 @@ def _keys(corners: Corners) -> NDArray[np.int32]:
 
 
 def _bits(values: NDArray[np.float32]) -> NDArray[np.int32]:
-    """The numbers as whole ones; 0 and -0 are the same."""
+    """Return the bits of the numbers as integers, with -0 changed to 0."""
     result: NDArray[np.int32] = np.ascontiguousarray(values + np.float32(0)).view(np.int32)
     return result
 
 
 def _creased(corners: Corners, triangles: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Vertices (faces, 3) taken apart where tangents turn; ``at`` (faces, 3) are the corners of the faces."""
+    """Return vertices (faces, 3) split at creases of the tangents.
+
+    ``triangles`` and ``at`` are (faces, 3) corner indices: ``at`` of the faces themselves, ``triangles`` with one
+    corner
+    standing for all that become one vertex.
+    """
     if corners.slots is None or not len(triangles):
-        return triangles  # vertices that no bone moves have no tangents
+        return triangles  # static vertices have no tangents
     positions, uvs = corners.positions[corners.vertices.ravel()], corners.uvs.reshape(-1, 2)
     own = np.where(surface.creased_corners(positions, uvs, triangles), at + 1, 0)
     first = polygons.first_of_equal(np.stack([triangles.ravel(), own.ravel()], axis=1))
@@ -165,7 +176,7 @@ def _creased(corners: Corners, triangles: NDArray[np.int64], at: NDArray[np.int6
 
 
 def _runs(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Triangles in runs that each have no more vertices than a child holds."""
+    """Yield consecutive parts of the triangles, each with at most `MOST_VERTICES` vertices."""
     while len(triangles):
         new = np.zeros(triangles.size, np.int64)
         new[np.unique(triangles.ravel(), return_index=True)[1]] = 1
@@ -175,7 +186,7 @@ def _runs(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 
 def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, generation: Generation) -> Ogf:
-    """A visual of ``triangles`` (faces, 3), numbers of corners of which each is a vertex."""
+    """Return a visual of ``triangles`` (faces, 3): corner indices, of which each distinct one becomes a vertex."""
     used, first, place = np.unique(triangles.ravel(), return_index=True, return_inverse=True)
     order = np.argsort(first)
     rank = np.empty(len(order), np.int64)
@@ -210,13 +221,13 @@ def _header(kind: int, points: NDArray[np.float32]) -> Header:
 
 
 def header_around(kind: int, children: Sequence[Ogf]) -> Header:
-    """The header of a model with ``children``, which each hold vertices."""
+    """Return the header of a model whose bounds enclose the vertices of ``children``."""
     found = [child.first(Vertices) for child in children]
     return _header(kind, np.concatenate([vertices.rows["position"] for vertices in found if vertices is not None]))
 
 
 def children_chunk(children: Sequence[Ogf]) -> Children:
-    """The children, numbered."""
+    """Return the children as sections numbered from 0."""
     return Children([section(number, child) for number, child in enumerate(children)])
 
 
@@ -225,7 +236,7 @@ def children_chunk(children: Sequence[Ogf]) -> Children:
 
 @dataclass(frozen=True)
 class NewBone:
-    """A bone with its physics and rest pose; names as stored. ``parent`` is empty for the root."""
+    """A bone with its physics and rest pose. Names are bytes as stored; ``parent`` is empty for the root."""
 
     name: bytes
     parent: bytes
@@ -233,7 +244,7 @@ class NewBone:
 
 
 def bone_chunks(bones: Sequence[NewBone], corners: Corners) -> tuple[BoneNames, IkData]:
-    """Names with the box of each bone's vertices, and physics."""
+    """Return the chunk of names, each with a box around the bone's vertices, and the chunk of physics."""
     zero = np.zeros(3, np.float32)
     listed = BoneNames([BoneName(one.name, one.parent, np.eye(3, dtype=np.float32), zero, zero) for one in bones])
     physics = IkData([one.entry for one in bones])
@@ -244,11 +255,11 @@ def bone_chunks(bones: Sequence[NewBone], corners: Corners) -> tuple[BoneNames, 
 
 
 def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Floats]:
-    """The vertices (n, 3) that follow each bone more than any other, in the bone's space."""
+    """Return for each bone the vertices (n, 3), in its space, on which it has the largest weight."""
     if corners.slots is None:
         return [np.zeros((0, 3)) for _ in listed.bones]
     skeleton = decode_skeleton(Ogf([section(13, listed), section(16, physics)]), Report())
-    # The file's own axes out, Blender's in: the bone's mirror is undone last.
+    # From Blender's axes to the file's own: z is mirrored last.
     back = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
     used = np.unique(corners.vertices)
     places = space.xray_points(corners.positions[used]).astype(np.float64)
@@ -261,9 +272,9 @@ def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Fl
 
 
 def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.float32]]:
-    """A box around points (n, 3): its axes as rows (3, 3), centre (3,), half size (3,).
+    """Return a box around points (n, 3): its axes as rows (3, 3), centre (3,), half size (3,), all float32.
 
-    Along the axes of the space, or those in which the points spread most and least, whichever is smaller.
+    The box is aligned with the axes of the space or with the principal axes of the points, whichever is smaller.
     """
     spread = points - points.mean(axis=0)
     axes = np.linalg.eigh(spread.T @ spread)[1].T[::-1]
@@ -283,7 +294,7 @@ def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float3
 # Meshes in Blender's axes ---------------------------------------------------------------------------------------------
 
 LONGEST_NORMAL = np.iinfo(np.int32).max * SAME_NORMAL
-"""Above this, normals cannot be told apart in whole steps. Normals of sound files have the length 1."""
+"""Components of longer normals do not fit into an integer number of steps. Normals of intact files have length 1."""
 
 
 def with_new_meshes(
@@ -294,10 +305,12 @@ def with_new_meshes(
     *,
     two_sided: Sequence[Sequence[bool]] = (),
 ) -> Ogf:
-    """The model with other meshes: every chunk but its children and its bounds stays.
+    """Return the model with other meshes; all chunks but its children and bounds stay.
 
-    Vertices have the formats of the engine that the model is for. ``two_sided``: for each mesh which of its materials
-    are; their faces get backs. Raises `WriteError`.
+    Vertices get the formats of the engine that the model was made for. ``two_sided``: for each mesh, which of its
+    materials
+    are two-sided; their faces get backs. Raises `WriteError` for a model of version 3, meshes that
+    `mesh_corners` refuses, faces without material, a model without faces, or several children in a model that has none.
     """
     header, holder = document.header, document.first(Children)
     if header.box is None:
@@ -345,7 +358,10 @@ def with_new_meshes(
 
 
 def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation, report: Report) -> Corners:
-    """One mesh in X-Ray's axes, with the vertices that faces use. Raises `WriteError`."""
+    """Return one mesh in X-Ray's axes, with only the vertices that faces use.
+
+    Raises `WriteError` for damaged faces, NaN or infinite values, too long normals, and unusable weights.
+    """
     if mesh.corner_normals is None:
         raise WriteError(f"faces of {mesh.name!r} are damaged", remedy="Repair it in the editor")
     used, place = np.unique(mesh.corners, return_inverse=True)
@@ -370,7 +386,7 @@ def mesh_corners(mesh: PolygonMesh, bones: Sequence[str], generation: Generation
 def _slots(
     mesh: PolygonMesh, used: NDArray[np.int32], bones: Sequence[str], generation: Generation, report: Report
 ) -> surface.Slots:
-    if len(bones) == 1:  # the only bone moves everything
+    if len(bones) == 1:  # a single bone moves all vertices, whatever its weights
         one = np.ones(len(used), np.int64)
         room = (len(used), generation.most_links)
         weights = np.zeros(room)
@@ -394,7 +410,7 @@ def _slots(
 
 
 def with_backs(corners: Corners, both: NDArray[np.bool_]) -> Corners:
-    """With the faces ``both`` (faces,) once more, seen from behind."""
+    """Return the corners with a back added to each face in the mask ``both`` (faces,): reversed, normals negated."""
     if not both.any():
         return corners
     order = [0, 2, 1]
@@ -408,7 +424,7 @@ def with_backs(corners: Corners, both: NDArray[np.bool_]) -> Corners:
 
 
 def joined(parts: Sequence[Corners]) -> Corners:
-    """The meshes as one; textures and bones of all count from the same list."""
+    """Return the concatenated meshes; their texture and bone indices must refer to the same lists."""
     if not parts:
         none = np.zeros((0, 3, 3), np.float32)
         return Corners(none[:, 0], np.zeros((0, 3), np.int64), none, none[..., :2], np.zeros(0, np.int64))

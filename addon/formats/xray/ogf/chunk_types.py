@@ -1,9 +1,9 @@
-"""The types of chunks: what is drawn, the skeleton, and words; each class reads and writes the body of its chunk.
+"""The chunk types of an `.ogf`: geometry, skeleton, texts. Each class reads and writes the body of its chunk.
 
-Arrays are views of the file's bytes. In a skinned vertex the position is in model space of the rest pose (version 3: in
-its bone's space); tangent and binormal are dP/du and dP/dv, not of unit length. Joint limits are stored for the physics
-engine: min(-a, -b) and max(-a, -b) of what the editor shows. Sources: the engine's ``FMesh.hpp``, ``SkeletonX.cpp``,
-``SkeletonCustom.cpp``, ``Bone.hpp`` and ``r2_loader.cpp``, the editor's ``bone.cpp``.
+Arrays are views of the file's bytes. The position of a skinned vertex is in model space of the rest pose (version 3: in
+the space of its bone); tangent and binormal are dP/du and dP/dv, not of unit length. Joint limits are stored for the
+physics engine, as min(-a, -b) and max(-a, -b) of the limits a, b that the editor shows. Sources: the engine's
+``FMesh.hpp``, ``SkeletonX.cpp``, ``SkeletonCustom.cpp``, ``Bone.hpp`` and ``r2_loader.cpp``, the editor's ``bone.cpp``.
 """
 
 from __future__ import annotations
@@ -21,16 +21,19 @@ from ....core.errors import ReadError
 from ....core.report import counted, counted_plural
 
 STATIC = 0x112
-"""Vertex format of what no bone moves: Direct3D's bits for position, normal, one texture coordinate."""
+"""Vertex format of meshes without bones: Direct3D's FVF bits for position, normal, one texture coordinate."""
 MOST_LINKS = 4
 MOST_VERTICES = 0xFFFF
 MOST_BONES = 64
-"""The engine counts bones in a mask of 64 bits."""
+"""The engine stores sets of bones as a mask of 64 bits."""
 _FRAME = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 
 
 def _skinned(links: int) -> np.dtype[np.void]:
-    """The vertex with ``links`` bones: one is a u32 at the end, several are u16 at the start; nothing is padded."""
+    """Return the vertex layout for a number of bones per vertex, without padding.
+
+    One bone is a u32 at the end; several bones are u16 at the start.
+    """
     if links == 1:
         return np.dtype([*_FRAME, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
     return np.dtype([("bones", "<u2", (links,)), *_FRAME, ("weights", "<f4", (links - 1,)), ("uv", "<f4", 2)])
@@ -40,9 +43,9 @@ SKINNED = {links: _skinned(links) for links in range(1, MOST_LINKS + 1)}
 _STATIC_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("uv", "<f4", 2)])
 _OLD_VERTEX = np.dtype([("position", "<f4", 3), ("normal", "<f4", 3), ("uv", "<f4", 2), ("bones", "<u4", (1,))])
 SHORT_FORMATS = {1: 1, 2: 2, 3: 3, 4: 4}
-"""Number of links -> vertex format of Clear Sky and Call of Pripyat."""
+"""Number of bones per vertex -> vertex format of Clear Sky and Call of Pripyat."""
 LONG_FORMATS = {1: 0x12071980, 2: 0x240E3300, 3: 0x481C6600, 4: 0x5A237F80}
-"""Number of links -> vertex format of Shadow of Chernobyl (three and four links: later engines only)."""
+"""Number of bones per vertex -> vertex format of Shadow of Chernobyl (3 and 4 bones: later engines only)."""
 VERTEX_FORMATS: dict[int, np.dtype[np.void]] = {
     STATIC: _STATIC_VERTEX,
     **{number: SKINNED[links] for formats in (SHORT_FORMATS, LONG_FORMATS) for links, number in formats.items()},
@@ -65,7 +68,12 @@ _SMALLEST_IK = 1 + 112 + 60 + 24 + 16
 
 @dataclass(slots=True, eq=False)
 class Header:
-    """``box`` (2, 3) float32 lowest and highest corner and ``sphere`` (4,) centre and radius, None in version 3."""
+    """The header of a visual.
+
+    ``box`` (2, 3) float32 lowest and highest corner; ``sphere`` (4,) float32 centre and radius. Both are None in
+    version 3,
+    which stores them in chunks of their own (`Bounds`, `Sphere`).
+    """
 
     version: int
     type: int
@@ -75,7 +83,7 @@ class Header:
 
     @classmethod
     def read(cls, reader: Reader) -> Header:
-        """Raises `ReadError` for versions other than 3 and 4."""
+        """Read the header. Raises `ReadError` for versions other than 3 and 4."""
         version = reader.u8("the model's version")
         if version not in (3, 4):
             raise reader.error(
@@ -99,7 +107,7 @@ class Header:
 
 @dataclass(slots=True, eq=False)
 class Bounds:
-    """Version 3's bounding box: ``box`` (2, 3) float32."""
+    """The bounding box of a visual of version 3: ``box`` (2, 3) float32 lowest and highest corner."""
 
     box: NDArray[np.float32]
 
@@ -113,7 +121,7 @@ class Bounds:
 
 @dataclass(slots=True, eq=False)
 class Sphere:
-    """Version 3's bounding sphere: ``sphere`` (4,) float32, centre and radius."""
+    """The bounding sphere of a visual of version 3: ``sphere`` (4,) float32 centre and radius."""
 
     sphere: NDArray[np.float32]
 
@@ -127,7 +135,7 @@ class Sphere:
 
 @dataclass(slots=True, unsafe_hash=True)
 class Texture:
-    """The texture's path without extension, and the engine's shader."""
+    """The path of the texture, without extension, and the name of the engine's shader."""
 
     texture: bytes
     shader: bytes
@@ -143,7 +151,7 @@ class Texture:
 
 @dataclass(slots=True)
 class TextureLinks:
-    """Version 3 in levels: numbers of the texture and the shader in the level's lists."""
+    """Indices of the texture and the shader in the lists of the level (version 3, levels only)."""
 
     texture: int
     shader: int
@@ -159,14 +167,14 @@ class TextureLinks:
 
 @dataclass(slots=True, eq=False)
 class Vertices:
-    """``format`` as stored; ``rows`` (vertices,) with the fields of that format (`VERTEX_FORMATS`)."""
+    """A vertex buffer: ``format`` as stored; ``rows`` (vertices,) with the fields of that format (`VERTEX_FORMATS`)."""
 
     format: int
     rows: NDArray[np.void]
 
     @classmethod
     def read(cls, reader: Reader, formats: Mapping[int, np.dtype[np.void]] = VERTEX_FORMATS) -> Vertices:
-        """Raises `ReadError` for a format whose layout is not known."""
+        """Read a vertex buffer. Raises `ReadError` if the layout of its format is unknown."""
         number = reader.u32("the vertex format")
         if number not in formats:
             raise reader.error(f"the vertex format {number:#x} is not known")
@@ -175,7 +183,7 @@ class Vertices:
 
     @classmethod
     def read_old(cls, reader: Reader) -> Vertices:
-        """As version 3 has them."""
+        """Read the vertex buffer of a visual of version 3. Raises `ReadError` if the layout is unknown."""
         return cls.read(reader, OLD_VERTEX_FORMATS)
 
     def write(self, writer: Writer) -> None:
@@ -185,14 +193,17 @@ class Vertices:
 
     @property
     def links(self) -> int:
-        """How many bones a vertex can follow; 0 where none moves it."""
+        """The number of bones that each vertex stores; 0 for a static mesh."""
         names = self.rows.dtype.names or ()
         return self.rows.dtype["bones"].shape[0] if "bones" in names else 0
 
 
 @dataclass(slots=True, eq=False)
 class Indices:
-    """``corners`` (3 * triangles,) uint16, clockwise seen from outside. Progressive models store several details."""
+    """Triangles: ``corners`` (3 * triangles,) uint16 vertex indices, clockwise seen from outside.
+
+    Progressive models store the triangles of several levels of detail here, see `SlidingWindows`.
+    """
 
     corners: NDArray[np.uint16]
 
@@ -208,7 +219,10 @@ class Indices:
 
 @dataclass(slots=True, eq=False)
 class SlidingWindows:
-    """Levels of detail of a progressive model: ``windows`` (details,) offset, triangles, vertices; 0 is the finest."""
+    """The levels of detail of a progressive model.
+
+    ``windows`` (levels,) of offset, triangles, vertices (`WINDOW`); the first is the finest. ``reserved`` (4,) uint32.
+    """
 
     reserved: NDArray[np.uint32]
     windows: NDArray[np.void]
@@ -227,7 +241,9 @@ class SlidingWindows:
 
 @dataclass(slots=True)
 class VertexContainer:
-    """Where the level keeps the vertices: number of the buffer, first vertex, how many."""
+    """The vertices of a visual in the level's files: index of the buffer, index of the first vertex, number of
+    vertices.
+    """
 
     buffer: int
     base: int
@@ -244,7 +260,7 @@ class VertexContainer:
 
 @dataclass(slots=True)
 class IndexContainer:
-    """Where the level keeps the indices: number of the buffer, first index, how many."""
+    """The triangles of a visual in the level's files: index of the buffer, first index in it, number of indices."""
 
     buffer: int
     base: int
@@ -261,7 +277,7 @@ class IndexContainer:
 
 @dataclass(slots=True)
 class GeometryContainer:
-    """Both of the above in one chunk."""
+    """A `VertexContainer` and an `IndexContainer` in one chunk."""
 
     vertices: VertexContainer
     indices: IndexContainer
@@ -277,7 +293,7 @@ class GeometryContainer:
 
 @dataclass(slots=True)
 class SwiContainer:
-    """Number of the sliding windows in the level's list."""
+    """Index of the sliding windows in the list of the level."""
 
     number: int
 
@@ -291,7 +307,7 @@ class SwiContainer:
 
 @dataclass(slots=True, eq=False)
 class Links:
-    """Children by their numbers in the level's list of visuals: ``visuals`` (n,) uint32."""
+    """Children as indices into the level's list of visuals: ``visuals`` (n,) uint32."""
 
     visuals: NDArray[np.uint32]
 
@@ -307,7 +323,7 @@ class Links:
 
 @dataclass(slots=True, eq=False)
 class LodFaces:
-    """The eight pictures a distant model is drawn as: ``corners`` (8, 4) of position, uv, light and sun."""
+    """The eight faces of a distant model's impostor: ``corners`` (8, 4) of position, uv, colour and sun."""
 
     corners: NDArray[np.void]
 
@@ -321,7 +337,10 @@ class LodFaces:
 
 @dataclass(slots=True, eq=False)
 class TreeShape:
-    """A tree's place and light: ``transform`` (4, 4) rows, ``scale`` and ``bias`` (5,) red, green, blue, sky, sun."""
+    """Transform and light of a tree in a level.
+
+    ``transform`` (4, 4) float32, row vectors; ``scale`` and ``bias`` (5,) float32: red, green, blue, sky, sun.
+    """
 
     transform: NDArray[np.float32]
     scale: NDArray[np.float32]
@@ -343,7 +362,7 @@ class TreeShape:
 
 @dataclass(slots=True, eq=False)
 class BoneName:
-    """A bone's name, its parent's ("" for the root), and its oriented box in the bone's own space.
+    """A bone's name, its parent's name (empty for the root), and its oriented box in the bone's own space.
 
     ``rotation`` (3, 3) rows, ``centre`` (3,), ``half_size`` (3,), all float32.
     """
@@ -362,7 +381,10 @@ class BoneName:
 
 @dataclass(slots=True, eq=False)
 class BoneNames:
-    """The bones in the order that everything else counts by."""
+    """The bones of a model. Bone indices in all other chunks refer to this order.
+    === addon/formats/xray/ogf/chunk_types.py :: (BOX, SPHERE, CYLINDER)
+    Values of `Shape.type`; 0 is no shape.
+    """
 
     bones: list[BoneName]
 
@@ -397,10 +419,13 @@ BOX, SPHERE, CYLINDER = 1, 2, 3
 
 @dataclass(slots=True, eq=False)
 class Shape:
-    """What a bone collides as. All three shapes are stored; ``type``: 0 none counts, 1 box, 2 sphere, 3 cylinder.
+    """The collision shape of a bone.
 
-    ``flags``: 1 no picking, 2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows,
-    centre, half size; ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
+    All three shapes are stored; ``type`` is the one in use: 0 none, 1 box, 2 sphere, 3 cylinder. ``flags``: 1 no
+    picking,
+    2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows, centre, half size; ``sphere``
+    (4,)
+    centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
     """
 
     type: int
@@ -424,10 +449,10 @@ class Shape:
 
 @dataclass(slots=True, eq=False)
 class Joint:
-    """How a bone is joined to its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
+    """The joint between a bone and its parent. ``type``: 0 rigid, 1 cloth, 2 joint, 3 wheel, 4 none, 5 slider.
 
-    ``limits`` (3, 4) float32, a row for x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1 breakable)
-    and ``breaking`` (2,) force and torque are None, like ``friction``, where the layout is too old to have them.
+    ``limits`` (3, 4) float32, one row for each of x, y, z: lowest, highest (radians), spring, damping. ``flags`` (1
+    breakable), ``breaking`` (2,) force and torque, and ``friction`` are None if the layout is too old to store them.
     """
 
     type: int
@@ -464,10 +489,12 @@ class Joint:
 
 @dataclass(slots=True, eq=False)
 class IkBone:
-    """A bone's physics and its rest pose.
+    """The physics and the rest pose of a bone.
 
-    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres, in the parent's space, or
-    in the model's (`IkLayout.ABSOLUTE`). ``version`` is None where the layout has none; friction comes with version 1.
+    ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres are relative to the parent,
+    in
+    the layout `IkLayout.ABSOLUTE` to the model. ``version`` is None if the layout has none; friction exists since
+    version 1.
     """
 
     material: bytes
@@ -481,7 +508,7 @@ class IkBone:
 
 
 class IkLayout(IntEnum):
-    """The three layouts, by version 3's chunk ids; version 4 (chunk 16) has the newest."""
+    """The three layouts of `IkData`, with their chunk ids in version 3; version 4 (chunk 16) uses the newest."""
 
     ABSOLUTE = 0x17
     EARLY = 0x19
@@ -490,14 +517,14 @@ class IkLayout(IntEnum):
 
 @dataclass(slots=True, eq=False)
 class IkData:
-    """One entry a bone, in the order of `BoneNames`."""
+    """Physics and rest poses: one entry per bone, in the order of `BoneNames`."""
 
     bones: list[IkBone]
     layout: IkLayout = IkLayout.VERSIONED
 
     @classmethod
     def read(cls, reader: Reader, count: int | None, layout: IkLayout) -> IkData:
-        """``count`` bones, or as many as there are bytes for where it is None."""
+        """Read ``count`` bones; if it is None, read until the chunk ends. Raises `ReadError` if it is too short."""
         if count is not None:
             reader.expect_room(count, "bones", _SMALLEST_IK)
         data = cls([], layout)
@@ -532,7 +559,7 @@ class IkData:
 
 @dataclass(slots=True)
 class UserData:
-    """Settings in the form of an ini file, lines ended by CR LF."""
+    """Settings as the text of an ini file, lines ended by CR LF."""
 
     text: bytes
 
@@ -545,15 +572,17 @@ class UserData:
 
 
 DESCRIPTION_FIELDS = ("source", "tool", "exported", "creator", "created", "modifier", "modified")
-"""In the file's order."""
+"""The fields of `Description` in the order of the file."""
 _TIMES = ("exported", "created", "modified")
 
 
 @dataclass(slots=True)
 class Description:
-    """Where the model came from. Times are seconds since 1970, of ``time_size`` bytes (4; 8 in later 64-bit builds).
+    """Source file, authors and times of a model.
 
-    Mods that protect their models break this chunk: the fields it is too short for are None.
+    Times are seconds since 1970, stored in ``time_size`` bytes (4; 8 in later 64-bit builds). Mods that protect their
+    models
+    damage this chunk: fields beyond its end are None.
     """
 
     source: bytes | None = None
@@ -567,12 +596,14 @@ class Description:
 
     @property
     def complete(self) -> bool:
-        """Whether every field is there."""
+        """Whether no field is missing."""
         return self.modified is not None
 
     @classmethod
     def read(cls, reader: Reader) -> Description:
-        """With the size of times that makes the chunk end where it should; the short one where none does."""
+        """Read the description with times of 4 or 8 bytes, whichever makes the fields fill the chunk exactly; else of 4
+        bytes.
+        """
         start = reader.position
         for size in (4, 8):
             found = cls._read(reader, size)
@@ -609,7 +640,7 @@ class Description:
 
 @dataclass(slots=True)
 class MotionReferences:
-    """Names of motion files as Shadow of Chernobyl has them: one string with commas. Without suffix, usually."""
+    """Names of motion files as Shadow of Chernobyl stores them: one string with commas. Usually without file suffix."""
 
     names: list[bytes]
 
@@ -623,7 +654,7 @@ class MotionReferences:
 
 @dataclass(slots=True)
 class MotionReferences2:
-    r"""Names of motion files as the later games have them: a list, which may hold a mask such as ``actors\*.omf``."""
+    r"""Names of motion files as the later games store them: a list. A name may be a mask such as ``actors\*.omf``."""
 
     names: list[bytes]
 
@@ -641,7 +672,7 @@ class MotionReferences2:
 
 @dataclass(slots=True)
 class LodPath:
-    """The model that stands in at a distance; ``line_end`` as the file ends the path."""
+    """The path of the model shown at a distance; ``line_end`` are the bytes that end the path in the file."""
 
     path: bytes
     line_end: bytes = b"\r\n"

@@ -1,7 +1,7 @@
-"""The `.ogf` file as a whole: bytes <-> `Ogf`, chunk by chunk.
+"""Read and write `.ogf` files: bytes <-> `Ogf`, chunk by chunk.
 
-A body that does not read as what its id promises is kept as bytes and reported, so that one broken chunk does not cost
-the model; only a file without a readable header is refused.
+A chunk whose body cannot be read as its id promises is kept as bytes and reported, so that one broken chunk does not
+make the whole model unreadable. Only a file without a readable header is refused.
 """
 
 from __future__ import annotations
@@ -48,7 +48,9 @@ _NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was cop
 
 @dataclass(slots=True)
 class _Context:
-    """What reading a chunk may have to know of the visual around it."""
+    """What the reader of a chunk needs to know of the visual that contains it; ``bones`` is their number, None if
+    unknown.
+    """
 
     report: Report
     file: str
@@ -92,7 +94,7 @@ def _read_description(reader: Reader, context: _Context) -> Description:
 
 
 def _read_lod(reader: Reader, context: _Context) -> Ogf | LodPath:
-    """Either a path or a whole visual, which begins with its header's chunk id."""
+    """Read the distant model: a whole visual if the bytes begin with the id of a header chunk, else a path."""
     if reader.remaining >= 4 and bytes(reader.data[reader.position : reader.position + 4]) == b"\1\0\0\0":
         return read_visual(reader, context.report)
     return LodPath.read(reader)
@@ -154,7 +156,7 @@ _KINDS: dict[int, dict[int, Read]] = {
         0x1D: _plain(MotionReferences.read),
     },
 }
-"""Version -> chunk id -> how its body is read."""
+"""Version -> chunk id -> reader of its body."""
 
 _BONE_NAMES = 13
 
@@ -162,7 +164,7 @@ starts_like = starts_like_chunks(HEADER)
 
 
 def read(data: bytes, file: str, report: Report) -> Ogf:
-    """The document of an `.ogf`. Raises `ReadError` where there is no readable header."""
+    """Read the document of an `.ogf`. Raises `ReadError` if there is no readable header."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -175,12 +177,12 @@ def read(data: bytes, file: str, report: Report) -> Ogf:
 
 
 def _is_descent_texture(data: bytes) -> bool:
-    """Descent 3's pictures begin with: length of an id, no colour map, a type of 121 to 127."""
+    """Return whether the bytes begin like a Descent 3 texture: length of an id, no colour map, a type of 121 to 127."""
     return len(data) > 20 and data[1] == 0 and 121 <= data[2] <= 127
 
 
 def read_visual(reader: Reader, report: Report) -> Ogf:
-    """A visual from the bytes that are left in ``reader``. Raises `ReadError` where there is no readable header."""
+    """Read a visual from the remaining bytes of ``reader``. Raises `ReadError` if there is no readable header."""
     run = read_chunks(reader, report)
     headers = (chunk for chunk in run.chunks if chunk.plain_id == HEADER and len(chunk.body))
     first = next(headers, None)
@@ -195,7 +197,7 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
     header = Header.read(open_chunk(first, reader))
     context = _Context(report, reader.file, header.version)
     document = Ogf([Section(chunk) for chunk in run.chunks], run.tail, reader.file)
-    # Physics is counted by the names, which may come later in the file.
+    # Reading physics needs the number of bone names, whose chunk may come later in the file.
     for wanted in (True, False):
         for section in document.sections:
             if (section.chunk.plain_id == _BONE_NAMES) == wanted:
@@ -206,7 +208,7 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
 
 
 def _read_section(section: Section[Value], parent: Reader, context: _Context, read_value: Read | None) -> None:
-    """Fill in what the chunk means, or report that it stays bytes."""
+    """Read the value and the tail of a section, or report that its chunk is kept as bytes."""
     body = open_chunk(section.chunk, parent)
     if not body.remaining:
         return
@@ -219,24 +221,28 @@ def _read_section(section: Section[Value], parent: Reader, context: _Context, re
         context.report.warn(f"not readable, kept unchanged: {wrong.problem}", body.chunk)
         return
     section.tail = body.rest()
-    if not isinstance(section.value, Ogf | Children | FastPath | MotionLibrary | Parameters):  # these say it themselves
+    if not isinstance(
+        section.value, Ogf | Children | FastPath | MotionLibrary | Parameters
+    ):  # they report it themselves
         warn_not_finite(context.report, f"{_subject(section.value)}, chunk {body.chunk}", section.value)
     if len(section.tail):
         context.report.warn(f"{counted(len(section.tail), 'extra byte')}; kept", body.chunk)
 
 
 def _subject(value: Value) -> str:
-    """What a chunk holds, as users know it: ``bone names`` of `BoneNames`."""
+    """Return the name of a value's type in words: ``bone names`` for `BoneNames`."""
     return re.sub(r"(?<=[a-z])(?=[A-Z0-9])", " ", type(value).__name__).lower()
 
 
 def write(document: Ogf) -> bytes:
-    """The file's bytes, from the typed values; only motions' tracks are kept runs of bytes."""
+    """Return the file's bytes, written from the typed values; only tracks of motions are copied as stored runs of
+    bytes.
+    """
     return _write_sections(document, recompose=False)
 
 
 def recompose(document: Ogf) -> bytes:
-    """The file's bytes with every track of embedded motions written from its typed fields as well."""
+    """Return the file's bytes with the tracks of embedded motions written from their typed fields as well."""
     return _write_sections(document, recompose=True)
 
 
@@ -264,7 +270,7 @@ def _body(value: Value, recompose: bool) -> bytes:
 
 
 def raw_size(document: Ogf | Children | FastPath) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     return len(document.tail) + sum(_raw_size(section) for section in document.sections)
 
 

@@ -1,9 +1,9 @@
-"""What an `.ogf` says: a visual as a run of chunks, each typed where its kind is known, in the file's own order.
+"""The document of an `.ogf`: a visual as a list of chunks in the file's own order, typed if their kind is known.
 
-A model is a tree: a skeleton or a hierarchy holds children, each a whole visual of its own with one texture, one vertex
-buffer and one index buffer. Known from the engine's ``FMesh.hpp``, ``SkeletonCustom.cpp`` and ``SkeletonX.cpp`` and the
-editor's ``ExportSkeleton.cpp``; version 3 (builds 1098 to 1865) from one real file and the tools for old builds.
-Not known: version 3's child references (5), progressive data (9) and full-float motions (0xE); they stay bytes.
+A model is a tree: a skeleton or a hierarchy has children, each a complete visual with one texture, one vertex buffer
+and one index buffer. Sources: the engine's ``FMesh.hpp``, ``SkeletonCustom.cpp`` and ``SkeletonX.cpp`` and the editor's
+``ExportSkeleton.cpp``; version 3 (builds 1098 to 1865) from one real file and the tools for old builds. Unknown, and
+kept as bytes, are child references (5), progressive data (9) and full-float motions (0xE) of version 3.
 """
 
 from __future__ import annotations
@@ -43,12 +43,12 @@ from .chunk_types import (
 )
 
 HEADER = 1
-"""The chunk that makes a visual."""
+"""Id of the header chunk, which every visual must have."""
 CHILDREN_3, CHILDREN_4 = 0x11, 0x09
 
 
 class VisualType(IntEnum):
-    """What the engine makes of a visual of version 4."""
+    """The type of a visual of version 4, which selects the engine's class for it."""
 
     NORMAL = 0
     HIERARCHY = 1
@@ -66,7 +66,7 @@ class VisualType(IntEnum):
 
 
 class OldVisualType(IntEnum):
-    """What the builds before 2004 made of a visual of version 3."""
+    """The type of a visual of version 3, in builds before 2004."""
 
     NORMAL = 0
     HIERARCHY = 1
@@ -85,7 +85,7 @@ class OldVisualType(IntEnum):
 
 @dataclass(slots=True)
 class Children:
-    """Visuals 0 .. n-1, each a chunk: ``sections`` whose values are `Ogf`, and what lies behind the last."""
+    """The children of a visual: ``sections`` 0 to n-1, whose values are `Ogf`, and the bytes after the last chunk."""
 
     sections: list[Section[Value]]
     tail: Bytes = b""
@@ -93,7 +93,7 @@ class Children:
 
 @dataclass(slots=True)
 class FastPath:
-    """Chunk 22: where the positions-only copy of a level's geometry lies (a container, perhaps sliding windows)."""
+    """Chunk 22: the positions-only copy of a level's geometry, as a container and perhaps sliding windows."""
 
     sections: list[Section[Value]]
     tail: Bytes = b""
@@ -101,7 +101,7 @@ class FastPath:
 
 @dataclass(slots=True)
 class Ogf:
-    """A visual: its chunks in order. ``file`` is the name it was read under."""
+    """A visual: its chunks in the file's order. ``file`` is the name of the file it was read from."""
 
     sections: list[Section[Value]]
     tail: Bytes = b""
@@ -109,28 +109,30 @@ class Ogf:
 
     @property
     def header(self) -> Header:
-        """The header, which reading made sure of."""
+        """The header; `read` refuses a visual without one."""
         header = self.first(Header)
         assert header is not None  # noqa: S101 - `read` refuses a visual without one
         return header
 
     def first(self, kind: type[Wanted]) -> Wanted | None:
-        """The first value of a kind, which is the one the engine takes; None where there is none."""
+        """Return the first value of a type, which is the one the engine uses; None if there is none."""
         return next((section.value for section in self.sections if isinstance(section.value, kind)), None)
 
     @property
     def children(self) -> list[Ogf]:
-        """The visuals inside, in file order; those that could not be read are not among them."""
+        """The child visuals in the file's order, without those that could not be read."""
         children = self.first(Children)
         return [s.value for s in children.sections if isinstance(s.value, Ogf)] if children else []
 
     @property
     def name(self) -> str:
-        """The file's name without folder and suffix."""
+        """The name of the file without folder and suffix."""
         return PurePath(self.file.replace("\\", "/")).stem
 
     def replaced(self, old: Value, new: Value | None) -> Ogf:
-        """The same visual with one value changed for another, or its chunk left out."""
+        """Return a copy of the visual with the value ``old`` replaced by ``new``, or without its chunk if ``new`` is
+        None.
+        """
         sections = []
         for section in self.sections:
             if section.value is not old:
@@ -169,7 +171,7 @@ Value = (
     | Parameters
     | Ogf
 )
-"""Everything a chunk can mean."""
+"""The types of all known chunks."""
 Wanted = TypeVar(
     "Wanted",
     Header,
@@ -196,14 +198,17 @@ Wanted = TypeVar(
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A visual with geometry of its own; ``path`` leads to it by child numbers, () is the model itself."""
+    """A visual with geometry of its own; ``path`` are the child indices that lead to it, () for the model itself."""
 
     path: tuple[int, ...]
     visual: Ogf
 
 
 def parts(document: Ogf) -> Iterator[Part]:
-    """The visuals of the tree that hold a vertex buffer or point to one, in file order."""
+    """Yield the visuals that contain no children, in the file's order.
+
+    They have vertices of their own, or refer to those of the level.
+    """
     yield from _parts(document, ())
 
 
@@ -218,7 +223,10 @@ def _parts(visual: Ogf, path: tuple[int, ...]) -> Iterator[Part]:
 
 
 def with_parts(document: Ogf, changed: dict[tuple[int, ...], Ogf]) -> Ogf:
-    """The same tree with other visuals at these paths; everything else is shared with the old one."""
+    """Return the same tree with other visuals at these paths; all others are shared with ``document``.
+
+    Raises `KeyError` if there is no visual at a path.
+    """
     if not changed:
         return document
     if () in changed:
@@ -237,13 +245,13 @@ def with_parts(document: Ogf, changed: dict[tuple[int, ...], Ogf]) -> Ogf:
 
 
 def motion_set_of(document: Ogf) -> MotionSet | None:
-    """The motions of a model, or None where it has none (or only one of the two chunks)."""
+    """Return the motions of a model; None if it lacks one of the two chunks, or both."""
     library, parameters = document.first(MotionLibrary), document.first(Parameters)
     return MotionSet(library, parameters) if library is not None and parameters is not None else None
 
 
 def with_motion_set(document: Ogf, changed: MotionSet) -> Ogf:
-    """The same model with other motions in the place of its own; `motion_set_of` must have found some."""
+    """Return the same model with its motions replaced. Raises `KeyError` if `motion_set_of` finds none in it."""
     old = motion_set_of(document)
     if old is None:
         raise KeyError(document.name)

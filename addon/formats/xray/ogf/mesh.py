@@ -1,12 +1,14 @@
-"""A model's meshes as `Mesh` and back: full detail, Blender's axes, every child one mesh.
+"""Decode the meshes of a model into `Mesh`, and encode them: the finest level of detail, Blender's axes, a mesh per
+child.
 
-A progressive model stores its triangles once for every level of detail; the first sliding window is the finest. The
-last of three or four weights is what the others leave of 1; two links store the weight of the second; an unused slot
-repeats the first bone. Version 3 stores vertices in the space of their bone.
+A progressive model stores its triangles once for every level of detail; the first sliding window is the finest. With
+three or four bones per vertex, the last weight is 1 minus the stored ones; with two, the stored weight is that of the
+second bone; an unused slot repeats the first bone. Version 3 stores vertices in the space of their bone.
 
-Encoding keeps the bytes of every field of every vertex that still means what the base says. Edited vertices are written
-in the format they had. If vertices were added or removed, the buffer is written again in the smallest format that holds
-their bones. New triangles cost a progressive model its levels of detail: it becomes a plain one.
+Encoding keeps the bytes of every vertex field that was not edited. Edited vertices keep their format if it has room for
+their bones. If vertices were added or removed, the buffer is written again in the smallest format that holds their
+bones. If triangles change, or vertices were added or removed, a progressive model loses its levels of detail and
+becomes a plain one.
 """
 
 from __future__ import annotations
@@ -57,15 +59,16 @@ _PLAIN_TYPES: dict[int, dict[int, int]] = {
         OldVisualType.SKINNED_PROGRESSIVE: OldVisualType.SKINNED_STRIP,
     },
 }
-"""Version -> what a progressive visual becomes without its levels of detail."""
+"""Version -> type of a progressive visual -> its type without levels of detail."""
 
 
 @dataclass(frozen=True)
 class Settings:
     """How meshes are compared and written.
 
-    ``normal_step``: by how much a component of an unedited normal may differ, as Blender keeps custom normals in 16
-    bits. ``most_links`` bones a vertex may follow: 4, or 2 for Shadow of Chernobyl's engine.
+    ``normal_step``: largest difference in a component of an unedited normal, since Blender stores custom normals with
+    16
+    bits. ``most_links``: largest number of bones per vertex: 4, or 2 for the engine of Shadow of Chernobyl.
     """
 
     normal_step: float = 0.0
@@ -73,21 +76,25 @@ class Settings:
 
 
 def bone_labels(document: Ogf) -> list[str]:
-    """The names of the model's bones, none for a model without."""
+    """Return the names of the model's bones, an empty list for a model without bones."""
     listed = document.first(BoneNames)
     return [bone.label for bone in listed.bones] if listed else []
 
 
 def rest_of(document: Ogf) -> Floats | None:
-    """(bones, 4, 4) what takes version 3's vertices from their bone's space to the model's; None for version 4."""
+    """Return (bones, 4, 4) matrices from each bone's space to model space, or None for version 4 or a model without
+    bones.
+
+    Input is in the file's axes, output in Blender's. Only version 3 stores vertices in the space of their bone.
+    """
     if document.header.version != 3 or document.first(BoneNames) is None:
         return None
-    # The file's own axes in, Blender's out: the bone's mirror is undone first.
+    # From the file's own axes to Blender's: z is mirrored first.
     return decode_skeleton(document, Report()).rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0])
 
 
 def mesh_parts(document: Ogf) -> list[Part]:
-    """The visuals that hold vertices and indices themselves."""
+    """Return the visuals that contain vertices and indices themselves."""
     return [
         part
         for part in parts(document)
@@ -96,14 +103,14 @@ def mesh_parts(document: Ogf) -> list[Part]:
 
 
 def part_name(document: Ogf, part: Part) -> str:
-    """``model``, or ``model_02`` for its third child."""
+    """Return the name of a part's mesh: ``model``, or ``model_02`` for its third child."""
     return "_".join([document.name, *(f"{number:02}" for number in part.path)])
 
 
 def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
-    """A mesh for each of `mesh_parts`, in that order; the others are reported.
+    """Return a mesh for each of `mesh_parts`, in that order, and report the parts that are left out.
 
-    Groups are the model's bones in the file's order, so that a group's index is the bone's number.
+    The vertex groups are the model's bones in the file's order, so the index of a group is the index of its bone.
     """
     bones = bone_labels(document)
     rest = rest_of(document)
@@ -114,7 +121,10 @@ def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
 
 @np.errstate(over="ignore", invalid="ignore")  # bounds of broken files
 def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None = None) -> tuple[Ogf, Changes]:
-    """The base with these meshes, one for each of its `mesh_parts`, in that order. Raises `WriteError`."""
+    """Return ``base`` with these meshes, one for each of its `mesh_parts` in that order, and what changed.
+
+    Raises `WriteError` if the number of meshes differs, or for a mesh that the game cannot load.
+    """
     held = mesh_parts(base)
     if len(meshes) != len(held):
         raise WriteError(
@@ -148,10 +158,10 @@ def _report_missing(document: Ogf, held: set[tuple[int, ...]], report: Report) -
         report.warn(f"a mesh is left out: {where}", part_name(document, part))
 
 
-# Damaged files hold numbers whose sums overflow; they stay what they are.
+# Damaged files hold numbers whose sums overflow; they are kept as they are.
 @np.errstate(over="ignore", invalid="ignore")
 def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, rest: Floats | None = None) -> Mesh:
-    """One visual's geometry; ``rest`` as `rest_of` gives it."""
+    """Return the geometry of one visual of `mesh_parts`; ``rest`` is the result of `rest_of`."""
     vertices, indices = visual.first(Vertices), visual.first(Indices)
     assert vertices is not None  # noqa: S101 - `mesh_parts` chose it for that
     assert indices is not None  # noqa: S101 - likewise
@@ -186,10 +196,11 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
 def encode_mesh(
     mesh: Mesh, base: Ogf, bones: Sequence[str], *, rest: Floats | None = None, settings: Settings | None = None
 ) -> tuple[Ogf, Changes]:
-    """The base visual with the mesh's geometry and material, and what of it changed.
+    """Return the ``base`` visual with the mesh's geometry and material, and what changed.
 
-    ``bones`` are the model's, by number; ``rest`` as `mesh.rest_of` gives it for version 3. Raises `WriteError` for
-    what the game cannot take.
+    ``bones`` are the names of the model's bones by index; ``rest`` is the result of `rest_of`. Raises `WriteError` for
+    a
+    mesh that the game cannot load.
     """
     settings = settings or Settings()
     old = decode_mesh(base, mesh.name, bones, Report(), rest)
@@ -217,7 +228,7 @@ def encode_mesh(
 
 
 def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, report: Report) -> NDArray[np.uint16]:
-    """The corners of the finest detail, whole triangles only."""
+    """Return the corners of the finest level of detail, whole triangles only."""
     corners = indices.corners
     if windows is not None and len(windows.windows):
         finest = windows.windows[0]
@@ -240,7 +251,10 @@ def _to_model(
 
 
 def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Report) -> VertexWeights:
-    """Weights of equal bones added up; what is not above zero, or of a bone that does not exist, is left out."""
+    """Return the weights, those of equal bones added up.
+
+    Weights that are not above zero, infinite ones, and those of missing bones are left out; the last are reported.
+    """
     bones, weights = weight_slots(vertices)
     unknown = (bones >= bone_count) & (weights > 0)
     if unknown.any():
@@ -252,7 +266,10 @@ def decode_weights(vertices: Vertices, bone_count: int, name: str, report: Repor
 
 
 def weight_slots(vertices: Vertices) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """(vertices, links) bones and weights, those of equal bones added up in the first slot that names them."""
+    """Return bones and weights, both (vertices, links).
+
+    Weights of equal bones are added up in the first slot with that bone; the later slots get weight 0.
+    """
     rows, links = vertices.rows, vertices.links
     bones = rows["bones"].astype(np.int64)
     weights = np.ones((len(rows), links), np.float32)
@@ -271,7 +288,7 @@ def weight_slots(vertices: Vertices) -> tuple[NDArray[np.int64], NDArray[np.floa
 
 
 def material_of(texture: Texture) -> Material:
-    """The texture's last name part names the material."""
+    """Return a material named after the last part of the texture's path, or after the shader if the path is empty."""
     path, shader = names.decode(texture.texture), names.decode(texture.shader)
     return Material(path.replace("/", "\\").rpartition("\\")[2] or shader, path, shader)
 
@@ -281,7 +298,7 @@ def material_of(texture: Texture) -> Material:
 
 @dataclass
 class _Touched:
-    """(vertices,) which of a vertex's fields are no longer the base's."""
+    """Masks (vertices,): which fields of each vertex differ from the base."""
 
     positions: NDArray[np.bool_]
     normals: NDArray[np.bool_]
@@ -322,7 +339,7 @@ def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) ->
 
 
 def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
-    """Refuse NaN and infinite numbers in what is edited; the file's own may be written back."""
+    """Raise `WriteError` for NaN or infinite values in edited fields; unedited ones of the file may be written back."""
     masks = {"positions": touched.positions, "normals": touched.normals, "uvs": touched.uvs}
     fresh = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
@@ -372,7 +389,7 @@ def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
 
 @dataclass(frozen=True)
 class _Edit:
-    """What `_encode_vertices` works from; ``recount`` where vertices were added or removed."""
+    """The input of `_encode_vertices`; ``recount`` is true if vertices were added or removed."""
 
     mesh: Mesh
     touched: _Touched
@@ -405,7 +422,7 @@ def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
 def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slots:
     pulls = surface.influences(edit.mesh, edit.bones)
     most = 1 if edit.rest is not None else edit.settings.most_links
-    # What the base has room for is never cut down.
+    # Vertices keep at least as many bones as the base has room for.
     found = surface.slots(pulls, max(most, 0 if edit.recount else base.links), edit.mesh.name)
     name = edit.mesh.name
     changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in pulls.left_out]
@@ -416,7 +433,7 @@ def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slot
 
 
 def _format_for(base: Vertices, found: surface.Slots | None, touched: _Touched, recount: bool) -> int:
-    """The base's format while it has room, else the smallest of its family that has."""
+    """Return the base's vertex format if it has room for the bones, else the smallest of its family that has."""
     if found is None:
         return base.format
     needed = int(found.links.max() if recount else found.links[touched.weights].max())
@@ -427,7 +444,7 @@ def _format_for(base: Vertices, found: surface.Slots | None, touched: _Touched, 
 
 
 def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: Floats | None) -> None:
-    """Positions, normals, texture coordinates and what follows from them, where they changed."""
+    """Write edited positions, normals and texture coordinates into ``rows``, and the tangents computed from them."""
     positions, triangles = space.xray_points(mesh.positions), space.xray_triangles(mesh.triangles)
     moved, rotated = touched.positions, touched.normals
     if mesh.normals is not None:
@@ -437,7 +454,7 @@ def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: 
     if mesh.uvs is not None:
         rows["uv"][touched.uvs] = space.xray_uvs(mesh.uvs)[touched.uvs]
     if rest is not None and "bones" in (rows.dtype.names or ()):
-        # A vertex in its bone's space moves when it changes bones.
+        # In the space of its bone a vertex has another position after it was assigned to another bone.
         moved = moved | touched.weights
         rotated = rotated | touched.weights
         back = affine.inverse(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
@@ -468,7 +485,7 @@ def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
 
 
 def _bounds_of(document: Ogf) -> surface.Hull:
-    """As the file has them: in the header, in version 3 in chunks of their own."""
+    """Return the bounds that the file stores: in the header, in version 3 in chunks of their own."""
     header, box, sphere = document.header, document.first(Bounds), document.first(Sphere)
     return surface.Hull(
         header.box if header.box is not None else box.box if box is not None else None,
@@ -477,7 +494,7 @@ def _bounds_of(document: Ogf) -> surface.Hull:
 
 
 def _refitted_bounds(base: Ogf, before: NDArray[np.float32], after: NDArray[np.float32]) -> surface.Hull:
-    """Bounds for points (n, 3) in Blender's axes that were ``before``; NaN and infinite ones do not count."""
+    """Return bounds for edited points (n, 3) in Blender's axes; NaN and infinite points do not count."""
     old, new = (space.xray_points(points[np.isfinite(points).all(axis=1)]) for points in (before, after))
     if not len(new):
         return _bounds_of(base)
@@ -500,7 +517,10 @@ def _with_bounds(document: Ogf, fitted: surface.Hull) -> Ogf:
 
 
 def _refitted(document: Ogf, base: Ogf) -> Ogf:
-    """The model, and hierarchies inside it, with bounds around their children's; ``base`` before the edit."""
+    """Return the model with its bounds, and those of hierarchies inside it, fitted to the bounds of their children.
+
+    ``base`` is the model before the edit.
+    """
     holder, held = document.first(Children), base.first(Children)
     pairs = zip(holder.sections, held.sections, strict=True) if holder and held else ()
     fitted: dict[tuple[int, ...], Ogf] = {
@@ -521,7 +541,12 @@ def _refitted(document: Ogf, base: Ogf) -> Ogf:
 
 
 def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[np.float32]:
-    """(n, 3) the points of a model, or the corners of its parts' boxes where vertices do not lie in its space."""
+    """Return (n, 3) points that the bounds must enclose: the model's vertices, or the corners of its children's boxes.
+
+    The corners are for version 3 (no box in the header), whose vertices may be in the space of their bones, and for
+    models
+    without readable vertices.
+    """
     found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
     if found and document.header.box is not None:
         points: NDArray[np.float32] = np.concatenate([vertices.rows["position"] for vertices in found])

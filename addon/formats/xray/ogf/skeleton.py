@@ -1,8 +1,8 @@
-"""A model's bones as a `Skeleton` and back.
+"""Decode a model's bones into a `Skeleton`, and encode them.
 
-The rest pose is the bind pose of the inverse kinematics chunk. The engine resolves parents by name, without case, and
-refuses a model that has not exactly one root; a model it would refuse is imported with a warning where the bones still
-make a tree, so that it can be repaired.
+The rest pose is the bind pose of the inverse kinematics chunk. The engine finds parents by name, without case, and
+refuses a model that has not exactly one root. A model that it would refuse is imported with a warning if its bones
+still form a tree, so that it can be repaired.
 """
 
 from __future__ import annotations
@@ -28,15 +28,19 @@ Floats = NDArray[np.float64]
 NEW_BONE_MATERIAL = b"default_object"
 NEW_BONE_MASS = 10.0
 FARTHEST = 1e9
-"""Metres (or radians) of a rest pose that is still shown: Blender squares coordinates in 32 bits."""
+"""Numbers of a rest pose (metres or radians) from this size on are shown as 0.
+
+Blender squares coordinates in 32 bits.
+"""
 
 
 # Damaged files hold NaN and infinite values; they are reported.
 @np.errstate(invalid="ignore")
 def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
-    """The bones in the file's order, names as the file has them.
+    """Return the bones in the file's order, with names as stored.
 
-    Raises `ReadError` where there are no bones, two of one name, or parents that form a cycle.
+    Raises `ReadError` if there are no bones or no rest poses for them, two bones have the same name, or parents form a
+    cycle.
     """
     bone_names, physics = _chunks(document)
     labels = [bone.label for bone in bone_names.bones]
@@ -99,7 +103,10 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
 
 
 def _cycle(parents: NDArray[np.int32]) -> list[int]:
-    """The bones of one cycle, which must exist: from every bone walk further than any chain is long."""
+    """Return the bones of one cycle, which must exist.
+
+    After as many steps to the parent as there are bones, only bones of cycles are left.
+    """
     here = np.arange(len(parents))
     for _ in range(len(parents)):
         here = np.where(here >= 0, parents[here], -1)
@@ -111,7 +118,9 @@ def _cycle(parents: NDArray[np.int32]) -> list[int]:
 
 
 def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
-    """Rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; zero where not usable."""
+    """Return rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; unusable numbers
+    become 0.
+    """
     angles = np.array([bone.rotation for bone in physics.bones], np.float64)
     offsets = np.array([bone.offset for bone in physics.bones], np.float64)
     angles, offsets = (np.where(_usable(numbers), numbers, 0.0) for numbers in (angles, offsets))
@@ -119,13 +128,13 @@ def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
 
 
 def _usable(numbers: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
-    """Which numbers a rest pose can be shown with: finite, and small enough that 64 of them in a chain can be drawn."""
+    """Return which numbers of a rest pose Blender can show: finite, and small enough for a chain of 64 bones."""
     result: NDArray[np.bool_] = np.abs(numbers) < FARTHEST
     return result
 
 
 def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
-    """Parent-local rest pose."""
+    """Return rotations (bones, 4) and translations (bones, 3) of the rest pose relative to the parent."""
     rotations, offsets = _stored_pose(physics)
     if physics.layout != IkLayout.ABSOLUTE:
         return rotations, offsets
@@ -135,7 +144,7 @@ def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
 
 
 def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
-    """The rest pose in the space of the root's parent."""
+    """Return rotations (bones, 4) and translations (bones, 3) of the rest pose in the space of the root's parent."""
     rotations, offsets = skeleton.rest_rotation.copy(), skeleton.rest_translation.copy()
     for bone in parents_first(skeleton.parents):
         parent = skeleton.parents[bone]
@@ -147,10 +156,13 @@ def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
 
 @np.errstate(invalid="ignore")
 def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
-    """The base with the skeleton's bones: what still means what the base says keeps its bytes, field by field.
+    """Return ``base`` with the skeleton's bones, and what changed; unedited fields keep their bytes.
 
-    Bones are matched by name without case. New ones get a box of no size and no collision shape. Vertices keep
-    following their bones when the order changes. Raises `WriteError` for what the game cannot take.
+    Bones are matched by name without case. New ones get a box of size zero and no collision shape. Bone indices of
+    vertices
+    are adjusted if the order of the bones changes. Raises `WriteError` for a skeleton that the game cannot load,
+    vertices of
+    removed bones, and changed bones in a model that contains its motions.
     """
     bone_names, physics = _chunks(base)
     same_tree = _same_tree(skeleton, base, bone_names)
@@ -170,7 +182,9 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
 
 
 def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
-    """Whether names and parents are the base's: such a file stays as it is, even if the game could not load it."""
+    """Return whether names and parents equal those of the base, which may be written even if the game could not load
+    it.
+    """
     labels = [bone.label for bone in bone_names.bones]
     return (
         len(labels) == len(skeleton.bones)
@@ -180,7 +194,11 @@ def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
 
 
 def check_skeleton(skeleton: Skeleton) -> None:
-    """Raises `WriteError` for what the game cannot take: too many bones, two of one name, several roots, a cycle."""
+    """Raise `WriteError` for a skeleton that the game cannot load.
+
+    That is: no bones or too many, no name, two bones with the same name, a missing parent, a cycle, not exactly one
+    root.
+    """
     count = len(skeleton.bones)
     if not 0 < count <= MOST_BONES:
         raise WriteError(
@@ -210,7 +228,7 @@ def check_skeleton(skeleton: Skeleton) -> None:
 
 
 def check_rest(skeleton: Skeleton) -> None:
-    """Raises `WriteError` for a rest pose with NaN or infinite values."""
+    """Raise `WriteError` for a rest pose with NaN or infinite values."""
     numbers = np.concatenate([skeleton.rest_rotation, skeleton.rest_translation], axis=1)
     if not np.isfinite(numbers).all():
         broken = skeleton.bones[int(np.flatnonzero(~np.isfinite(numbers).all(axis=1))[0])]
@@ -218,7 +236,7 @@ def check_rest(skeleton: Skeleton) -> None:
 
 
 def _encode_names(skeleton: Skeleton, bone_names: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
-    """The chunk of names, with the old entry of every bone that still exists."""
+    """Return the chunk of names, with the old entry of every bone that still exists."""
     bones = []
     for bone, parent, source in zip(skeleton.bones, skeleton.parents, origin, strict=True):
         parent_name = skeleton.bones[parent] if parent >= 0 else ""
@@ -244,12 +262,15 @@ def _encode_names(skeleton: Skeleton, bone_names: BoneNames, origin: list[int], 
 
 
 def _stored_name(name: str) -> bytes:
-    """As the engine's own tools write it: lower case, code page 1251."""
+    """Return the name as the engine's own tools write it: lower case, code page 1251."""
     return names.encode(name.lower())
 
 
 def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes: Changes) -> Ogf:
-    """Vertices follow bones by number: give them the new ones. Refuses what a new order would break."""
+    """Return the model with the bone indices of its vertices adjusted to the new order of bones.
+
+    Raises `WriteError` if the model contains its motions, or if vertices refer to removed bones.
+    """
     if document.first(MotionLibrary) is not None:
         raise WriteError(
             "bones were added, removed or reordered, and the model contains its motions",
@@ -288,7 +309,7 @@ def _new_numbers(
 
 
 def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], changes: Changes) -> IkData:
-    """The chunk of rest poses; the old one itself where nothing changed."""
+    """Return the chunk of rest poses and physics; the old object if nothing changed."""
     absolute = physics.layout == IkLayout.ABSOLUTE
     rotations, offsets = _absolute(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
     old_rotations, old_offsets = _stored_pose(physics)
@@ -323,7 +344,7 @@ def _new_bone(physics: IkData, angles: NDArray[np.float32], metres: NDArray[np.f
 
 
 def new_entry(layout: IkLayout = IkLayout.VERSIONED) -> IkBone:
-    """A bone as the SDK makes it, at its parent: no shape, a rigid joint; with what the layout has room for."""
+    """Return a bone as the SDK makes it, at its parent: no shape, a rigid joint, and the fields that the layout has."""
     zero = np.zeros(3, np.float32)
     box = np.concatenate([np.eye(3, dtype=np.float32).ravel(), zero, zero])
     shape = Shape(0, 0, box, np.zeros(4, np.float32), np.zeros(8, np.float32))

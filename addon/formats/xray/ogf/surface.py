@@ -1,7 +1,7 @@
-"""What vertices that are written again need: normals, tangent frames, bounds and the bones they follow.
+"""Compute the derived data of vertices: normals, tangents and binormals, bounds, and bone weights in slots.
 
 Positions and normals are in the file's axes (X-Ray's, triangles clockwise seen from outside, v downwards). A vertex
-follows up to four bones, stored heaviest first.
+has up to four bones, the one with the largest weight first.
 """
 
 from __future__ import annotations
@@ -20,44 +20,51 @@ from ....core.polygons import row_groups
 
 Floats = NDArray[np.float64]
 CREASE = 0.27
-"""Cosine of the angle from which neighbouring triangles have tangents of their own.
+"""An edge is a crease if the tangents or binormals of its triangles have a dot product below this (absolute value).
 
-Between 0.2709 and 0.2802 the SDK's models have both.
+Fitted to models of the SDK: between 0.2709 and 0.2802 it splits some edges and some not.
 """
 
 
 def unit(vectors: Floats) -> Floats:
-    """Unit vectors; zero stays zero."""
+    """Return unit vectors; zero vectors stay zero."""
     length = np.linalg.norm(vectors, axis=-1, keepdims=True)
     result: Floats = np.divide(vectors, length, out=np.zeros_like(vectors), where=length > 0)
     return result
 
 
 def _directions(normals: Floats) -> Floats:
-    """Unit normals; up (y) for those that have no direction."""
+    """Return unit normals; up (y) for normals of length zero."""
     directions = unit(normals)
     directions[~directions.any(axis=-1)] = (0.0, 1.0, 0.0)
     return directions
 
 
 def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
-    """(count, 3) sums of a triangle's vector (triangles, 3) over the vertices of its corners (triangles, 3)."""
+    """Return (count, 3): for each vertex the sum of the vectors ``values`` (triangles, 3) of its triangles.
+
+    ``corners`` (triangles, 3) are vertex indices.
+    """
     flat = corners.ravel()
     return np.stack([np.bincount(flat, np.repeat(values[:, axis], 3), count) for axis in range(3)], axis=-1)
 
 
 def vertex_normals(positions: NDArray[np.float32], triangles: NDArray[np.int32]) -> Floats:
-    """Unit normals (vertices, 3): the triangles' outward normals, weighted by area; up (y) where there are none."""
+    """Return unit normals (vertices, 3): sums of the triangles' outward normals, weighted by area; up (y) if the sum is
+    zero.
+    """
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
     return _directions(_summed(np.cross(b - a, c - a), triangles, len(positions)))
 
 
 def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Tangents and binormals, both (vertices, 3), as the SDK writes them.
+    """Return tangents and binormals, both (vertices, 3), as the SDK writes them.
 
-    Every triangle's dP/du and dP/dv, brought to unit length, are summed at its corners and brought to unit length
-    again. They are not made perpendicular to the normal, and 0 where the texture has no extent. Found in the bytes: of
-    the models that the SDK exported, all frames but a few in a thousand are these sums.
+    The unit vectors of dP/du and dP/dv of each triangle are summed at its vertices, and the sums brought to unit
+    length.
+    They are not made perpendicular to the normal, and are 0 if the triangle has no area in the texture. Found in the
+    bytes:
+    in models that the SDK exported, all but a few in a thousand tangents are these sums.
     """
     frames = _face_frames(positions, uvs, triangles)
     tangents, binormals = (unit(_summed(along, triangles, len(positions))) for along in frames)
@@ -67,39 +74,41 @@ def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
 def tangent_frames(
     positions: NDArray[np.float32], normals: NDArray[Any], uvs: NDArray[np.float32], triangles: NDArray[np.int32]
 ) -> tuple[Floats, Floats]:
-    """`tangent_sums` of unit length everywhere.
+    """Return `tangent_sums` with unit length everywhere, both (vertices, 3).
 
-    Where the texture has no extent the tangent is any perpendicular of the normal, and the binormal the perpendicular
-    of both.
+    Where the sums are zero, the tangent is any perpendicular of the normal, and the binormal is perpendicular to both.
     """
     normals = _directions(normals.astype(np.float64))
     tangents, binormals = tangent_sums(positions, uvs, triangles)
-    # The axis a normal leans to least is never parallel to it.
+    # The axis of a normal's smallest component is never parallel to it.
     axis = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
     tangents = np.where(tangents.any(axis=1, keepdims=True), tangents, unit(np.cross(axis, normals)))
     binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, unit(np.cross(normals, tangents)))
-    # A tangent may lie along the normal: it is then perpendicular to any other axis.
+    # A tangent may be parallel to the normal: then use the perpendicular of the tangent and the axis.
     binormals = np.where(binormals.any(axis=1, keepdims=True), binormals, unit(np.cross(axis, tangents)))
     return tangents, binormals
 
 
 def _face_frames(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> tuple[Floats, Floats]:
-    """Every triangle's dP/du and dP/dv (triangles, 3) as unit vectors; 0 without extent."""
+    """Return dP/du and dP/dv of each triangle, both (triangles, 3), as unit vectors; 0 without area in the texture."""
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
     ua, ub, uc = (uvs[triangles[:, corner]].astype(np.float64) for corner in range(3))
     p, q, du, dv = b - a, c - a, ub - ua, uc - ua
-    # Only the directions count, so the determinant's sign is all that is needed of it.
+    # Only directions matter, so the sign of the determinant is enough.
     side = np.sign(du[:, :1] * dv[:, 1:] - du[:, 1:] * dv[:, :1])
     tangents, binormals = p * dv[:, 1:] - q * du[:, 1:], q * du[:, :1] - p * dv[:, :1]
     return unit(tangents) * side, unit(binormals) * side
 
 
 def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.bool_]:
-    """(triangles, 3) which corners get a vertex of their own because tangents or binormals turn there.
+    """Return (triangles, 3): which corners get a vertex of their own because the tangents differ across an edge.
 
-    As the SDK's mesh mender does it: along an edge where they turn by more than `CREASE` the first of both triangles
-    leaves, with its two corners of that edge, and then shares no edge any more. First every triangle's edge 0 is looked
-    at, then edge 1, then 2. Turning round, as mirrored textures do, is no crease. Found in the bytes.
+    Works like the mesh mender of the SDK. At an edge where tangents or binormals differ by more than `CREASE` allows,
+    the
+    first of the two triangles gets own vertices for its two corners of that edge, and no longer shares any other edge.
+    Edge
+    0 of all triangles is tested first, then edge 1, then edge 2. Opposite directions, as in mirrored textures, are no
+    crease. Found in the bytes.
     """
     first, second = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
     edge = row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
@@ -124,8 +133,9 @@ def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArr
 
 @dataclass(frozen=True, eq=False)
 class Hull:
-    """``box`` (2, 3) float32 lowest and highest corner, ``sphere`` (4,) float32 centre and radius; None where a file
-    has none.
+    """Bounds: ``box`` (2, 3) float32 lowest and highest corner, ``sphere`` (4,) float32 centre and radius.
+
+    Each is None if the file has none.
     """
 
     box: NDArray[np.float32] | None
@@ -133,14 +143,18 @@ class Hull:
 
 
 def bounds(positions: NDArray[np.float32]) -> Hull:
-    """The box around points, and the sphere about its middle, the radius rounded outwards."""
+    """Return the box around points and the sphere around them with the box's centre, its radius rounded up."""
     box = np.stack([positions.min(axis=0), positions.max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
     return Hull(box, np.append(centre, _rounded_up(_radius(centre, positions))))
 
 
 def joint_bounds(parts: Sequence[Hull]) -> Hull:
-    """The box around the boxes of children, which must have one, and a sphere around their spheres or the box."""
+    """Return the box around the boxes of children, and a sphere around their spheres or around the box if that is
+    smaller.
+
+    Every child must have a box.
+    """
     boxes = np.array([part.box for part in parts])
     found = (
         part.sphere if part.sphere is not None else bounds(box).sphere for part, box in zip(parts, boxes, strict=True)
@@ -154,24 +168,26 @@ def joint_bounds(parts: Sequence[Hull]) -> Hull:
 
 
 def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[np.float32]) -> Hull:
-    """Bounds after an edit: ``wanted``, but of ``old`` what still encloses ``points`` (n, 3) stays.
+    """Return bounds after an edit: ``wanted``, or the ``old`` box or sphere where it may stay.
 
-    A sphere stays whenever it does: tools fit spheres in many ways. A box is exact in nearly every file and follows the
-    points; one that was larger than ``wanted_before`` asks for stays.
+    The old sphere stays if it encloses ``points`` (n, 3), since tools fit spheres in many ways. The box follows the
+    points,
+    since nearly all files store it exactly; an old box that differed from ``wanted_before`` stays while it encloses
+    them.
     """
     box, sphere = wanted.box, wanted.sphere
     if old.box is not None and wanted_before.box is not None and wanted.box is not None:
         loose = not _same(old.box, wanted_before.box) and (points >= old.box[0]).all() and (points <= old.box[1]).all()
         if loose or _same(old.box, wanted.box):
             box = old.box
-    # Tools round radii to nearest: a millionth outside is inside.
+    # Tools round radii to nearest, so points may be outside by a millionth of the radius.
     if old.sphere is not None and _radius(old.sphere[:3], points) <= old.sphere[3] * (1 + 1e-6):
         sphere = old.sphere
     return Hull(box, sphere)
 
 
 def _same(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
-    """Whether boxes differ by rounding alone, which is that of their largest number."""
+    """Return whether two boxes differ by rounding alone, measured at their largest coordinate."""
     size = np.abs(one).max(initial=0.0)
     return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
 
@@ -190,9 +206,9 @@ def _rounded_up(radius: float) -> np.float32:
 
 @dataclass(frozen=True)
 class Influences:
-    """Which bone pulls which vertex how much.
+    """Bone weights as a sparse table.
 
-    ``keys`` (n,) = vertex * bone count + bone, ascending, no two equal; ``weights`` (n,).
+    ``keys`` (n,) = vertex * bone_count + bone, ascending and distinct; ``weights`` (n,).
     """
 
     keys: NDArray[np.int64]
@@ -200,11 +216,14 @@ class Influences:
     vertex_count: int
     bone_count: int
     left_out: tuple[str, ...] = ()
-    """Groups that hold weights but are no bones of the model."""
+    """Names of groups with weights that are not bones of the model."""
 
 
 def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
-    """The mesh's weights by bone number, names compared without case. Raises `WriteError` for unusable weights."""
+    """Return the mesh's weights by bone index, names compared without case.
+
+    Raises `WriteError` if a weight is NaN or infinite.
+    """
     count = max(len(bones), 1)
     if mesh.weights is None:
         return Influences(np.zeros(0, np.int64), np.zeros(0), len(mesh.positions), count)
@@ -224,7 +243,7 @@ def influences(mesh: Mesh | PolygonMesh, bones: Sequence[str]) -> Influences:
 
 
 def changed_vertices(new: Influences, old: Influences) -> NDArray[np.bool_]:
-    """(vertices,) whose bones or weights differ by more than Blender's own rounding."""
+    """Return (vertices,): whether a vertex's bones or weights differ by more than Blender's own rounding."""
     keys = np.union1d(new.keys, old.keys)
     both = []
     for side in (new, old):
@@ -239,10 +258,12 @@ def changed_vertices(new: Influences, old: Influences) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Slots:
-    """``bones`` and ``weights`` (vertices, most links), heaviest first, weights of a vertex summing to 1.
+    """Bone slots of vertices: ``bones`` and ``weights`` (vertices, most links), largest weight first, with sum 1 per
+    vertex.
 
-    A slot that is not used repeats the first bone with weight 0. ``links`` (vertices,) how many are used, ``trimmed``
-    how many vertices had more than there is room for.
+    An unused slot repeats the first bone with weight 0. ``links`` (vertices,) is the number of used slots; ``trimmed``
+    the
+    number of vertices that had more bones than slots.
     """
 
     bones: NDArray[np.int64]
@@ -252,7 +273,7 @@ class Slots:
 
 
 def slots(pulls: Influences, most: int, name: str) -> Slots:
-    """The ``most`` heaviest bones of every vertex. Raises `WriteError` where a vertex follows none."""
+    """Return the ``most`` bones with the largest weights of each vertex. Raises `WriteError` if one has no bone."""
     vertex, bone = np.divmod(pulls.keys, pulls.bone_count)
     counts = np.bincount(vertex, minlength=pulls.vertex_count)
     if not counts.all():
@@ -277,11 +298,11 @@ def slots(pulls: Influences, most: int, name: str) -> Slots:
 
 
 def store(rows: NDArray[np.void], which: NDArray[np.bool_], found: Slots) -> None:
-    """Write bones and weights into the vertices ``which`` of ``rows``, whose layout has room for their links."""
+    """Write bones and weights into the vertices ``which`` of ``rows``, whose layout must have room for their bones."""
     links = rows.dtype["bones"].shape[0]
     rows["bones"][which] = found.bones[which, :links]
     if links == 2:
-        # A single bone is written twice; the second one's weight is then 1.
+        # A single bone is written into both slots, with weight 1 for the second.
         second = np.where(found.links == 1, 1.0, found.weights[:, 1])
         rows["weights"][which, 0] = second[which]
     elif links > 2:

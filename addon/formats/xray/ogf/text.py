@@ -1,6 +1,6 @@
-"""An `.ogf` in words: a summary, a complete dump, what differs between two, and what the game's engine refuses.
+"""Text output for an `.ogf`: a summary, a complete dump, the differences of two files, and what the engine refuses.
 
-What it refuses is known from ``SkeletonCustom.cpp`` and ``FMesh.cpp``; motions inside have rules of their own
+The refusals are known from ``SkeletonCustom.cpp`` and ``FMesh.cpp``. Motions inside have rules of their own
 (`omf.edit`).
 """
 
@@ -35,14 +35,14 @@ from .document import Children, FastPath, Ogf, OldVisualType, Value, VisualType,
 from .skeleton import decode_skeleton
 
 _WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
-"""Kinds of chunks whose class name is not the word for it."""
+"""Chunk types whose class name is not the word shown for them."""
 _UNSAID = ("bones", "names", "rows")
-"""Fields that the kind's word already says."""
+"""Names of fields that are not shown, because the word for the chunk type already names the content."""
 _SKELETONS = (VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID)
 
 
 def type_name(header: Header) -> str:
-    """``skeleton animated``; a number where it is not known."""
+    """Return the name of a visual's type, such as ``skeleton animated``; ``type 99`` if it is unknown."""
     kinds = VisualType if header.version == 4 else OldVisualType
     try:
         return kinds(header.type).name.lower().replace("_", " ")
@@ -51,7 +51,7 @@ def type_name(header: Header) -> str:
 
 
 def describe(document: Ogf) -> list[str]:
-    """A few lines for people."""
+    """Return a summary in a few lines."""
     header = document.header
     listed = document.first(BoneNames)
     lines = [f"version {header.version}, {type_name(header)}, {len(listed.bones) if listed else 0} bones"]
@@ -90,7 +90,7 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
 
 
 def dump(document: Ogf) -> Iterator[str]:
-    """Everything, a value or a row of numbers a line. Equal texts are equal bytes."""
+    """Yield the complete content, one value or row of numbers per line. Files with equal dumps have equal bytes."""
     yield from _dump_run(document, document, "")
 
 
@@ -113,7 +113,7 @@ def _word(section: Section[Value]) -> str:
 
 
 def kind_word(kind: type) -> str:
-    """``sliding windows`` for `SlidingWindows`."""
+    """Return the word shown for a chunk type: ``sliding windows`` for `SlidingWindows`."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)
     return _WORDS.get(kind, spaced.strip())
 
@@ -142,12 +142,12 @@ def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[
 
 
 def differences(first: Ogf, second: Ogf) -> Iterator[str]:
-    """What differs, by chunk, child, bone and field."""
+    """Yield the differences of two models by chunk, child, bone and field."""
     yield from _run_differences("", first, second)
 
 
 def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
-    """Of two visuals, or two runs of children."""
+    """Yield the differences of two visuals, or of two lists of children."""
 
     def place(section: Section[Value]) -> str:
         return _place(section, path)
@@ -198,7 +198,7 @@ def _labels(model: Any) -> list[str]:
 def _motion_differences(
     place: str, a: MotionLibrary | Parameters, b: MotionLibrary | Parameters, model: Ogf, other: Ogf
 ) -> Iterator[str]:
-    """Keys and parameters are told together, with the motions' chunk."""
+    """Yield the differences of motions and of their parameters, all at the chunk of the motions."""
     sets = []
     for visual in (model, other):
         library, parameters = visual.first(MotionLibrary), visual.first(Parameters)
@@ -228,7 +228,7 @@ def _label(entry: Any, number: int, labels: list[str]) -> str:
 
 
 def problems(document: Ogf) -> Iterator[str]:
-    """A sentence for each problem; motions inside have rules of their own (`omf.edit`)."""
+    """Yield a sentence for each problem that the engine would refuse; for motions inside see `omf.edit`."""
     bones = document.first(BoneNames)
     if bones is not None or (document.header.version == 4 and document.header.type in _SKELETONS):
         yield from _skeleton_problems(document, bones)
