@@ -1,8 +1,8 @@
-"""The container of nearly every X-Ray file: ``u32 id, u32 size, size bytes``, nested at will.
+"""The container of nearly every X-Ray file: ``u32 id, u32 size, size bytes``, nested to any depth.
 
-Known from the engine's ``FS.h`` / ``FS.cpp``. The engine looks chunks up by id, so order is free, the first match
-counts, and a chunk of size 0 is absent. Bit 31 of an id announces a compressed body (`lzhuf`), but some mods set it on
-plain bodies, and declared sizes lie in broken files: both are kept as they are, used as far as they go, and reported.
+Source: the engine's ``FS.h`` / ``FS.cpp``. The engine finds chunks by id, so order is free, the first chunk of an id is
+used, and a chunk of size 0 counts as absent. Bit 31 of an id marks a compressed body (`lzhuf`), but some mods set it on
+plain bodies, and broken files declare wrong sizes: both are kept as stored, read as far as possible, and reported.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
 DEEPEST = 32
-"""Levels of nesting that are followed. Real files have four; the limit keeps a hostile one off the end of the stack."""
+"""Largest depth of nesting that is read. Real files have four levels; the limit protects the stack from hostile files.
+"""
 
 _HEADER = struct.Struct("<II")
 
@@ -29,10 +30,11 @@ Value = TypeVar("Value")
 
 @dataclass(slots=True)
 class Chunk:
-    """One chunk as the file has it.
+    """One chunk as stored in the file.
 
-    ``id`` with bit 31 as stored; ``body`` the plain bytes; ``offset`` of the stored body in the file; ``packed`` the
-    stored bytes where they really were compressed; ``declared`` the size the file claims where that is not the truth.
+    ``id`` with bit 31 as stored; ``body`` the uncompressed bytes; ``offset`` of the stored body in the file; ``packed``
+    the
+    stored bytes if they really were compressed; ``declared`` the size that the file declares, if it is wrong.
     """
 
     id: int
@@ -43,32 +45,32 @@ class Chunk:
 
     @property
     def plain_id(self) -> int:
-        """The id without the bit that announces compression."""
+        """The id without the bit that marks compression."""
         return self.id & ~COMPRESSED
 
 
 @dataclass(slots=True)
 class ChunkRun:
-    """The chunks of a file or of a chunk's body, and the bytes behind the last one (broken files only)."""
+    """The chunks of a file or of a chunk's body, and the bytes after the last one (broken files only)."""
 
     chunks: list[Chunk]
     tail: Bytes = b""
 
     def first(self, identifier: int) -> Chunk | None:
-        """The chunk the engine finds under an id, which is the first; None where there is none."""
+        """Return the first chunk with an id, which is the one the engine uses; None if there is none."""
         return next((chunk for chunk in self.chunks if chunk.plain_id == identifier), None)
 
     def others(self, identifiers: Iterable[int]) -> list[Chunk]:
-        """The chunks that are not the first of any of these ids."""
+        """Return the chunks that are not the first of any of these ids."""
         known = [id(chunk) for chunk in map(self.first, identifiers) if chunk is not None]
         return [chunk for chunk in self.chunks if id(chunk) not in known]
 
 
 @dataclass(slots=True)
 class Section(Generic[Value]):
-    """A chunk and what its body means; ``value`` None where that is not known and the bytes are kept.
+    """A chunk and the value of its body; ``value`` is None if it is unknown and the bytes are kept.
 
-    ``tail`` holds the bytes behind a value that ends before its chunk does (broken files only).
+    ``tail`` holds the bytes after a value that ends before its chunk does (broken files only).
     """
 
     chunk: Chunk
@@ -77,15 +79,16 @@ class Section(Generic[Value]):
 
 
 def chunk_path(parent: str, identifier: int) -> str:
-    """The path shown in messages: ``0xE/0x3``."""
+    """Return the path of a chunk as messages show it: ``0xE/0x3``."""
     return f"{parent}/0x{identifier:X}" if parent else f"0x{identifier:X}"
 
 
 def read_chunks(reader: Reader, report: Report) -> ChunkRun:
-    """Split what is left of ``reader`` into chunks; views only, nothing is copied unless it was compressed.
+    """Split the remaining bytes of ``reader`` into chunks. Bodies are views; only compressed ones are copied.
 
-    A size that runs past the end is clamped and reported; bytes too few for a header are kept as the tail. Raises
-    `ReadError` where the nesting is too deep or the first header is not one.
+    A size beyond the end is clamped and reported; bytes too few for a header are kept as the tail. Raises `ReadError`
+    if
+    the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
     """
     if reader.chunk.count("/") >= DEEPEST:
         raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or malicious")
@@ -123,7 +126,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
 def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
     place = f"{chunk_path(reader.chunk, chunk.id)} at {chunk.offset}"
     if any(int(number, 16) & COMPRESSED for number in reader.chunk.split("/") if number):
-        # Every level multiplies what the bytes unpack to: a hundred bytes could claim all memory.
+        # Every level of compression multiplies the size: a hundred bytes could fill all memory.
         report.warn("marked as compressed inside a compressed chunk, which no game writes; read as uncompressed", place)
         return
     try:
@@ -139,15 +142,17 @@ def _unpack_body(chunk: Chunk, reader: Reader, report: Report) -> None:
 
 
 def open_chunk(chunk: Chunk, parent: Reader) -> Reader:
-    """A reader over a chunk's plain body, placed in the file for messages."""
+    """Return a reader of a chunk's plain body, with the path and offset for messages."""
     start = chunk.offset if chunk.packed is None else 0
     return Reader(chunk.body, parent.file, chunk_path(parent.chunk, chunk.id), start)
 
 
 def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> Value | None:
-    """The value of a chunk that ``reader`` was opened on, NaN and infinite values reported.
+    """Return the value of a chunk that ``reader`` was opened on; NaN and infinite values are reported.
 
-    None, reported, if the bytes are not what they should be, or more than that: then the chunk stays bytes.
+    If the bytes cannot be read with ``known``, or some are left over, that is reported and the result is None: the
+    chunk is
+    then kept as bytes.
     """
     try:
         value = known(reader)
@@ -162,7 +167,7 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
 
 
 def write_chunks(run: ChunkRun) -> bytes:
-    """The bytes of a run of chunks, claims of wrong sizes and tail included."""
+    """Return the bytes of the chunks, including wrong sizes that were declared, and the tail."""
     return b"".join([*_pieces(run.chunks), run.tail])
 
 
@@ -174,7 +179,7 @@ def _pieces(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
 
 
 def chunk_heading(chunk: Chunk) -> str:
-    """One line for a dump: the id, and what is unusual about how the body is stored."""
+    """Return the first line of a chunk in a dump: its id, a wrong declared size, the bytes of a compressed body."""
     claim = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
     packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
     return f"chunk {chunk.id:#x}{claim}{packed}"
@@ -183,7 +188,7 @@ def chunk_heading(chunk: Chunk) -> str:
 def section_lines(
     sections: Sequence[Section[Value]], tail: Bytes, lines: Callable[[Chunk, Value], Iterable[str]]
 ) -> Iterator[str]:
-    """A dump of chunks: a heading for each, and under it ``lines`` of its value, or its bytes; then the ``tail``."""
+    """Yield a dump of chunks: for each a heading and ``lines`` of its value, or its bytes; then the ``tail``."""
     for section in sections:
         yield chunk_heading(section.chunk)
         if section.value is None:
@@ -195,7 +200,7 @@ def section_lines(
 
 
 class SectionRun(Protocol):
-    """Whatever consists of chunks in a row."""
+    """Any object that consists of a list of chunks."""
 
     @property
     def sections(self) -> Sequence[Section[Any]]:
@@ -203,7 +208,7 @@ class SectionRun(Protocol):
 
     @property
     def tail(self) -> Bytes:
-        """What is behind the last one."""
+        """The bytes after the last chunk."""
 
 
 def section_differences(
@@ -213,9 +218,9 @@ def section_differences(
     place: Callable[[Any], str],
     differences: Callable[[Any, Any], Iterable[str]],
 ) -> Iterator[str]:
-    """What differs between two runs of chunks, paired by id, repeated ones in order.
+    """Yield the differences between two lists of chunks, paired by id, chunks with the same id in order.
 
-    ``place`` names a section; ``differences`` says what differs between the two of a pair.
+    ``place`` returns the name of a section; ``differences`` the differences of a pair.
     """
     ones, others = _by_id(one.sections), _by_id(other.sections)
     yield from (f"{path}{place(section)} is only in the first" for key, section in ones.items() if key not in others)
@@ -240,12 +245,14 @@ def _by_id(sections: Iterable[Section[Any]]) -> dict[tuple[int, int], Section[An
 
 
 def listed(chunks: Sequence[Chunk]) -> str:
-    """The ids of the first few chunks, for the refusal of a file that lacks another one."""
+    """Return the ids of the first six chunks as text, for the refusal of a file that lacks another one."""
     return ", ".join(f"{chunk.id:#x}" for chunk in chunks[:6]) or "none"
 
 
 def with_body(chunk: Chunk, body: bytes) -> Chunk:
-    """The chunk holding ``body``: packing and a wrong size are kept only where the body is still the old one."""
+    """Return the chunk with ``body``. If that differs from the old body, it is stored uncompressed and with its true
+    size.
+    """
     if body == chunk.body:
         return chunk
     identifier = chunk.id if chunk.packed is None else chunk.plain_id
@@ -253,7 +260,9 @@ def with_body(chunk: Chunk, body: bytes) -> Chunk:
 
 
 def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes]) -> ChunkRun:
-    """The same run with other bodies in the first chunk of each of these ids; everything else, and the order, stays."""
+    """Return the same chunks with other bodies for the first chunk of each of these ids; order and all other chunks
+    stay.
+    """
     changed = {id(run.first(identifier)): body for identifier, body in bodies.items()}
     return ChunkRun(
         [with_body(chunk, changed[id(chunk)]) if id(chunk) in changed else chunk for chunk in run.chunks], run.tail
@@ -261,12 +270,12 @@ def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes]) -> ChunkRun:
 
 
 def stored_size(chunk: Chunk) -> int:
-    """How many bytes of the file its body takes."""
+    """Return the number of bytes that the chunk's body has in the file."""
     return len(chunk.body if chunk.packed is None else chunk.packed)
 
 
 def starts_like_chunks(*identifiers: int) -> Callable[[bytes], bool]:
-    """A test whether a file's first bytes are the header of one of these chunks (bit 31 aside)."""
+    """Return a function that tells whether a file begins with the header of one of these chunks, bit 31 ignored."""
 
     def test(head: bytes) -> bool:
         return len(head) >= _HEADER.size and (_HEADER.unpack_from(head)[0] & ~COMPRESSED) in identifiers

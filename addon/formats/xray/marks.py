@@ -1,7 +1,7 @@
-"""Marks: named rows of time intervals in a motion, such as the moments a foot is on the ground.
+"""Marks: named lists of time intervals in a motion, for example the times when a foot is on the ground.
 
-Known from the engine's ``SkeletonMotions.cpp``; `.omf` since parameters version 4 and the editor's motions since
-version 7 have them in the same bytes: the name ends in a line break, not in a zero.
+Source: the engine's ``SkeletonMotions.cpp``. An `.omf` since parameters version 4, and editor motions since version 7,
+store them with the same bytes: a name ends with a line break instead of a zero.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ...core.report import Report, counted
 from ...core.text import rows
 
 SWALLOWED = (10, 13)
-"""After a mark's name the engine skips every byte of these values, also when they begin the number of intervals."""
+"""After a mark's name the engine skips every byte of these values, even if they are part of the number of intervals."""
 SMALLEST = 5
-"""Bytes of the shortest mark."""
+"""Size of the shortest mark in bytes."""
 
 
 @dataclass(slots=True)
 class Mark:
-    """A named row of time intervals: ``intervals`` (n, 2) float32 seconds; ``line_end`` as the file ends the name."""
+    """A named list of time intervals: ``intervals`` (n, 2) float32 seconds; ``line_end`` ends the name in the file."""
 
     name: bytes
     intervals: NDArray[np.float32]
@@ -40,7 +40,9 @@ class Mark:
 
 
 def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
-    """A motion's marks, their number first. Raises `ReadError`."""
+    """Read the number of a motion's marks, and the marks. Raises `ReadError` if a name does not end or bytes are
+    missing.
+    """
     count = reader.u32("a motion's number of marks")
     reader.expect_room(count, "entries", SMALLEST)
     return [_read_mark(reader, report, motion) for _ in range(count)]
@@ -61,7 +63,7 @@ def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
 
 
 def write_marks(writer: Writer, marks: list[Mark]) -> None:
-    """A motion's marks, their number first."""
+    """Write the number of a motion's marks, and the marks."""
     writer.u32(len(marks))
     for mark in marks:
         writer.raw(mark.name + mark.line_end)
@@ -70,13 +72,13 @@ def write_marks(writer: Writer, marks: list[Mark]) -> None:
 
 
 def decode_marks(marks: list[Mark]) -> list[Marker]:
-    """The marks as an animator has them."""
+    """Return the marks as `Marker`: names as text, intervals as float64."""
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         return [Marker(mark.label, mark.intervals.astype(np.float64)) for mark in marks]
 
 
 def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
-    """The marks of a motion; those that still say the same keep their bytes. Raises `WriteError`."""
+    """Return the marks of a motion; unedited ones keep their bytes. Raises `WriteError` if a name cannot be encoded."""
     marks = []
     for place, marker in enumerate(markers):
         old = base[place] if place < len(base) else None
@@ -91,7 +93,7 @@ def encode_marks(markers: list[Marker], base: list[Mark]) -> list[Mark]:
 
 
 def mark_differences(ones: list[Mark], others: list[Mark]) -> Iterator[str]:
-    """What differs between the marks of two motions: names and numbers of intervals, then interval by interval."""
+    """Yield the differences between the marks of two motions: names and numbers of intervals, then each interval."""
     texts = [
         ", ".join(f"{mark.label} ({counted(len(mark.intervals), 'interval')})" for mark in marks) or "none"
         for marks in (ones, others)
