@@ -1,6 +1,9 @@
-"""What of a skeleton gets controls beside its limbs, found by names and head positions alone.
+"""Torso, necks, fingers and twist bones of a skeleton, found by bone names and head positions alone.
 
-Heads are (bones, 3) in the armature's space, metres, z up.
+They get controls of their own in a control rig, in addition to the limbs. Heads are (bones, 3) in the armature's space,
+metres, z up.
+=== addon/core/control_parts.py :: BENT, THUMB_BENT
+Sines of the smallest bends of a finger and a thumb at rest that are taken as the direction in which they curl.
 """
 
 from __future__ import annotations
@@ -19,15 +22,19 @@ Floats = NDArray[np.float64]
 BENT, THUMB_BENT = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
 """From this bend on, the joints of a finger at rest say about which axis it curls."""
 ALIKE = np.cos(np.radians(45.0))
-"""Cosine between the axis that a finger's own joints say and that of its knuckles: below it the knuckles are right."""
+"""Cosine of the largest angle between the curl axis from a finger's own joints and that from the line of knuckles;
+beyond it the knuckles are trusted.
+"""
 IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
-"""What names of bones say that lie along a limb beside its joints."""
+"""Names of twist and roll bones, which are inside a limb but are not joints of it."""
 _THUMB = re.compile(r"thumb|finger_?0$", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
 class Torso:
-    """The bone that carries the legs, the first bone of the spine above it, and the spine from there, upwards."""
+    """The bone that carries the legs, the first spine bone above it, and the whole spine from there upwards, as bone
+    indices.
+    """
 
     pelvis: int
     waist: int
@@ -35,13 +42,13 @@ class Torso:
 
     @property
     def bending(self) -> tuple[int, ...]:
-        """What of the spine bends together; one bone alone needs no control for that."""
+        """Spine bones that one control bends together; empty if there is only one."""
         return self.spine if len(self.spine) > 1 else ()
 
 
 @dataclass(frozen=True)
 class Finger:
-    """The joints of a finger outwards, the hand that it belongs to, and the axis (3,) about which it closes."""
+    """The joints of a finger from the hand outwards, its hand, and the axis (3,) about which it closes."""
 
     bones: tuple[int, ...]
     hand: int
@@ -50,7 +57,9 @@ class Finger:
 
 @dataclass(frozen=True)
 class Follower:
-    """A bone along a limb, by the bone of it that carries it and the next one behind it, whose twist it shares."""
+    """A twist bone: the limb bones where its segment starts and ends, and the share of the end bone's twist that it
+    follows.
+    """
 
     start: int
     end: int
@@ -60,7 +69,11 @@ class Follower:
 def followers_of(
     names: Sequence[str], parents: Sequence[int], heads: Floats, segments: Sequence[tuple[int, int]]
 ) -> dict[int, Follower]:
-    """Twist and roll bones by the ``segments`` of limbs that they lie along: evenly, one alone half."""
+    """Return the twist and roll bones along the ``segments`` of limbs (start bone, end bone).
+
+    The shares of several bones in a segment are spread evenly in the order from start to end; a single bone gets one
+    half.
+    """
     found: dict[int, Follower] = {}
     for start, end in segments:
         on_it = [bone for bone in range(len(names)) if IN_BETWEEN.search(names[bone])]
@@ -71,17 +84,19 @@ def followers_of(
 
 
 def _carrier(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
-    """The first bone above that is not itself in between; -1 if all are."""
+    """Return the nearest ancestor (or the bone itself) that is not a twist or roll bone; -1 if all are."""
     return next((above for above in _above(bone, parents) if not IN_BETWEEN.search(names[above])), -1)
 
 
 def leads_on(bone: int, names: Sequence[str], children: Sequence[Sequence[int]]) -> bool:
-    """Whether a bone is a joint or comes before one, and is no twist bone beside the limb."""
+    """Return whether a bone or one of its descendants is something other than a twist or roll bone."""
     return not IN_BETWEEN.search(names[bone]) or any(leads_on(below, names, children) for below in children[bone])
 
 
 def forward_of(heads: Floats, body: Body) -> Floats | None:
-    """(3,) where a body looks: across its left and upwards; None where left and right are in one place."""
+    """Return the unit vector (3,) that points to the front of a body, from its left and right side and the z axis; None
+    if both sides are at the same place or one is missing.
+    """
     sides = [np.array([side is wanted for side in body.sides]) for wanted in (Side.LEFT, Side.RIGHT)]
     if not all(side.any() for side in sides):
         return None
@@ -92,7 +107,10 @@ def forward_of(heads: Floats, body: Body) -> Floats | None:
 
 
 def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[tuple[int, ...]]:
-    """The bones of each neck upwards, its head last; a neck that carries arms would turn them, too, and is left out."""
+    """Return the bones of each neck from bottom to top, its head last.
+
+    Bones that carry arms are left out, because turning them would turn the arms too.
+    """
     main = main_children(heads, parents, body)
     arms = [bone for bone, part in enumerate(body.parts) if part is Part.ARM]
     carrying = {above for arm in arms for above in _above(arm, parents)}
@@ -113,7 +131,9 @@ def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
 
 
 def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
-    """Where the body above the legs begins; None where the legs have no bone of the spine in common."""
+    """Return the torso of a body; None if its legs have no spine bone as common ancestor, or if no spine bone above
+    that one carries arms or a head.
+    """
     legs = [bone for bone, part in enumerate(body.parts) if part is Part.LEG and body.sides[bone] is not Side.NONE]
     lines = [_above(leg, parents) for leg in legs]
     common = [bone for bone in lines[0] if all(bone in line for line in lines)] if lines else []
@@ -132,7 +152,7 @@ def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
 
 
 def _above(bone: int, parents: Sequence[int]) -> list[int]:
-    """A bone and all that it is below, from the bone up."""
+    """Return a bone and its ancestors, from the bone to the root."""
     line = []
     while bone >= 0:
         line.append(bone)
@@ -141,7 +161,7 @@ def _above(bone: int, parents: Sequence[int]) -> list[int]:
 
 
 def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Finger]:
-    """The fingers of two joints and more whose axis can be told."""
+    """Return the fingers that have at least two joints and a known axis."""
     inside = [part is Part.HAND and side is not Side.NONE for part, side in zip(body.parts, body.sides, strict=True)]
     children = [[child for child in below if inside[child]] for below in children_of(parents)]
     hands: dict[int, list[tuple[int, ...]]] = {}
@@ -162,11 +182,11 @@ def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body
 
 
 def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Floats, side: Side) -> list[Floats | None]:
-    """The axis of each finger of one hand.
+    """Return the curl axis of each finger of one hand, None if unknown. ``thumbs``: which fingers are thumbs.
 
-    Fingers close about the line of the knuckles: of a left hand from the index finger to the little one, of a right
-    hand back. The bend at rest says it more exactly where it agrees. A thumb closes as it is bent, else towards the
-    little finger.
+    Fingers close about the line through the knuckles: from the index finger to the little finger on a left hand, the
+    other way on a right hand. The bend of a finger at rest is more exact and used if it agrees with that. A thumb
+    closes in the direction in which it is bent, or else towards the little finger.
     """
     thumb = next((heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if one), None)
     knuckles = np.array([heads[line[0]] for line, one in zip(lines, thumbs, strict=True) if not one]).reshape(-1, 3)
@@ -192,7 +212,9 @@ def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Float
 
 
 def _bend(line: tuple[int, ...], heads: Floats, least: float) -> Floats | None:
-    """(3,) about which the first two segments of a finger are bent at rest."""
+    """Return the unit axis (3,) about which the first two segments of a finger are bent at rest; None if they are bent
+    by less than ``least`` (a sine).
+    """
     if len(line) < 3:
         return None
     first, second = heads[line[1]] - heads[line[0]], heads[line[2]] - heads[line[1]]

@@ -1,18 +1,20 @@
-"""The bones of a control rig, planned from a skeleton's head positions and names, and the arithmetic of its transfer.
+"""The bones of a control rig, planned from the head positions and names of a skeleton, and the math of transferring
+poses to it.
 
-Every bone of the game gets a *target*, a bone with its own axes that is a child of a control; the game's bone copies
-the target. So the control may point from joint to joint, as animators want it, while the game's bone keeps its axes:
+Every bone of the game's armature gets a *target*: a bone with the same axes that is a child of a control and that the
+game's bone copies. So the control may point from joint to joint, as animators expect, while the game's bone keeps its
+axes:
 
-    control = original · target rest⁻¹ · control rest,  hence  target = original, whatever the original does
+    control = original · target rest⁻¹ · control rest,  hence  target = original, for any original pose
 
-An arm or leg has a second solution beside that chain: two bones solved by inverse kinematics towards a goal and a
-pole. A solved chain alone cannot give back stretched, translated or twisted poses. So each of its two bones has a child
-that is keyed with what is left, ``solved⁻¹ · original``; the target of the game's bone copies it as far as the limb is
-switched to inverse kinematics. Its location is always that of the bone's own control: joints do not come apart where a
-goal is too far away, and bones whose lengths are constant stay so to the last bit.
+An arm or leg also has an inverse kinematics (IK) chain: two bones solved towards a goal and a pole. A solved chain
+alone cannot reproduce stretched, translated or twisted poses. So each of its two bones has a child that is keyed with
+the remaining difference, ``solved⁻¹ · original``; the target of the game's bone copies that child by the influence of
+the limb's IK switch. The location of the target always comes from the bone's FK control: joints do not come apart if a
+goal is out of range, and bones of constant length keep that length to the last bit.
 
-Twist bones have a second solution in the same way: a bone that is turned about the limb by a share of the angle between
-its two neighbours. What that lacks is keyed, so of the angle only what an edit changes is seen.
+Twist bones have a second solution in the same way: a bone rotated about the limb by a share of the angle between its
+two neighbours. The remaining difference is keyed, so an edit adds only the change of that angle.
 
 Matrices are (..., 4, 4) in the armature's space, metres, `p' = M p`.
 """
@@ -46,74 +48,79 @@ from .control_parts import (
 Floats = NDArray[np.float64]
 
 OPPOSITE = -0.8
-"""Cosine between bones below which one points the other way."""
+"""Cosine between the directions of two bones; below it they point in opposite directions."""
 SHORTEST = 0.01
-"""Metres a control is long at least."""
+"""Metres; the minimum length of a control."""
 STRAIGHT = 0.02
-"""Of a limb's length: a bend that is less says nothing about where its joint points."""
+"""Fraction of a limb's length. A joint nearer than this to the line from start to end of the limb gives no bend
+direction.
+"""
 POLE_DISTANCE = 1.0
-"""Distance of a pole from its joint, as a share of the limb's length."""
+"""Distance of a pole from its joint, as a fraction of the limb's length."""
 LOOK_DISTANCE = 0.4
-"""Distance of what a head looks at, as a share of the skeleton's size."""
+"""Distance of a look-at target from the head, as a fraction of the skeleton's size."""
 TRUNK = 0.12
-"""Length of a torso's and a chest's control, as a share of the same."""
+"""Length of the torso and chest controls, as a fraction of the skeleton's size."""
 
 ROUNDED = 1e-3
-"""How far products of a rotation's axes may be off for two steps to make it upright to 1e-12, as a square."""
+"""Largest element of ``I - MᵀM`` for which two iterations of `_upright` make a matrix orthogonal to 1e-12."""
 ONE_STEP = 1e-5
-"""The same for one step to do so to 1e-10."""
+"""Largest element of ``I - MᵀM`` for which one step makes it orthogonal to 1e-10."""
 
 _BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
 _NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
 
 
 class Role(Enum):
-    """What a bone of a control rig is for."""
+    """What a bone of a control rig is for. A "game bone" below is the bone that it controls."""
 
     ROOT = "root"
-    """Moves everything."""
+    """Moves the whole rig."""
     FREE = "free"
-    """Turns and moves one bone of the game, and those below it."""
+    """FK control: moves and rotates a game bone and its descendants."""
     TARGET = "target"
-    """What a bone of the game copies."""
+    """Copied by a game bone."""
     CHAIN = "chain"
-    """A bone of a limb that is solved."""
+    """Bone of a limb that inverse kinematics solves."""
     LEFT_OVER = "left over"
-    """Child of a solved bone, keyed with what its solution lacks."""
+    """Child of a solved bone, keyed with the difference between the solution and the original pose."""
     GOAL = "goal"
-    """What the end of a limb goes to."""
+    """IK control that the end of a limb follows."""
     HELD = "held"
     """Child of a goal, with the axes of the hand or foot."""
     POLE = "pole"
-    """What the joint of a limb points to."""
+    """Control that the elbow or knee points to."""
     SWING = "swing"
-    """From the start of a limb to its goal, turned towards the pole: x in the plane that the limb bends in."""
+    """From the start of a limb to its goal, rotated towards the pole: its x axis is in the plane of the bend."""
     SIDE = "side"
-    """Child of that, aside of the plane: what Blender's solver takes for the pole. However far a limb is bent, the axis
-    that it bends about points there; a point in front of the joint it would pass."""
+    """Child of the swing bone, off that plane: the pole target of Blender's IK solver. The axis about which the limb
+    bends always points there, however far the limb is bent. A bent limb could pass a pole target in front of its
+    joint.
+    """
     TORSO = "torso"
-    """Moves pelvis, spine and all above, but no goal: the centre of mass."""
+    """Centre of mass: moves pelvis, spine and everything above, but no IK goals."""
     CHEST = "chest"
     """Bends the spine."""
     FIST = "fist"
     """Curls all fingers of a hand."""
     CURL = "curl"
-    """Turns the first joint of a finger, and curls the others."""
+    """Rotates the first joint of a finger and curls the others."""
     TURNED = "turned"
-    """Turns as chests, fists and curls do."""
+    """Follows the rotation of a chest, fist or curl control."""
     LOOK = "look"
-    """What a head looks at."""
+    """Control that a head looks at."""
     AIM = "aim"
-    """A neck or head that looks there."""
+    """Neck or head that points at the look-at control."""
     GRIP = "grip"
-    """Child of the target of a hand or another joint, with the axes of the limb before it."""
+    """Child of the target of a limb's middle or end bone, with the axes of the limb segment before it."""
     WRIST = "wrist"
-    """Child of the target before that joint, posed as the grip is: its turn about its y axis is the limb's twist."""
+    """Child of the target of the bone before, posed as the grip is: its rotation about y is the twist of the segment.
+    """
     TWIST = "twist"
-    """Turned about the limb by a share of that, on the control of a twist bone."""
+    """Rotated about the limb by a share of that twist; child of the control of a twist bone."""
     SOCKET = "socket"
-    """Between a bone and a child that points the other way, across both: Blender rounds the rest pose of such a child,
-    and of everything below it, to some 1e-5.
+    """Perpendicular bone between a bone and a child that points in the opposite direction. Without it, Blender rounds
+    the rest pose of such a child and all its descendants to about 1e-5.
     """
 
 
@@ -140,22 +147,24 @@ LABELS = {
     Role.TWIST: "Twist",
     Role.SOCKET: "Socket",
 }
-"""What names of control bones begin with, before that of the game's bone."""
+"""Prefixes of the names of control bones, before the name of the game bone."""
 NEUTRAL = {Role.CHEST, Role.FIST, Role.CURL}
-"""Roles of bones that a transfer gives keys of their rest."""
+"""Roles of bones that a transfer keys with their rest pose."""
 KEYED = NEUTRAL | {
     Role.ROOT, Role.FREE, Role.CHAIN, Role.LEFT_OVER, Role.GOAL, Role.POLE, Role.SWING, Role.TORSO, Role.LOOK, Role.AIM,
 }  # fmt: skip
-"""Roles of bones that a transfer gives keys."""
+"""Roles of bones that a transfer keys."""
 HIDDEN = set(Role) - NEUTRAL - {Role.ROOT, Role.FREE, Role.GOAL, Role.POLE, Role.TORSO, Role.LOOK}
-"""Roles of bones that work by themselves."""
+"""Roles of bones that animators do not edit."""
 BETWEEN = {Role.SOCKET, Role.TURNED, Role.CURL}
-"""Roles of bones that may lie between another and what that is moved by."""
+"""Roles of bones that may be between another bone and the control that moves it."""
 
 
 @dataclass(frozen=True)
 class ControlBone:
-    """A bone to make: ``bone`` the game's that it is about and ``parent`` in the list, -1 for none."""
+    """A bone to create: its game ``bone`` (-1 for the root), ``parent`` in the list of control bones (-1 for none),
+    rest ``matrix`` (4, 4) and ``length`` in metres.
+    """
 
     name: str
     role: Role
@@ -167,7 +176,9 @@ class ControlBone:
 
 @dataclass(frozen=True)
 class Limb:
-    """An arm or leg: the game's bones, and by their places in the list of control bones what solves it."""
+    """An arm or leg: its three game bones (upper, lower, end), and the control bones that solve it (-1: not
+    planned).
+    """
 
     part: Part
     side: Side
@@ -183,9 +194,8 @@ class Limb:
 
 @dataclass(frozen=True)
 class Turn:
-    """By their places: the control ``bone`` turns by a ``share`` of what ``source`` turns by, each in its own axes.
-
-    Curls are taken about the x axis alone.
+    """The control ``bone`` copies a ``share`` of the rotation of ``source``, each in its own axes; curls only
+    about x.
     """
 
     bone: int
@@ -196,7 +206,9 @@ class Turn:
 
 @dataclass(frozen=True)
 class Look:
-    """The game's ``bones`` of a neck, its head last, and by their places what looks there, and what it looks at."""
+    """The game ``bones`` of a neck, head last; the control bones that ``aim`` them; the control ``target`` they look
+    at.
+    """
 
     bones: tuple[int, ...]
     aims: tuple[int, ...]
@@ -206,10 +218,8 @@ class Look:
 
 @dataclass(frozen=True)
 class Twist:
-    """The game's twist ``bone``, and by their places what it follows.
-
-    ``turned`` turns by a ``share`` of the angle of ``wrist``, which copies ``grip``. The bone's target copies
-    ``left_over``, its child.
+    """A game's twist ``bone``. ``turned`` rotates by a ``share`` of the twist of ``wrist``, which copies ``grip``. The
+    target of the game bone copies ``left_over``, a child of ``turned``.
     """
 
     bone: int
@@ -222,10 +232,7 @@ class Twist:
 
 @dataclass(frozen=True)
 class ControlPlan:
-    """The bones of a control rig, parents before their children.
-
-    ``frees`` and ``targets`` (game's bones,): the places of the controls of their roles in the list.
-    """
+    """A control rig: its ``bones``, parents first, and for each game bone its control in ``frees`` and ``targets``."""
 
     bones: list[ControlBone]
     frees: list[int]
@@ -239,11 +246,12 @@ class ControlPlan:
 
 @dataclass
 class _Planner:
-    """Bones that were planned so far, and of the game's bones what the plan needs.
+    """Bones planned so far, and the facts about the game bones that planning needs.
 
-    ``frames`` (4, 4) from joint to joint and ``sizes`` of their controls, ``frees`` and ``targets`` by their place in
-    ``bones``, as are ``trunk`` and ``chest``. ``fingers`` by their joints, ``followers`` are twist bones, ``fists`` by
-    hands, ``curls`` by first joints of fingers.
+    Per game bone: ``frames`` (4, 4), matrices of the controls that point from joint to joint; ``sizes``, their lengths;
+    ``frees`` and ``targets``, indices of its controls in ``bones``. ``trunk`` and ``chest`` are such indices too, as
+    are the values of ``fists`` (by hand) and ``curls`` (by first joint of a finger). ``fingers``: by each of their
+    joints; ``followers``: the twist bones.
     """
 
     names: Sequence[str]
@@ -267,7 +275,7 @@ class _Planner:
         self.frees = [-1] * len(self.names)
 
     def add(self, role: Role, bone: int, parent: int, matrix: Floats, length: float) -> int:
-        """Plan a bone; its place."""
+        """Plan a bone and return its index."""
         name = f"{LABELS[role]} {self.names[bone]}" if bone >= 0 else LABELS[role]
         if parent >= 0 and self.bones[parent].matrix[:3, 1] @ matrix[:3, 1] < OPPOSITE:
             across = matrix[:, [0, 2, 1, 3]] * np.array([1.0, 1.0, -1.0, 1.0])
@@ -276,9 +284,11 @@ class _Planner:
         return len(self.bones) - 1
 
     def above(self, bone: int) -> int:
-        """What controls of one of the game's bones are children of.
+        """Return the index of the control that is the parent of a game bone's controls: the target of the bone's
+        parent.
 
-        What twist bones follow, and the others along that limb, would go in circles with what these follow it by.
+        If that is a twist bone, the end of its segment and other twist bones use its FK control: its target follows the
+        end of the segment, so using it would be a dependency cycle.
         """
         above = self.parents[bone]
         follower = self.followers.get(above)
@@ -287,7 +297,7 @@ class _Planner:
         return self.targets[above] if above >= 0 else 0
 
     def add_bone(self, bone: int) -> None:
-        """Plan the control and the target of one of the game's bones."""
+        """Plan the controls and the target of a game bone."""
         torso, above = self.torso, self.above(bone)
         if torso is not None and bone == torso.pelvis:
             above = self.trunk = self.add(Role.TORSO, bone, above, _level(self.matrices[bone]), self._trunk_size())
@@ -307,7 +317,7 @@ class _Planner:
         self.targets[bone] = self.add(Role.TARGET, bone, over, self.matrices[bone], self.sizes[bone])
 
     def _add_curled(self, finger: Finger, bone: int, free: int) -> int:
-        """Plan what curls a joint of a finger, whose target then is a child of that."""
+        """Plan the bones that curl a joint of a finger. Returns the index of the parent of the joint's target."""
         frame, size = self.frames[bone], self.sizes[bone]
         first = finger.bones[0]
         if finger.hand not in self.fists:
@@ -327,7 +337,7 @@ class _Planner:
         return TRUNK * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
 
     def add_look(self, neck: tuple[int, ...], ahead: Floats) -> Look:
-        """Plan what a head looks at, ``ahead`` (3,) of it, and what turns it and its neck there."""
+        """Plan a look-at control, ``ahead`` (3,) of the head, and the bones that aim neck and head at it."""
         head = neck[-1]
         place = _level(self.matrices[head])
         place[:3, 3] += ahead
@@ -341,7 +351,7 @@ class _Planner:
         return Look(neck, tuple(aims), tuple(left_over), target)
 
     def add_limb(self, limb: Limb, bend: Floats) -> Limb:
-        """Plan what solves a limb that bends towards ``bend`` (3,)."""
+        """Plan the bones that solve a limb whose joint bends towards ``bend`` (3,)."""
         upper, lower, end = limb.bones
         sizes, matrices, above = self.sizes, self.matrices, self.above(upper)
         goal = self.add(Role.GOAL, end, 0, self.frames[end], sizes[end])
@@ -365,7 +375,7 @@ class _Planner:
         return Limb(limb.part, limb.side, limb.bones, (first, second), left, goal, held, pole, swing, aside)
 
     def add_twists(self) -> list[Twist]:
-        """Plan what twist bones follow, and by what."""
+        """Plan the bones that make twist bones follow the ends of their limb segments."""
         found: list[Twist] = []
         ends: dict[int, tuple[int, int]] = {}
         for bone, follower in self.followers.items():
@@ -388,9 +398,9 @@ class _Planner:
 
 
 def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths: Floats) -> ControlPlan:
-    """The control rig of a skeleton.
+    """Return the control rig of a skeleton.
 
-    ``parents`` (bones,), -1 for none; ``matrices`` (bones, 4, 4) of the rest pose; ``lengths`` (bones,).
+    ``parents`` (bones,), -1 for none; ``matrices`` (bones, 4, 4) of the rest pose; ``lengths`` (bones,) in metres.
     """
     body = body_of(names, parents)
     heads = matrices[:, :3, 3]
@@ -422,7 +432,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
 
 
 def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> list[Limb]:
-    """The arms and legs of two segments, by their three bones; others have none."""
+    """Return the arms and legs that have two segments, each with its three bones; other limbs are left out."""
     main, children = main_children(heads, parents, body), children_of(parents)
     found = []
     for bone, above in enumerate(parents):
@@ -433,13 +443,13 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
         line, at = [], bone
         while at >= 0:
             line.append(at)
-            # A collar bone may be where the upper arm is: then it leads nowhere else.
+            # A collar bone at the same place as the upper arm has no main child: try its other children.
             below = [one for one in (main[at], *children[at]) if one >= 0 and leads_on(one, names, children)]
             at = next((one for one in below if (body.parts[one], body.sides[one]) == (part, side)), -1)
         joints = [at for at in line if not IN_BETWEEN.search(names[at])]
         if part is Part.LEG:
             joints = [at for at in joints if not _BEHIND_FOOT.search(names[at])]
-            # A leg of three segments is bent twice, which two segments are not.
+            # A leg of three segments bends twice, which a chain of two bones cannot reproduce.
             if any(_NO_PLAIN_LEG.search(names[at]) for at in joints) or len(joints) != 3:
                 continue
         if len(joints) < 3:
@@ -451,9 +461,9 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
 
 
 def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Floats, body: Body) -> Floats:
-    """(3,) where the joint of a limb points: as it is bent at rest.
+    """Return the unit vector (3,) to which the joint of a limb points at rest.
 
-    Else knees point to the toes, and elbows away from them.
+    If the limb is straight, knees point towards the toes and elbows away from them.
     """
     start, joint, end = heads[list(limb.bones)]
     along = end - start
@@ -480,21 +490,23 @@ def _across(vector: Floats, along: Floats) -> Floats:
 
 
 def _level(matrix: Floats) -> Floats:
-    """A bone where another is, with the armature's axes."""
+    """Return a bone matrix at the position of ``matrix`` with the armature's axes."""
     result = np.eye(4)
     result[:3, 3] = matrix[:3, 3]
     return result
 
 
 def _hips(pelvis: Floats, waist: Floats, frame: Floats) -> Floats:
-    """The control of a pelvis: from the waist down, so that it turns beneath the spine."""
+    """Return the matrix of the pelvis control: from the waist down, so that the pelvis rotates about the waist."""
     down = pelvis - waist
     far = np.linalg.norm(down) > TOUCHING
     return _frame(waist, down if far else -frame[:3, 1], -frame[:3, 1], None)
 
 
 def _frame(head: Floats, vector: Floats, otherwise: Floats, aside: Floats | None) -> Floats:
-    """A bone from ``head`` along ``vector``; its x axis is near ``aside``, else near one of the armature's axes."""
+    """Return a bone matrix at ``head`` along ``vector`` (``otherwise`` if that has no length); x near ``aside``, if
+    given.
+    """
     along = vector if np.linalg.norm(vector) > 1e-6 else otherwise
     along = along / np.linalg.norm(along)
     near = aside if aside is not None else np.eye(3)[0 if abs(along[0]) < 0.8 else 1]
@@ -512,10 +524,11 @@ def _frame(head: Floats, vector: Floats, otherwise: Floats, aside: Floats | None
 class Controls:
     """The bones of a control rig as Blender has them.
 
-    ``roles`` and ``parents`` (controls,); ``rest`` (controls, 4, 4) as read back, for Blender rounds it; ``bones``
-    (controls,) the game's bone of each, -1 for none; ``references`` (controls,) the control that has to be where that
-    bone is: its target, what a goal holds, or the control itself. ``limbs`` (limbs, 4): the places of the solved bones
-    of each, its goal and its pole. ``looks`` (necks and heads, 2): what aims, and at what; a head behind its neck.
+    ``roles`` and ``parents`` (controls,); ``rest`` (controls, 4, 4), read back from Blender, which rounds it; ``bones``
+    (controls,): game bone of each, -1 for none; ``references`` (controls,): the control that must be at the pose of the
+    game bone (its target, the held bone of a goal, or the control itself); ``limbs`` (limbs, 4): indices of the two
+    solved bones, the goal and the pole; ``looks`` (necks and heads, 2): index of the aiming bone and of its look-at
+    control, a head after its neck.
     """
 
     roles: list[Role]
@@ -527,14 +540,14 @@ class Controls:
     looks: NDArray[np.intp]
 
     def rows(self, *roles: Role) -> NDArray[np.intp]:
-        """The controls of some roles."""
+        """Return the indices of the controls with these roles."""
         return np.array([row for row, role in enumerate(self.roles) if role in roles], np.intp)
 
     def poses(self, originals: Floats) -> Floats:
-        """(frames, controls, 4, 4) where controls have to be so that the game's bones are at ``originals``.
+        """Return the poses (frames, controls, 4, 4) of the controls for which the game bones are at ``originals``
+        (frames, bones, 4, 4).
 
-        Those are (frames, bones, 4, 4). Solved bones are where they ought to be; poles and what heads look at do not
-        turn.
+        Solved bones get the pose they should be solved to; poles and look-at controls do not rotate.
         """
         own = self.bones >= 0
         offsets = affine.inverse(self.rest[self.references]) @ self.rest
@@ -551,25 +564,26 @@ class Controls:
         return result
 
     def _poles(self, upper: Floats, lower: Floats, goal: Floats) -> Floats:
-        """(frames, limbs, 3) where poles are: before the joint, in the plane across the z axis of the upper bone."""
+        """(frames, limbs, 3): poles, in front of the joint in the plane perpendicular to the upper bone's z axis."""
         joint, pole = self.limbs[:, 1], self.limbs[:, 3]
         distances = np.linalg.norm(self.rest[pole, :3, 3] - self.rest[joint, :3, 3], axis=-1)
         along = goal[..., :3, 3] - upper[..., :3, 3]
         out = np.cross(along, upper[..., :3, 2])
         length = np.linalg.norm(out, axis=-1, keepdims=True)
-        # A limb folded back onto its own start, or turned out of its plane: its upper bone's x axis is as good.
+        # If the limb's end is at its start, or along the upper bone's z axis, use the upper bone's x axis.
         out = np.where(length > 1e-9, out / np.where(length > 1e-9, length, 1.0), upper[..., :3, 0])
         result: Floats = lower[..., :3, 3] + out * distances[:, None]
         return result
 
     def channels(self, poses: Floats) -> tuple[Floats, Floats]:
-        """Quaternions (controls, frames, 4) and locations (controls, frames, 3) that put controls at ``poses``.
+        """Return the quaternions (controls, frames, 4) and locations (controls, frames, 3) that put the controls at
+        ``poses`` (frames, controls, 4, 4).
 
-        Those are (frames, controls, 4, 4). Blender rounds rest matrices so that they are no pure rotations: each
-        control is posed relative to where its parent really is, so that it does not add up. Nothing is solved.
+        Blender rounds rest matrices, so they are not exact rotations. Each control is therefore posed relative to the
+        pose its parent really gets, so that errors do not add up. Constraints are not evaluated.
         """
         basis = np.broadcast_to(np.eye(4), poses.shape).copy()
-        back = np.empty_like(basis)  # from where each control is to the origin
+        back = np.empty_like(basis)  # inverse poses of the controls
         above, offsets = self._above_posed
         backwards = affine.inverse(offsets)
         for rows in self._levels:
@@ -582,7 +596,9 @@ class Controls:
         return _channels(basis)
 
     def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
-        """The same for the controls ``rows`` alone, whose parents are ``there`` (frames, controls, 4, 4)."""
+        """Return the `channels` of the controls ``rows`` alone, from the evaluated poses ``there`` (frames, controls,
+        4, 4) of all.
+        """
         parents = self.parents[rows]
         above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
         basis = affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]
@@ -591,21 +607,22 @@ class Controls:
 
     @cached_property
     def _from_parents(self) -> Floats:
-        """(controls, 4, 4) rest poses relative to the parents'."""
+        """(controls, 4, 4): rest poses relative to the parent's rest pose."""
         above = np.where((self.parents < 0)[:, None, None], np.eye(4), self.rest[np.maximum(self.parents, 0)])
         result: Floats = affine.inverse(above) @ self.rest
         return result
 
     @cached_property
     def _posed(self) -> NDArray[np.bool_]:
-        """(controls,) which get keys that are not those of their rest."""
+        """(controls,): which controls get keys that may differ from their rest pose."""
         return np.array([role in KEYED - NEUTRAL for role in self.roles])
 
     @cached_property
     def _above_posed(self) -> tuple[NDArray[np.intp], Floats]:
-        """(controls,) the nearest control above that is posed, -1 for none; (controls, 4, 4) rest poses relative to it.
+        """(controls,): the nearest ancestor that is posed, -1 for none; and (controls, 4, 4): rest poses relative to
+        it.
 
-        What is between the two stays where it is at rest.
+        The controls between the two stay in their rest pose.
         """
         above, offsets = np.full(len(self.roles), -1, np.intp), self._from_parents.copy()
         for row in order_from_roots(self.parents.tolist()):
@@ -619,7 +636,7 @@ class Controls:
 
     @cached_property
     def _levels(self) -> list[NDArray[np.intp]]:
-        """The controls that are posed, by how many others of them they are below."""
+        """The posed controls, grouped by their number of posed ancestors."""
         above = self._above_posed[0]
         depth = np.zeros(len(self.roles), np.intp)
         for row in order_from_roots(self.parents.tolist()):
@@ -630,7 +647,7 @@ class Controls:
 
 
 def _rigid_inverse(poses: Floats) -> Floats:
-    """Inverses of poses (..., 4, 4) without scale and shear."""
+    """Return the inverses of poses (..., 4, 4) that have no scale or shear."""
     result = np.zeros_like(poses)
     result[..., :3, :3] = poses[..., :3, :3].swapaxes(-1, -2)
     result[..., :3, 3:] = -result[..., :3, :3] @ poses[..., :3, 3:]
@@ -639,14 +656,16 @@ def _rigid_inverse(poses: Floats) -> Floats:
 
 
 def _channels(basis: Floats) -> tuple[Floats, Floats]:
-    """Quaternions (rows, frames, 4), locations (rows, frames, 3) of (frames, rows, 4, 4)."""
+    """Return quaternions (rows, frames, 4) and locations (rows, frames, 3) of matrices (frames, rows, 4, 4)."""
     basis = basis.swapaxes(0, 1)
     turned = rotation.continuous(rotation.from_matrices(basis[..., :3, :3]))
     return turned, np.ascontiguousarray(basis[..., :3, 3])
 
 
 def _upright(turns: Floats) -> Floats:
-    """The rotations nearest to matrices (..., 3, 3); one or two steps of an iteration for Blender's rounding."""
+    """Return the nearest rotations of matrices (..., 3, 3); one or two iterations if only Blender's rounding is to be
+    removed.
+    """
     off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
     most = np.abs(off).max(initial=0.0)
     if most > ROUNDED:
@@ -660,21 +679,21 @@ def _upright(turns: Floats) -> Floats:
     return nearest
 
 
-# The law of the rig --------------------------------------------------------------------------------------------------
+# Comparison with the baseline ----------------------------------------------------------------------------------------
 
 NEAR = 2e-5
-"""Metres that a sampled pose may be off its baseline and still be it."""
+"""Metres; a sampled location that is at most this far from its baseline is unedited."""
 ALIKE = 5e-5
-"""Radians of the same."""
+"""Radians; a sampled rotation that is at most this far from its baseline is unedited."""
 
 
 def unturned(rotations: Floats, base: Floats) -> NDArray[np.bool_]:
-    """(bones, frames) where sampled unit quaternions (bones, frames, 4) are still the baseline's."""
+    """(bones, frames): where sampled unit quaternions (bones, frames, 4) equal the baseline, within `ALIKE`."""
     alike: NDArray[np.bool_] = rotation.angles_between(rotations, base) <= ALIKE
     return alike
 
 
 def unmoved(locations: Floats, base: Floats) -> NDArray[np.bool_]:
-    """(bones, frames) where sampled locations (bones, frames, 3) are still the baseline's."""
+    """(bones, frames): where sampled locations (bones, frames, 3) equal the baseline, within `NEAR`."""
     near: NDArray[np.bool_] = np.linalg.norm(locations - base, axis=-1) <= NEAR
     return near

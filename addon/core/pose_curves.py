@@ -1,15 +1,15 @@
-"""A bone's curves carried from the frame a game keeps them in to the frame of its rest pose, and back.
+"""Conversion of a bone's curves from the frame in which a game stores them to the frame of its rest pose, and back.
 
-Games keep a bone's whole transform in its parent, Blender how it differs from the rest pose. On locations that is a
-turn and an offset, on rotations one more rotation in front. What carries over exactly:
+Games store a bone's whole transform relative to its parent, Blender the difference from the rest pose. Locations are
+converted by a rotation and an offset, rotations by one more rotation applied after them. Exact conversions are:
 
-- location: key by key where the turn exchanges axes or mirrors them (each channel is then another one, moved), and
-  where the three channels have keys and handles at the same times (a sum of such cubics is one of them);
-- Euler angles of order ZXY, Ry·Rx·Rz: key by key where the rotation in front is one about y, which adds to the angle;
-- both: whatever is held from key to key (stepped), through any rest pose.
+- location: key by key if the rotation exchanges or mirrors axes (each channel becomes another one, shifted), and if the
+  three channels have keys and handles at the same times (a weighted sum of such cubics is again such a cubic);
+- Euler angles of order ZXY, Ry·Rx·Rz: key by key if the rotation is about y, which adds to that angle;
+- both: keys with constant interpolation (stepped), for any rest pose.
 
-Everything else gets a cubic from key to key, halved until it keeps a tolerance; where the file holds cubics whose time
-runs evenly, as all but Bezier 2D segments do, that is exact for locations too.
+All other curves get a cubic segment from key to key, halved until it is within a tolerance (`pose_refit`). If the time
+of the file's cubics is linear in their parameter, as in all but Bezier 2D segments, that is exact for locations too.
 """
 
 from __future__ import annotations
@@ -54,13 +54,13 @@ __all__ = [
 
 KEYS = ("keys", "left", "right")
 ENDS = tuple(map(int, (Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE)))
-"""What sums of curves do outside their keys as the curves do."""
+"""Extrapolations for which a weighted sum of curves behaves as the curves do."""
 ALIGNED = 2e-5
-"""What an armature's rest pose is off by, since Blender keeps head, tail and roll instead of a matrix."""
+"""Error of an armature's rest pose: Blender stores head, tail and roll instead of a matrix."""
 
 
 def is_finite(curves: Curves, frame: float) -> bool:
-    """Whether every value, and every time in frames of ``frame`` seconds, is one that a 32-bit float can hold."""
+    """Return whether a 32-bit float can hold every value, and every time in frames of ``frame`` seconds."""
     largest = float(np.finfo(np.float32).max)
     with np.errstate(invalid="ignore"):
         return all(
@@ -71,12 +71,15 @@ def is_finite(curves: Curves, frame: float) -> bool:
 
 
 def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
-    """Location curves as ``turn`` (3, 3) times them plus ``offset`` (3,); ``frame`` seconds, ``tolerance`` metres."""
+    """Return the three location curves, multiplied by ``turn`` (3, 3) and shifted by ``offset`` (3,).
+
+    ``frame``: seconds per frame; ``tolerance``: metres.
+    """
     return moved_all(Curves.of(curves), turn[None], offset[None], frame, tolerance)[0]
 
 
 def moved_all(curves: Curves, turns: Floats, offsets: Floats, frame: float, tolerance: float) -> CarriedBones:
-    """What `moved` makes of the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
+    """Apply `moved` to the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
     axes = np.abs(turns).argmax(axis=2)
     signs = np.sign(np.take_along_axis(turns, axes[..., None], axis=2))[..., 0]
     permuted = np.zeros_like(turns)
@@ -114,10 +117,11 @@ def turned(
     quaternions: bool = False,
     like: Sequence[Curve] | None = None,
 ) -> Carried:
-    """Rotation curves of a ``mode`` (as `rotation.of_mode` or ``QUATERNION``) behind a rotation ``turn`` (4,).
+    """Return the curves of a rotation to which the rotation ``turn`` (4,) is applied afterwards.
 
-    Three Euler ZXY curves come out, or four of a quaternion. ``tolerance`` radians. Of the answers there are to held
-    angles, those nearest to the curves ``like`` are taken.
+    ``mode``: rotation mode of the curves, as in `rotation.of_mode` or ``QUATERNION``. Returns three Euler ZXY curves,
+    or four quaternion curves if ``quaternions``. ``frame``: seconds per frame; ``tolerance``: radians. Keys of stepped
+    Euler curves get the equivalent angles nearest to the curves ``like``.
     """
     result = turned_all(Curves.of(curves), mode, turn[None], frame, tolerance, quaternions=quaternions)[0]
     if like is not None and not quaternions and not _turns_about_y(mode, turn):
@@ -128,7 +132,7 @@ def turned(
 def turned_all(
     curves: Curves, mode: str, turns: Floats, frame: float, tolerance: float, *, quaternions: bool = False
 ) -> CarriedBones:
-    """What `turned` makes of the curves of each bone; ``turns`` (bones, 4)."""
+    """Apply `turned` to the curves of each bone; ``turns`` (bones, 4)."""
     if not len(turns):
         return CarriedBones.in_order([])
     width = len(curves) // len(turns)
@@ -172,9 +176,10 @@ def _turns_about_y(mode: str, turn: Floats) -> bool:
 
 
 def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: float) -> list[Curve]:
-    """The curves with the numbers of ``base`` where they are ``near`` enough; its very curves where that is all.
+    """Return the curves with keys and handles replaced by those of ``base`` at the same time if their values differ by
+    at most ``near``.
 
-    A curve that says the same as the base's, though with other keys, is the base's.
+    A curve that evaluates to the same values as the curve of ``base``, even with other keys, is replaced by it.
     """
     result = []
     for curve, old in zip(curves, base, strict=True):
@@ -186,7 +191,7 @@ def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: 
 
 
 def are_apart(curves: Curves, frame: float) -> bool:
-    """Whether `apart` leaves all these curves as they are."""
+    """Return whether `apart` would leave all these curves unchanged."""
     first = np.zeros(len(curves.keys) + 1, np.bool_)
     first[curves.bounds[:-1]] = True
     with np.errstate(over="ignore", invalid="ignore"):
@@ -195,7 +200,7 @@ def are_apart(curves: Curves, frame: float) -> bool:
 
 
 def apart(curve: Curve, frame: float) -> Curve:
-    """The curve without keys that Blender makes one with the next: those at frames a 32-bit float cannot tell apart."""
+    """Return the curve without keys that Blender would merge with the next one, measured in frames as 32-bit floats."""
     with np.errstate(over="ignore", invalid="ignore"):
         frames = (curve.keys[:, 0] / frame).astype(np.float32)
         kept = np.append(np.diff(frames) > MERGED, True)[: curve.count]
@@ -214,7 +219,10 @@ def _only(curve: Curve, kept: Flags) -> Curve:
 
 
 def thinned(curve: Curve) -> Curve:
-    """A curve of held keys without those that repeat the value before them; the first and the last key stay."""
+    """Return a stepped curve without keys that repeat the value before them; the first and the last key stay.
+
+    Other curves are returned as they are.
+    """
     if curve.count < 3 or (curve.interpolation[:-1] != Interpolation.CONSTANT).any():
         return curve
     wanted = np.ones(curve.count, np.bool_)
@@ -223,9 +231,10 @@ def thinned(curve: Curve) -> Curve:
 
 
 def straightened(curve: Curve, tolerance: float) -> Curve:
-    """The curve with straight lines for cubics that are so nearly straight: lines have no handles to be rounded.
+    """Return the curve with linear segments for cubics that are straight within ``tolerance``: linear segments have no
+    handles that would be rounded.
 
-    A cubic lies no further from its chord than three quarters of what its inner control values do.
+    The distance of a cubic from its chord is at most three quarters of that of its inner control values.
     """
     third = np.diff(curve.keys, axis=0) / 3
     bent = np.maximum(
@@ -239,7 +248,7 @@ def straightened(curve: Curve, tolerance: float) -> Curve:
 
 
 def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
-    """The curves, the values of each times one of (curves,) ``signs`` plus one of ``offsets``."""
+    """Multiply the values of each curve by one of ``signs`` and add one of ``offsets`` (curves,), in place."""
     moved_by = np.flatnonzero(np.repeat((signs != 1.0) | (offsets != 0.0), curves.counts))
     factor, added = (np.repeat(part, curves.counts)[moved_by] for part in (signs, offsets))
     for times, values in (part.T for part in (curves.keys, curves.left, curves.right)):
@@ -249,7 +258,9 @@ def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
 
 
 def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, CarriedBones]:
-    """Those of the ``chosen`` bones whose three curves have keys, handles and kinds of segments in common, as sums."""
+    """Convert the location curves of those ``chosen`` bones whose three curves have the same key times, handle times
+    and interpolation, as weighted sums. Returns the indices of these bones and their curves.
+    """
     known, model, columns, values = _as_many_keys(chosen, curves)
     if not len(known):
         return known, CarriedBones.in_order([])
@@ -277,10 +288,12 @@ def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> 
 
 
 def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, list[Curves], tuple[Floats, ...]]:
-    """Those of the ``chosen`` bones whose curves that move have as many keys and do the same outside of them.
+    """Return those of the ``chosen`` bones whose animated curves all have the same number of keys and the same
+    extrapolation.
 
-    With each the curve that the others have their keys from, the three curves, of which one that stands still has the
-    keys of that, and the values (3, rows) of their keys, left and right handles.
+    Also returns, for each of them: its model curve (the first that is animated, which provides the key times); its
+    three curves, constant ones replaced by the model curve; and three arrays (3, rows) of the values of keys, left
+    handles and right handles.
     """
     own = 3 * chosen[:, None] + np.arange(3)
     if not curves.counts[own].any(axis=1).all():
@@ -308,7 +321,9 @@ def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, lis
 
 
 def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
-    """Euler ZXY curves that are held throughout, at each key the answer nearest to what ``like`` says there."""
+    """Return Euler ZXY curves with the equivalent angles nearest to the curves ``like`` at each key, if all are
+    stepped.
+    """
     longest = max(curves, key=lambda curve: curve.count)
     keyed = [curve for curve in curves if curve.count > 1]
     if any((curve.interpolation[:-1] != Interpolation.CONSTANT).any() for curve in keyed):
@@ -325,7 +340,7 @@ def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
 
 
 def _collapsed(curve: Curve) -> Curve:
-    """One key where all say the same; of held keys."""
+    """Return the curve with a single key if all its values are equal; for stepped curves."""
     if flat_runs([curve.keys[:, 1:]], np.zeros(1, np.intp)).all():
         return still(float(curve.keys[0, 1]), float(curve.keys[0, 0]))
     return curve

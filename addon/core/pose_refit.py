@@ -1,7 +1,9 @@
-"""Curves of many bones taken through a mapping of their values that no arithmetic key by key can do.
+"""Animation curves of many bones, refitted through a mapping that cannot be applied key by key (a change of the rest
+frame of Euler angles, for example).
 
-Each bone gets a cubic from key to key of its channels, halved until it keeps a tolerance. All bones are looked at in
-one go: the keys of their curves lie one behind the other, and rows, one a piece, tell which bone's they are.
+Each result curve gets a cubic segment between consecutive key times of the bone's channels; segments that miss the
+tolerance are halved. All bones are processed together: the keys of their curves are concatenated, and tables with one
+row per segment store which bone each segment belongs to.
 """
 
 from __future__ import annotations
@@ -22,39 +24,51 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 Flags = NDArray[np.bool_]
 Mapping = Callable[[Floats, Indices, Indices], Floats]
-"""Values (rows, samples, channels), the bone of each row, the rows where bones begin -> (rows, samples, results)."""
+"""Function from values (rows, samples, channels), the bone of each row (rows,) and the first row of each run of
+consecutive rows (runs,) to results (rows, samples, m).
+"""
 Aligned = Callable[[Floats, Floats], Floats]
-"""Results (runs, samples, results) that begin on any of several answers -> on those nearest to (runs, results)."""
+"""Function that picks one of several equivalent results, such as Euler angles of one rotation: from results (runs,
+samples, m) and wanted first results (runs, m) to the equivalent results that begin nearest to the wanted ones.
+"""
 
 MERGED = 0.011
-"""Frames; Blender makes one of keys that are nearer."""
+"""Frames. Keys closer than this count as one: Blender merges keys that are less than 0.01 apart."""
 HALVINGS = 6
+"""How often a segment is halved at most."""
 EXACT = 1e-6
-"""Metres or radians that count as the rounding of 32-bit floats."""
+"""Metres or radians. Smaller differences are rounding errors of 32-bit floats."""
 FLAT = 1e-9
-"""Share of their size by which the values of a curve may differ that becomes one key."""
+"""Tolerance, as a fraction of the first value (of 1 if that is smaller): curves whose values differ by less get a
+single key.
+"""
 EVEN = 1e-9
-"""Share of a segment by which control times may miss its thirds while its time still runs evenly."""
+"""Tolerance, as a fraction of the segment: handles within it of the thirds count as linear in time."""
 FAR = 1.0
-"""Metres or radians within which few looks at a piece are enough to follow where its results go."""
+"""Metres or radians. A segment in which the control values of a channel span more is always measured with many samples:
+between few samples, a rotation by more than half a turn could be missed.
+"""
 DOUBT = 8.0
-"""A few looks find at least one part in so many of a piece's error, and many find half of what they find."""
+"""A coarse measurement of a segment finds at least 1/DOUBT of its error, and a fine one at least half of what the
+coarse one found. So a coarse error below tolerance / DOUBT or above 2 * tolerance decides without a fine
+measurement.
+"""
 
 
 def _bernstein(shares: Floats) -> Floats:
-    """(4, shares) how much each control value of a cubic counts."""
+    """(4, shares): weights of the four control values of a cubic at ``shares`` of its parameter."""
     return np.stack([math.comb(3, power) * (1 - shares) ** (3 - power) * shares**power for power in range(4)])
 
 
 class _Fit:
-    """The cubic through the first and the last of evenly spaced samples that misses those between them least.
+    """Least-squares fit of a cubic to evenly spaced samples, exact at the first and the last one.
 
-    ``shares`` (samples,) of a piece's time. ``inner`` (2, samples) times the samples are its inner control values,
-    ``missed`` (samples - 2, samples) times them how far it is off between the ends.
+    ``shares`` (samples,): position of the samples as fractions of the segment. Multiplied by the samples, ``inner`` (2,
+    samples) gives the inner control values and ``missed`` (samples - 2, samples) the errors of the cubic at the samples
+    between the ends.
     """
 
     def __init__(self, samples: int) -> None:
-        """For so many samples."""
         self.shares = np.linspace(0.0, 1.0, samples)
         basis = _bernstein(self.shares).T
         ends = np.zeros((samples, samples))
@@ -69,7 +83,9 @@ _FEW, _MANY = _Fit(6), _Fit(10)
 
 @dataclass
 class Carried:
-    """Curves in the other frame. ``exact``: they are what they were, but for rounding, and have no more keys."""
+    """Refitted curves of one bone. ``exact``: they have as many keys as the curves before and differ from them only by
+    rounding.
+    """
 
     curves: list[Curve]
     exact: bool
@@ -77,13 +93,12 @@ class Carried:
 
 @dataclass
 class CarriedBones:
-    """What `Carried` says of each of many bones: their ``curves``, of all as many, and (bones,) ``exact``."""
+    """Refitted curves of many bones: ``curves``, the same number for each bone; ``exact`` (bones,) as in `Carried`."""
 
     curves: Curves
     exact: Flags
 
     def __getitem__(self, bone: int) -> Carried:
-        """One of them."""
         width = len(self.curves) // len(self.exact)
         return Carried(
             [self.curves[number] for number in range(width * bone, width * (bone + 1))], bool(self.exact[bone])
@@ -91,7 +106,9 @@ class CarriedBones:
 
     @classmethod
     def in_order(cls, parts: Sequence[tuple[Indices, CarriedBones]]) -> CarriedBones:
-        """Several by the numbers of their bones, which all together are 0, 1, ..."""
+        """Combine disjoint sets of bones, each with the indices of its bones, in the order of the indices; together
+        these are 0, 1, 2, ...
+        """
         if not parts:
             return cls(Curves.of([]), np.zeros(0, np.bool_))
         if len(parts) == 1 and (np.diff(parts[0][0]) > 0).all():
@@ -103,21 +120,23 @@ class CarriedBones:
         return joined if (np.diff(numbers) > 0).all() else joined.of(np.argsort(numbers))
 
     def of(self, bones: Indices) -> CarriedBones:
-        """Some of the bones."""
+        """Return the curves of the bones at these indices."""
         return CarriedBones(self.curves.take(of_bones(bones, len(self.curves) // len(self.exact))), self.exact[bones])
 
 
 def of_bones(bones: Indices, width: int) -> Indices:
-    """The numbers of all ``width`` curves of each of some bones."""
+    """Return the indices of the curves of these bones if each bone has ``width`` consecutive curves."""
     numbers: Indices = (width * bones[:, None] + np.arange(width)).ravel()
     return numbers
 
 
 @dataclass
 class _Channel:
-    """One channel of all bones, for each key the segment after it as a cubic: (4, keys) ``times`` and ``values``.
+    """One channel of all bones. For each key, the segment after it as a cubic: control ``times`` and ``values``, both
+    (4, keys).
 
-    ``kinds`` (keys,), ``even`` whether its time runs evenly, ``begins`` (bones,): where each bone's keys do.
+    ``kinds`` (keys,): interpolation of the segment; ``even`` (keys,): whether its time is linear in the curve
+    parameter; ``begins`` (bones,): index of each bone's first key.
     """
 
     begins: Indices
@@ -129,10 +148,11 @@ class _Channel:
 
 @dataclass
 class _Rows:
-    """Pieces before their values are known, times rising, bone by bone; a bone's last row is its last key alone.
+    """Intervals of time, one per row, sorted by bone and time; the last row of each bone is its last key and has no
+    length.
 
-    For each its ``bone``, the ``key`` of every channel (rows, channels) whose segment it lies in, which channels stand
-    ``still``, and when it ``begin``s and ``end``s.
+    ``bone`` (rows,); ``key`` (rows, channels): for each channel, the key whose segment contains the interval; ``still``
+    (rows, channels): whether the channel is constant in it; ``begin`` and ``end`` (rows,) in seconds.
     """
 
     bone: Indices
@@ -142,14 +162,14 @@ class _Rows:
     end: Floats
 
     def of(self, rows: NDArray[np.intp] | Flags) -> _Rows:
-        """Some of the rows."""
+        """Return the rows at these indices, or where the mask is set."""
         return _Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass
 class _Pieces:
-    """Rows with the ``result`` (rows, 2, m) at their ends, whether nothing moves in them (``held``), the ``inner``
-    control values (rows, 2, m) and how far off these are (rows, m).
+    """Result segments, one per row: ``result`` (rows, 2, m) at both ends, ``held`` (rows,) whether all channels are
+    constant, ``inner`` control values (rows, 2, m), and ``error`` (rows, m), the largest error of the cubic.
     """
 
     rows: _Rows
@@ -159,7 +179,7 @@ class _Pieces:
     error: Floats
 
     def with_halves(self, bad: Flags, halves: _Pieces) -> _Pieces:
-        """The same with two pieces for each ``bad`` row."""
+        """Return a copy in which each ``bad`` row is replaced by two rows of ``halves``."""
         counts = 1 + bad
         second = (np.cumsum(counts) - 1)[bad]
         at = np.stack((second - 1, second), axis=1).ravel()
@@ -174,22 +194,24 @@ class _Pieces:
         return _Pieces(_Rows(*rows), *rest)
 
     def put(self, where: Flags | Indices, others: _Pieces) -> None:
-        """Replace the rows ``where`` by as many others, whose times and keys are the same."""
+        """Replace the measurements of the rows ``where`` by those of ``others``, which has the same intervals."""
         for name in ("result", "held", "inner", "error"):
             getattr(self, name)[where] = getattr(others, name)
 
 
 def still(value: float, time: float = 0.0) -> Curve:
-    """One key."""
+    """Return a curve with a single key."""
     key = np.array([[time, value]])
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
 
 @dataclass
 class Runs:
-    """Curves of many bones, a run of rows for each: ``times`` and ``values`` (rows, m) of keys, left and right handles.
+    """Curves of many bones with keys at common times: one row per key, the rows of each bone (a run) concatenated.
 
-    ``starts`` (runs,); ``interpolation`` (rows,); ``flat`` (runs, m): curves that one key says.
+    ``times`` (rows,) and ``values`` (rows, m) for the keys, left handles and right handles; ``starts`` (runs,): first
+    row of each run; ``interpolation`` (rows,); ``flat`` (runs, m): curves that get a single key because they are
+    constant.
     """
 
     starts: Indices
@@ -199,7 +221,9 @@ class Runs:
     flat: Flags
 
     def curves(self, before: Indices | None = None, after: Indices | None = None) -> Curves:
-        """The m curves of each run; ``before`` and ``after`` (runs,) of those that are not flat."""
+        """Return the m curves of each run. ``before`` and ``after`` (runs,): extrapolation of the curves that are not
+        flat.
+        """
         counts = np.diff(np.append(self.starts, len(self.interpolation)))
         width = self.flat.shape[1]
         keys = np.where(self.flat, 1, counts[:, None]).ravel()
@@ -228,7 +252,7 @@ class Runs:
 
 
 def run_starts(bone: Indices) -> Indices:
-    """The rows where another bone begins."""
+    """Return the rows at which another bone begins."""
     return np.flatnonzero(np.append(True, bone[1:] != bone[:-1])[: len(bone)])
 
 
@@ -241,9 +265,10 @@ def refitted(
     *,
     aligned: Aligned = lambda one, _: one,
 ) -> CarriedBones:
-    """The curves of bones, ``width`` of each, through ``mapping``; ``tolerance`` (m,) of the results.
+    """Return the curves of bones, ``width`` per bone, after ``mapping``.
 
-    ``aligned`` where ``mapping`` chooses one of several answers at the rows where bones begin.
+    ``frame``: seconds per frame; ``tolerance`` (m,): allowed error of each result. ``aligned`` is needed if ``mapping``
+    chooses one of several equivalent results at the first row of each run.
     """
     if not curves.counts.all():
         listed = list(curves)
@@ -269,7 +294,7 @@ def refitted(
 
 
 def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
-    """Channels without keys are at 0."""
+    """Return the channels with a key of value 0 added to those without keys."""
     begin = next((float(curve.keys[0, 0]) for curve in curves if curve.count), 0.0)
     return [curve if curve.count else still(0.0, begin) for curve in curves]
 
@@ -285,7 +310,7 @@ def _carried(curves: Curves, look: _Look, *, frame: float, tolerance: Floats) ->
         if not bad.any():
             break
         halves = look.at(_halved(rows.of(bad)), np.arange(0, 2 * int(bad.sum()), 2), pieces.result[bad, 0])
-        # Finer looks may find another of several answers at the end: what follows has to follow from that.
+        # Finer samples may end at another of several equivalent results: the rows after it must continue from that.
         same = (np.abs(halves.result[1::2, 1] - pieces.result[bad, 1]) <= EXACT).all(axis=1)
         pieces = pieces.with_halves(bad, halves)
         if not same.all():
@@ -296,16 +321,16 @@ def _carried(curves: Curves, look: _Look, *, frame: float, tolerance: Floats) ->
 
 
 def _channel(curves: Curves, numbers: Indices) -> _Channel:
-    """The channel of which these are the curves."""
+    """Return one channel of all bones; ``numbers``: index of its curve for each bone."""
     counts = curves.counts[numbers]
     own = rows_of(curves.bounds[numbers], counts)
     times, values = np.empty((4, len(own))), np.empty((4, len(own)))
     for axis, points in enumerate((times, values)):
         points[0], points[1] = curves.keys[:, axis][own], curves.right[:, axis][own]
-        # After a bone's last key comes another bone's first: the segment between is not used.
+        # The segment from the last key of a bone to the first key of the next bone is not used.
         points[2:, -1:] = 0.0
         points[2, :-1], points[3, :-1] = curves.left[:, axis][own[1:]], points[0, 1:]
-    with np.errstate(all="ignore"):  # numbers of broken files
+    with np.errstate(all="ignore"):  # values in broken files
         length = times[3] - times[0]
         even = np.abs(times[1] - times[0] - length / 3) <= EVEN * length
         even &= np.abs(times[2] - times[0] - length * (2 / 3)) <= EVEN * length
@@ -313,7 +338,7 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
 
 
 def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
-    """A row a time at which a channel of a bone has a key; times that Blender would make one are one."""
+    """Return an interval from each key time of a bone to the next; times that Blender would merge count as one."""
     bone, begin, place, outside = _shared_knots(curves, len(channels), frame)
     key, standing = np.empty(place.shape[::-1], np.intp), np.empty(place.shape[::-1], np.bool_)
     for axis, channel in enumerate(channels):
@@ -328,10 +353,11 @@ def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
 
 
 def _shared_knots(curves: Curves, width: int, frame: float) -> tuple[Indices, Floats, Indices, Flags]:
-    """The bone (rows,) and time of each of its knots, and the `_places` (rows, channels) of its channels there.
+    """Return the bone (rows,) and time (rows,) of each key time of each bone, and the `_places` of its channels there:
+    two arrays (rows, channels).
 
-    Nearly always all channels of a bone that have several keys have them at the same times, far enough apart: then the
-    keys are the knots. Other bones are looked at one by one.
+    Usually all channels of a bone that have several keys have them at the same times, far enough apart: these times are
+    used as they are. Other bones are processed one by one.
     """
     counts, starts = curves.counts.reshape(-1, width), curves.bounds[:-1].reshape(-1, width)
     bones, several = np.arange(len(counts)), counts > 1
@@ -374,7 +400,7 @@ def _shared_knots(curves: Curves, width: int, frame: float) -> tuple[Indices, Fl
 
 
 def _knots(curves: Sequence[Curve], frame: float) -> Floats:
-    """The times of a bone's keys."""
+    """Return the key times of a bone's curves, without times that Blender would merge with the one before."""
     keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1] or [curve.keys[:, 0] for curve in curves]
     times = np.unique(np.concatenate(keyed))
     apart: Floats = times[np.append(True, np.diff(times) > MERGED * frame)]
@@ -382,14 +408,18 @@ def _knots(curves: Sequence[Curve], frame: float) -> Floats:
 
 
 def _places(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Flags]:
-    """For each knot the last key at or before it, and whether it is before the first key or from the last one on."""
+    """For each time, return the index of the last key at or before it, and whether it is before the first key or at or
+    after the last key.
+    """
     last = curve.count - 1
     place = np.searchsorted(curve.keys[:, 0], knots + MERGED * frame, "right") - 1
     return np.clip(place, 0, last), (place < 0) | (place >= last)
 
 
 def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Floats:
-    """When each row ends: where the next begins, or just before it where one of several channels leaps there."""
+    """Return the end time of each row (rows,): where the next row begins or, if some but not all channels are constant
+    and one of these jumps there, `NEAR` frames earlier.
+    """
     mixed = rows.still.any(axis=1) & ~rows.still.all(axis=1)
     if not mixed.any():
         return rows.end
@@ -401,11 +431,11 @@ def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Fl
     return shortened
 
 
-@np.errstate(all="ignore")  # keys that stand still have no length; numbers of broken files
+@np.errstate(all="ignore")  # constant segments may have no length; values in broken files
 def _controls(channels: Sequence[_Channel], rows: _Rows) -> Floats:
-    """(channels, 4, rows) the control values of each row's part of the segment it lies in, and for its whole time.
+    """(channels, 4, rows): control values of each channel's source segment, cut to the interval of the row.
 
-    Those of a row in which a channel stands still are all the same.
+    For a constant channel all four are equal.
     """
     result = np.empty((len(channels), 4, len(rows.bone)))
     for channel, key, standing, values in zip(channels, rows.key.T, rows.still.T, result, strict=True):
@@ -424,7 +454,7 @@ def _controls(channels: Sequence[_Channel], rows: _Rows) -> Floats:
 
 
 def _cut(values: Floats, begin: Floats, end: Floats) -> Floats:
-    """Control values (4, n) of cubics as those of their parts between the shares ``begin`` and ``end`` (n,)."""
+    """Cut cubics with control values (4, n) to the parts between the parameters ``begin`` and ``end`` (n,)."""
     once, twice = (values[:3] + share * np.diff(values, axis=0) for share in (begin, end))
     first, last = (corner[:2] + share * np.diff(corner, axis=0) for corner, share in ((once, begin), (twice, end)))
     corners = (first, begin), (first, end), (last, begin), (last, end)
@@ -433,9 +463,10 @@ def _cut(values: Floats, begin: Floats, end: Floats) -> Floats:
 
 @np.errstate(all="ignore")
 def _set_uneven(values: Floats, channels: Sequence[_Channel], rows: _Rows, shares: Floats) -> Flags:
-    """Put what channels whose time runs unevenly say at ``shares`` into ``values`` (channels, samples, rows).
+    """Evaluate segments whose time is not linear in the curve parameter at ``shares`` of their rows, into ``values``
+    (channels, samples, rows).
 
-    Returns (rows,) where there is such a channel.
+    Returns (rows,): which rows have such a channel.
     """
     found: Flags = np.zeros(len(rows.bone), np.bool_)
     for axis, channel in enumerate(channels):
@@ -457,9 +488,10 @@ def _set_uneven(values: Floats, channels: Sequence[_Channel], rows: _Rows, share
 
 @dataclass
 class _Look:
-    """How pieces are measured: ``mapping`` of what the ``channels`` say at some of each piece's times.
+    """Samples source curves, maps the samples and fits result segments to them.
 
-    ``tolerance`` (m,) of the results. ``held``: channels that are all held from key to key need no looks between keys.
+    ``tolerance`` (m,) of the results; ``held``: all channels are constant from key to key, so no samples between keys
+    are needed.
     """
 
     channels: Sequence[_Channel]
@@ -469,13 +501,13 @@ class _Look:
     held: bool
 
     def at(self, rows: _Rows, starts: Indices, first: Floats | None = None) -> _Pieces:
-        """The pieces of ``rows``, which follow one another but for ``starts``, where results begin nearest to ``first``
-        (runs, m) if that is given; all runs are of one length then.
+        """Return the result segments of ``rows``, which are consecutive except at ``starts``.
 
-        A few looks tell nearly all pieces that keep the tolerance, and those that are far from it. At others, and where
-        so few might miss which way round something turns, there are many.
+        ``first`` (runs, m): results to begin nearest to; all runs must then have the same length. Most segments are
+        decided by a coarse measurement. Those near the tolerance, and those whose rotation a coarse measurement might
+        follow in the wrong direction, get a fine one.
         """
-        with np.errstate(all="ignore"):  # numbers of broken files; what comes of them is looked at later
+        with np.errstate(all="ignore"):  # values in broken files; callers check the results
             if self.held:
                 return self._standing(rows, starts, first)
             pieces, rough = self._measured(rows, starts, first, _FEW)
@@ -487,7 +519,9 @@ class _Look:
             return pieces
 
     def _look_closely(self, pieces: _Pieces, doubtful: Indices, starts: Indices, first: Floats | None) -> None:
-        """Measure some of the rows at many times; if that finds another of several answers, their whole runs."""
+        """Measure some rows with many samples. If that finds another of several equivalent results, measure their whole
+        runs again.
+        """
         rows, before = pieces.rows, pieces.result[doubtful]
         closely, _ = self._measured(rows.of(doubtful), np.arange(len(doubtful)), before[:, 0], _MANY)
         pieces.put(doubtful, closely)
@@ -500,7 +534,7 @@ class _Look:
             pieces.put(again, self._measured(rows.of(again), run_starts(run[again]), begin, _MANY)[0])
 
     def _measured(self, rows: _Rows, starts: Indices, first: Floats | None, fit: _Fit) -> tuple[_Pieces, Flags]:
-        """Pieces by their samples, and (rows,) where few of these are too few."""
+        """Return the segments fitted to samples, and (rows,): rows for which few samples are too few."""
         controls = _controls(self.channels, rows)
         values = _bernstein(fit.shares).T @ controls
         rough = _set_uneven(values, self.channels, rows, fit.shares)
@@ -513,13 +547,13 @@ class _Look:
         return _Pieces(rows, ends, held, inner, np.nan_to_num(error, nan=0.0)), rough
 
     def _standing(self, rows: _Rows, starts: Indices, first: Floats | None) -> _Pieces:
-        """Pieces in which nothing moves."""
+        """Return the segments of rows in which all channels are constant."""
         result = self._mapped(_controls(self.channels, rows)[:, :1], rows, starts, first)
         both = np.repeat(result, 2, axis=1).transpose(2, 1, 0)
         return _Pieces(rows, both, np.asarray(rows.still.all(axis=1)), both.copy(), np.zeros(both[:, 0].shape))
 
     def _mapped(self, values: Floats, rows: _Rows, starts: Indices, first: Floats | None) -> Floats:
-        """(m, samples, rows) of what the channels say (channels, samples, rows)."""
+        """Map channel values (channels, samples, rows) to results (m, samples, rows)."""
         result = self.mapping(values.transpose(2, 1, 0), rows.bone, starts)
         if first is not None:
             result = self.aligned(result.reshape(len(starts), -1, result.shape[2]), first).reshape(result.shape)
@@ -527,7 +561,7 @@ class _Look:
 
 
 def _halved(rows: _Rows) -> _Rows:
-    """Two rows for each."""
+    """Return two rows for each row, divided at the middle of its interval."""
     doubled = rows.of(np.repeat(np.arange(len(rows.bone)), 2))
     doubled.end[::2] = doubled.begin[1::2] = (rows.begin + rows.end) / 2
     return doubled
@@ -535,7 +569,9 @@ def _halved(rows: _Rows) -> _Rows:
 
 @dataclass
 class _Keys:
-    """A row a key of curves of bones: ``times`` of the key and its handles (rows,), ``values`` of these (rows, m)."""
+    """Keys of the result curves, one per row: ``times`` (rows,) and ``values`` (rows, m) of the keys, left handles and
+    right handles.
+    """
 
     bone: Indices
     interpolation: NDArray[np.uint8]
@@ -544,7 +580,7 @@ class _Keys:
 
 
 def _keys_of(pieces: _Pieces) -> _Keys:
-    """A key a piece, and one more where a piece ends just before the next begins."""
+    """Return a key for the start of each segment, and for the end of each segment that ends before the next begins."""
     begin, end, held, bone = pieces.rows.begin, pieces.rows.end, pieces.held, pieces.rows.bone
     value, third = pieces.result[:, 0], (end - begin) / 3
     right_time = np.where(held, begin, begin + third)
@@ -575,7 +611,7 @@ def _keys_of(pieces: _Pieces) -> _Keys:
 
 
 def _as_curves(pieces: _Pieces, keys: Indices) -> CarriedBones:
-    """The bones' curves; ``keys``: how many pieces each had before anything was halved."""
+    """Return the curves of the bones; ``keys`` (bones,): number of segments of each bone before any was halved."""
     rows = run_starts(pieces.rows.bone)
     worst = np.maximum.reduceat(pieces.error.max(axis=1), rows)
     exact = (np.diff(np.append(rows, len(pieces.held))) == keys) & (worst <= EXACT)
@@ -586,9 +622,10 @@ def _as_curves(pieces: _Pieces, keys: Indices) -> CarriedBones:
 
 
 def flat_runs(values: Sequence[Floats], starts: Indices) -> Flags:
-    """(runs, m) which columns of (rows, m) ``values`` say the same from each of ``starts`` on, in more rows than one.
+    """(runs, m): columns whose values are equal, within `FLAT`, in all rows of a run of at least two rows.
 
-    The first rows of the first values say what.
+    ``values``: arrays (rows, m) which must all agree with the first row of the first array in each run; ``starts``
+    (runs,): first row of each run.
     """
     first = values[0][starts]
     with np.errstate(invalid="ignore"):
