@@ -1,8 +1,8 @@
-"""The bytes of an `.omf` <-> `Omf`: the file, its motions (chunk 0xE), its parameters (chunk 0xF).
+"""Read and write an `.omf`: bytes <-> `Omf`, its motions (chunk 0xE) and its motion parameters (chunk 0xF).
 
-Chunk 0xE: ``chunk 0: u32 n``, ``chunk k + 1``: motion k = name, u32 frames, a track for each bone. The same bytes lie
-inside a model. Chunk 0xF: bone parts and, for every motion, how the engine plays it; versions 1 to 4 are read and
-written, the engines of the released games read 3 and 4, and version 4 adds the marks.
+Chunk 0xE: nested chunk 0 is ``u32 n``; nested chunk ``k + 1`` is motion k: name, u32 frames, one track per bone. An
+`.ogf` model can contain the same two chunks. Chunk 0xF: partitions (bone parts), and for every motion how the engine
+plays it. Versions 1 to 4 are read and written; the engines of the released games read 3 and 4. Version 4 adds marks.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ starts_like = starts_like_chunks(MOTIONS, PARAMETERS)
 
 
 def read(data: bytes, file: str, report: Report) -> Omf:
-    """The document of an `.omf`. Raises `ReadError` where either of its two chunks is missing or unreadable."""
+    """Read an `.omf` file. Raises `ReadError` if one of its two chunks is missing, empty or unreadable."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -118,12 +118,12 @@ def _check_agreement(document: Omf, report: Report) -> None:
 
 
 def write(document: Omf) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file. Tracks are copied from the stored bytes of their motions."""
     return _write(document, recompose=False)
 
 
 def recompose(document: Omf) -> bytes:
-    """The file's bytes with every track written from its typed fields."""
+    """Return the bytes of the file with every track written from its typed fields instead of its stored bytes."""
     return _write(document, recompose=True)
 
 
@@ -140,7 +140,7 @@ def _write(document: Omf, *, recompose: bool) -> bytes:
 
 
 def raw_size(document: Omf) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     size = len(document.tail)
     for section in document.sections:
         if isinstance(section.value, MotionLibrary):
@@ -156,7 +156,9 @@ def raw_size(document: Omf) -> int:
 
 
 def read_motions(reader: Reader, report: Report) -> MotionLibrary:
-    """The motions of a chunk's body; what cannot be read as one stays a chunk, and is reported."""
+    """Read the motions in the body of chunk 0xE. A nested chunk that is not a readable motion is kept as a chunk and
+    reported.
+    """
     run = read_chunks(reader, report)
     library = MotionLibrary([_motion_or_chunk(chunk, reader, report) for chunk in run.chunks], run.tail)
     _check_count(library, reader, report)
@@ -185,7 +187,7 @@ def _read_motion(chunk: Chunk, reader: Reader, report: Report) -> Motion:
 
 
 def read_motion(reader: Reader) -> Motion:
-    """One motion of a chunk's body. Raises `ReadError`."""
+    """Read one motion from the body of its chunk. Raises `ReadError` if name or frame count cannot be read."""
     name = reader.string("the motion's name")
     frames = reader.u32("the number of frames")
     body = reader.rest()
@@ -193,7 +195,9 @@ def read_motion(reader: Reader) -> Motion:
 
 
 def _track_starts(body: memoryview, frames: int) -> list[int]:
-    """Where tracks begin, and where the last whole one ends: they follow one another to the end of the chunk."""
+    """Return the offset of each track in ``body`` and the end of the last complete one. Tracks are stored without
+    gaps.
+    """
     sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
     end, position, starts = len(body), 0, [0]
     while position < end:
@@ -207,7 +211,7 @@ def _track_starts(body: memoryview, frames: int) -> list[int]:
 def _check_checksums(motion: Motion, report: Report) -> None:
     body, frames = motion.body, motion.frames
     stored = _U32.unpack_from
-    # IntFlag arithmetic costs a microsecond; this loop runs once a track.
+    # IntFlag arithmetic costs a microsecond; this loop runs once per track.
     single, keyed = int(TrackFlag.SINGLE_ROTATION), int(TrackFlag.TRANSLATION_KEYS)
     rotations = [rotation_size(flags, frames) for flags in range(16)]
     translations = [3 * translation_key(flags).itemsize * frames for flags in range(16)]
@@ -221,7 +225,10 @@ def _check_checksums(motion: Motion, report: Report) -> None:
 
 
 def _check_numbers(motion: Motion, report: Report) -> None:
-    """Look for NaN and infinite values: in ranges and lone translations, which end their tracks, and in float keys."""
+    """Warn about NaN and infinite values in single translations, in ranges (size, init) and in float keys.
+
+    A single translation, or ``init`` of a range, is the last 12 bytes of its track.
+    """
     body = np.frombuffer(motion.body, np.uint8)
     starts = np.array(motion.starts, np.int64)
     flags = body[starts[:-1]]
@@ -259,7 +266,7 @@ def _check_count(library: MotionLibrary, reader: Reader, report: Report) -> None
 
 
 def write_motions(library: MotionLibrary, *, recompose: bool = False) -> bytes:
-    """A chunk's body. With ``recompose`` each track is written from its typed fields."""
+    """Return the body of chunk 0xE. With ``recompose`` each track is written from its typed fields."""
     chunks = [entry if isinstance(entry, Chunk) else _motion_chunk(entry, recompose) for entry in library.entries]
     return write_chunks(ChunkRun(chunks, library.tail))
 
@@ -269,7 +276,7 @@ def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
 
 
 def write_motion(motion: Motion, *, recompose: bool = False) -> bytes:
-    """One motion's chunk body."""
+    """Return the body of one motion's chunk. With ``recompose`` each track is written from its typed fields."""
     writer = Writer()
     writer.string(motion.name)
     writer.u32(motion.frames)
@@ -283,7 +290,7 @@ def write_motion(motion: Motion, *, recompose: bool = False) -> bytes:
 
 
 def numbered(motions: list[Motion]) -> MotionLibrary:
-    """A library of these motions, counted and numbered in this order."""
+    """Return a library of these motions with chunk ids from 1 in this order, after a new chunk 0 with their count."""
     entries: list[Motion | Chunk] = [Chunk(COUNT, _U32.pack(len(motions)))]
     for number, motion in enumerate(motions, 1):
         entries.append(Motion(motion.name, motion.frames, motion.body, motion.starts, number, offset=motion.offset))
@@ -291,10 +298,11 @@ def numbered(motions: list[Motion]) -> MotionLibrary:
 
 
 def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary:
-    """``library`` with ``motions`` in the places of its own; where there are more or fewer, counted and numbered again.
+    """Return ``library`` with ``motions`` in place of its own.
 
-    The engine looks up chunk i + 1 for every i below the count. As many motions keep the file's chunk ids and what else
-    lies between them, odd as that may be.
+    The engine looks up chunk i + 1 for every i below the count. If there are as many motions as before, the file's
+    chunk ids are kept, and so are the chunks between them that are not motions. Otherwise all motions are renumbered
+    (see `numbered`).
     """
     places = {id(motion): place for place, motion in enumerate(library.motions)}
     if len(motions) != len(places):
@@ -304,7 +312,7 @@ def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary
         motion = motions[places[id(entry)]]
         if motion is entry:
             return entry
-        # A size that the file declares wrongly belongs to the chunk that lies there, not to a motion that moved.
+        # A wrong size that the file declares belongs to the chunk at this position, not to a motion that moved.
         declared = None if id(motion) in places else motion.declared
         return replace(motion, identifier=entry.identifier, declared=declared)
 
@@ -314,7 +322,7 @@ def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary
 
 
 def raw_size_of_motions(library: MotionLibrary) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes of chunk 0xE that are kept without knowing their meaning."""
     size = len(library.tail)
     for entry in library.entries:
         if isinstance(entry, Motion):
@@ -328,7 +336,9 @@ def raw_size_of_motions(library: MotionLibrary) -> int:
 
 
 def read_parameters(reader: Reader, report: Report) -> Parameters:
-    """The partitions and definitions of a chunk's body. Raises `ReadError`."""
+    """Read partitions and definitions from the body of chunk 0xF. Raises `ReadError` for unknown versions and damaged
+    data.
+    """
     start = reader.position
     version = reader.u16("the version of the motion parameters")
     if version not in VERSIONS:
@@ -339,7 +349,8 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     found = _attempt(reader, start + 2, version, named=version != 1, numbered=version != 2)
     if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):
         # An editor bug: for a model without partitions it lists bare numbers although the version promises names.
-        # Either layout may parse as the other and a rest: bare numbers are believed only if they explain every byte.
+        # Data of one layout may be readable in the other, with bytes left over. Bare numbers are accepted only if no
+        # byte is left over.
         bare = _attempt(reader, start + 2, version, named=False, numbered=True)
         if not isinstance(bare, ReadError) and not len(bare[0].tail):
             report.warn(
@@ -348,7 +359,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             found = bare
     if isinstance(found, ReadError):
         raise found
-    reader.rest()  # an attempt that failed stopped anywhere
+    reader.rest()  # a failed attempt leaves the position anywhere
     parameters, noticed = found
     report.include(noticed)
     if len(parameters.tail):
@@ -360,7 +371,9 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
 def _attempt(
     reader: Reader, start: int, version: int, *, named: bool, numbered: bool
 ) -> tuple[Parameters, Report] | ReadError:
-    """What reading from ``start`` gives, or why it fails."""
+    """Read the body from ``start`` with this layout of bone entries: return parameters and their report, or the
+    error.
+    """
     reader.position = start
     report = Report()
     try:
@@ -396,7 +409,7 @@ def _read_definition(reader: Reader, report: Report, version: int) -> Definition
 
 
 def write_parameters(parameters: Parameters) -> bytes:
-    """A chunk's body."""
+    """Return the body of chunk 0xF."""
     writer = Writer()
     writer.u16(parameters.version)
     writer.u16(len(parameters.partitions))

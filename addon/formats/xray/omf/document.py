@@ -1,10 +1,10 @@
-"""What an `.omf` says, in its own order and integers: a library of motions and their parameters.
+"""Data types of an `.omf`, in the file's order and with its integers: a motion library and its parameters.
 
-A motion's body stays one run of bytes with a table of where its tracks begin: 231 motions of 47 tracks are read without
-making ten thousand objects, and an unedited track keeps its bytes. `Track` is the typed view of one of them.
+A motion keeps its body as one run of bytes with a table of track offsets. So 231 motions of 47 tracks are read without
+creating ten thousand objects, and an unedited track keeps its bytes. `Track` is the typed view of one track.
 
-Known from the engine's ``SkeletonMotions.cpp`` and the editor's ``ExportSkeleton.cpp``. Unconfirmed by real bytes:
-tracks with flag 8 (float keys, a later engine's).
+Sources: the engine's ``SkeletonMotions.cpp`` and the editor's ``ExportSkeleton.cpp``. Not confirmed by a real file:
+tracks with flag 8 (float keys of a later engine).
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ _U8, _U32 = struct.Struct("<B"), struct.Struct("<I")
 
 MOTIONS = 0x0E
 COUNT = 0
-"""The chunk inside that counts them."""
+"""Id of the nested chunk of `MOTIONS` that holds the number of motions."""
 PARAMETERS = 0x0F
 
 FRAMES_PER_SECOND = 30.0
-"""Always: the engine knows no other rate."""
+"""Frame rate of every motion; the engine supports no other."""
 ALL_PARTITIONS = 0xFFFF
 
 
 class TrackFlag(IntFlag):
-    """How one bone's keys are stored."""
+    """How the keys of one bone are stored."""
 
     TRANSLATION_KEYS = 1
     SINGLE_ROTATION = 2
     WIDE_TRANSLATION = 4
-    """16-bit translation keys; means nothing without `TRANSLATION_KEYS`."""
+    """16-bit translation keys; without effect unless `TRANSLATION_KEYS` is set."""
     FLOAT_KEYS = 8
 
 
 class MotionFlag(IntFlag):
-    """How the engine plays a motion. Other bits occur and are kept."""
+    """How the engine plays a motion. Files can contain other bits; they are kept."""
 
     FX = 1
     STOP_AT_END = 2
@@ -62,11 +62,11 @@ class MotionFlag(IntFlag):
 
 @dataclass(slots=True)
 class Track:
-    """One bone's keys as stored.
+    """The keys of one bone as stored.
 
     ``rotation`` (1 or frames, 4) int16 x, y, z, w (float32 with `TrackFlag.FLOAT_KEYS`); ``translation`` (frames, 3)
-    int8 or int16 with ``size`` and ``init`` (3,) float32, else (1, 3) or (frames, 3) float32 metres. The checksums are
-    None where the layout has none.
+    int8 or int16 with ``size`` and ``init`` (3,) float32, or (1, 3) or (frames, 3) float32 metres without them. The
+    checksums are None if the layout has none.
     """
 
     flags: int
@@ -78,7 +78,7 @@ class Track:
     translation_crc: int | None = None
 
     def compose(self) -> bytes:
-        """The track's bytes."""
+        """Return the bytes of the track."""
         pieces = [_U8.pack(self.flags)]
         for keys, crc in ((self.rotation, self.rotation_crc), (self.translation, self.translation_crc)):
             if crc is not None:
@@ -89,26 +89,26 @@ class Track:
         return b"".join(pieces)
 
 
-# Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.
+# Plain integers: IntFlag arithmetic costs a microsecond, and these are used once per track.
 _KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
 _FLOAT32, _INT16, _INT8 = np.dtype("<f4"), np.dtype("<i2"), np.dtype("i1")
 
 
 def rotation_size(flags: int, frames: int) -> int:
-    """Bytes of a track's rotation, its checksum included."""
+    """Return the size of a track's rotation in bytes, including its checksum."""
     key = 16 if flags & _FLOATS else 8
     return key if flags & _SINGLE else 4 + key * frames
 
 
 def translation_key(flags: int) -> np.dtype[np.int8 | np.int16 | np.float32]:
-    """The number type of a track's translation keys."""
+    """Return the number type of a track's translation keys."""
     if flags & _FLOATS or not flags & _KEYED:
         return _FLOAT32
     return _INT16 if flags & _WIDE else _INT8
 
 
 def track_size(flags: int, frames: int) -> int:
-    """Bytes of a whole track, its flag byte included."""
+    """Return the size of a whole track in bytes, including its flag byte."""
     size = 1 + rotation_size(flags, frames)
     if not flags & _KEYED:
         return size + 12
@@ -117,7 +117,7 @@ def track_size(flags: int, frames: int) -> int:
 
 
 def checksum(keys: Bytes | NDArray[Any]) -> int:
-    """What the engine expects before a run of keys (it uses the number only to find equal keys again)."""
+    """Return the CRC-32 that is stored before a run of keys. The engine uses it only to find identical keys."""
     return zlib.crc32(keys if isinstance(keys, bytes | bytearray | memoryview) else keys.tobytes())
 
 
@@ -125,8 +125,9 @@ def checksum(keys: Bytes | NDArray[Any]) -> int:
 class Motion:
     """One motion: ``name``, ``frames``, and its tracks as bytes.
 
-    ``body`` holds the tracks, ``starts`` (tracks + 1,) where each begins and the last one ends; bytes behind that are
-    what could not be read as tracks (broken files only). ``identifier`` and ``declared`` are the chunk's own.
+    ``body`` contains the tracks; ``starts`` (tracks + 1,) is the offset of each and the end of the last. Bytes after
+    that could not be read as tracks (broken files only). ``identifier``, ``declared`` (a wrong size that the file
+    declares) and ``offset`` are those of the motion's chunk.
     """
 
     name: bytes
@@ -144,24 +145,26 @@ class Motion:
 
     @property
     def track_count(self) -> int:
-        """How many bones the motion moves."""
+        """Number of tracks, one per bone."""
         return len(self.starts) - 1
 
     @property
     def leftover(self) -> int:
-        """Bytes behind the last whole track."""
+        """Number of bytes after the last complete track."""
         return len(self.body) - self.starts[-1]
 
     def flags(self, track: int) -> int:
-        """The flag byte of a track."""
+        """Return the flag byte of a track (`TrackFlag`)."""
         return self.body[self.starts[track]]
 
     def track_bytes(self, track: int) -> Bytes:
-        """A track as stored."""
+        """Return the stored bytes of a track."""
         return self.body[self.starts[track] : self.starts[track + 1]]
 
     def track(self, track: int) -> Track:
-        """The typed view of a track; its arrays look into the file's bytes, whose layout reading has checked."""
+        """Return the typed view of a track. Its arrays are views of ``body``, whose layout was checked when it was
+        read.
+        """
         body, frames, start = self.body, self.frames, self.starts[track]
         flags = body[start]
         single, keyed, floats = flags & _SINGLE, flags & _KEYED, flags & _FLOATS
@@ -186,7 +189,7 @@ class Motion:
 
     @classmethod
     def of(cls, name: bytes, frames: int, tracks: Iterable[Track | Bytes]) -> Motion:
-        """A motion of typed or stored tracks."""
+        """Create a motion from typed tracks or the stored bytes of tracks."""
         pieces = [track.compose() if isinstance(track, Track) else track for track in tracks]
         starts = [0]
         for piece in pieces:
@@ -196,28 +199,30 @@ class Motion:
 
 @dataclass(slots=True)
 class MotionLibrary:
-    """Chunk 0xE. ``entries`` in the file's order: motions, and chunks that hold no motion (the count is chunk 0)."""
+    """Content of chunk 0xE. ``entries`` in file order: motions, and chunks that are not motions (chunk 0 is the
+    count).
+    """
 
     entries: list[Motion | Chunk]
     tail: Bytes = b""
 
     @property
     def motions(self) -> list[Motion]:
-        """The motions in the order of their chunk ids, which is the order the engine counts by."""
+        """The motions in the order of their chunk ids, by which the engine numbers them."""
         return sorted(
             (entry for entry in self.entries if isinstance(entry, Motion)), key=lambda entry: entry.identifier
         )
 
     @property
     def count(self) -> int | None:
-        """How many motions chunk 0 announces, None where it is missing or of another size."""
+        """Number of motions declared in chunk 0; None if that chunk is missing or has another size."""
         found = next((entry for entry in self.entries if isinstance(entry, Chunk) and entry.id == COUNT), None)
         return int(_U32.unpack(found.body)[0]) if found is not None and len(found.body) == _U32.size else None
 
 
 @dataclass(slots=True)
 class PartitionBone:
-    """An entry of a partition. ``track`` is the number of the track that drives this bone. None where not stored."""
+    """A bone entry of a partition. ``track`` is the index of the track that moves this bone. None if not stored."""
 
     name: bytes | None
     track: int | None
@@ -225,7 +230,7 @@ class PartitionBone:
 
 @dataclass(slots=True)
 class Partition:
-    """A named set of bones that can play a motion of its own."""
+    """A named set of bones (bone part) that can play a motion independently of the other partitions."""
 
     name: bytes
     bones: list[PartitionBone]
@@ -238,10 +243,10 @@ class Partition:
 
 @dataclass(slots=True)
 class Definition:
-    """How the engine plays the motion of the same place in the library.
+    """How the engine plays the motion at the same index of the library.
 
-    ``bone_or_part``: partition (0xFFFF all), for FX the bone of the model; ``motion`` the index as stored (the engine
-    ignores it); ``timing`` (4,) float32 speed, power, accrue, falloff.
+    ``bone_or_part``: index of a partition (0xFFFF for all), for FX of a bone of the model; ``motion`` the index as
+    stored (ignored by the engine); ``timing`` (4,) float32 speed, power, accrue, falloff.
     """
 
     name: bytes
@@ -258,19 +263,24 @@ class Definition:
 
     @property
     def playing(self) -> tuple[Any, ...]:
-        """All that it says, to the bit, but its name and stored index."""
+        """All fields, bit by bit, except the name and the stored index: equal if two motions are played in the same
+        way.
+        """
         marks = [(mark.name, mark.line_end, mark.intervals.tobytes()) for mark in self.marks]
         return self.flags, self.bone_or_part, self.timing.tobytes(), marks
 
 
 TIMING = ("speed", "power", "accrue", "falloff")
-"""The names of the columns of `Definition.timing`."""
+"""Names of the columns of `Definition.timing`."""
 DEFAULT_TIMING = (1.0, 1.0, 2.0, 2.0)
 
 
 @dataclass(slots=True)
 class Parameters:
-    """Chunk 0xF. ``named`` and ``numbered``: what partition entries hold (a version's rule, broken by one editor)."""
+    """Content of chunk 0xF. ``named`` and ``numbered``: whether partition entries store bone names and track numbers.
+
+    Both follow from the version, except in files with a bug of the editor (see `codec.read_parameters`).
+    """
 
     version: int
     partitions: list[Partition]
@@ -281,7 +291,7 @@ class Parameters:
 
 
 class MotionSet(NamedTuple):
-    """Motions and how they play: an `.omf`, or what a model carries inside."""
+    """Motions and their parameters, as stored in an `.omf` or inside a model."""
 
     library: MotionLibrary
     parameters: Parameters
@@ -289,25 +299,25 @@ class MotionSet(NamedTuple):
 
 @dataclass(slots=True)
 class Omf:
-    """The file: its chunks in order, the two known ones typed."""
+    """The file: its chunks in order, with typed values for the motions and the parameters."""
 
     sections: list[Section[MotionLibrary | Parameters]]
     tail: Bytes = b""
 
     @property
     def motion_set(self) -> MotionSet:
-        """The first chunk of either kind, which is the one the engine takes."""
+        """The first library and the first parameters, which are the ones that the engine uses."""
         values = [section.value for section in self.sections]
         library = next(value for value in values if isinstance(value, MotionLibrary))
         return MotionSet(library, next(value for value in values if isinstance(value, Parameters)))
 
     @property
     def motions_section(self) -> Section[MotionLibrary | Parameters]:
-        """The chunk that the motions are in."""
+        """The chunk that contains the motions."""
         return next(section for section in self.sections if isinstance(section.value, MotionLibrary))
 
     def with_motion_set(self, changed: MotionSet) -> Omf:
-        """The same file with other motions and parameters in the places of the first ones."""
+        """Return a copy of the file with ``changed`` in place of its `motion_set`."""
         old = self.motion_set
         sections: list[Section[MotionLibrary | Parameters]] = []
         for section in self.sections:
@@ -321,10 +331,11 @@ class Omf:
 
 
 def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]]] = ()) -> list[Partition]:
-    """Partitions that have each of ``bones`` once, the number of its track being its place there.
+    """Return partitions that contain each of ``bones`` once, with its index in ``bones`` as track number.
 
-    ``parts`` are names with the bones of each. Bones of no part go into the first, others than ``bones`` are left out,
-    and so are parts of which none is left. Names are compared without case; without parts there is one, ``default``.
+    ``parts`` are names, each with its bones. Bones without a part are added to the first one; names that are not in
+    ``bones`` are ignored, and parts that are then empty are left out. Names are compared without case. Without parts
+    there is one partition, ``default``.
     """
     tracks = {bone.lower(): track for track, bone in enumerate(bones)}
     found = []
@@ -344,18 +355,19 @@ def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]
 
 
 def new_omf(motion_set: MotionSet) -> Omf:
-    """A file of its own, motions first as the game's editor writes it."""
+    """Return a new file with the motions before the parameters, as the game's editor writes it."""
     return Omf(
         [Section(Chunk(MOTIONS, b""), motion_set.library), Section(Chunk(PARAMETERS, b""), motion_set.parameters)]
     )
 
 
 def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones: Sequence[str] = ()) -> list[str]:
-    """The bone of each track, by partition number; bare numbers and gaps are filled from the model's list by index.
+    """Return the name of the bone that each track moves.
 
-    Track i belongs to the bone whose entry carries the number i: neither the listing order nor the model's bone order
-    says so (engine: ``motions_value::load``). Where neither knows a bone the track is called ``track_<number>`` and
-    reported.
+    Track i belongs to the bone whose partition entry has number i. Neither the order of the entries nor that of the
+    model's bones decides (engine: ``motions_value::load``). Entries without numbers are taken in order. A track without
+    a name gets the model's bone of the same index, if the model has as many bones as there are tracks and no other
+    track has that bone. Otherwise it is called ``track_<number>``. Both are reported.
     """
     bones: list[str | None] = [None] * tracks
     entries = [bone for partition in parameters.partitions for bone in partition.bones]

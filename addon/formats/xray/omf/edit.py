@@ -1,9 +1,9 @@
-"""Editing a set of motions as a list: rename, delete, reorder, merge, split, set how they play.
+"""Edit a set of motions as a list: rename, delete, reorder, merge, split, change how motions are played.
 
-Every function returns a new set and leaves the given one alone; motions that are not named keep their bytes. Names are
-compared as the game does, without case; of two motions of one name the first is used.
+Every function returns a new set and does not change the given one; motions that are not named keep their bytes. Names
+are compared as in the game, without case; of several motions with the same name the first is used.
 
-`problems` are what the game's engine and editor refuse or misread, checked before anything is written.
+`problems` lists what the game's engine and editor refuse or misread; it is checked before anything is written.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ LONGEST_NAME = 127
 
 
 def problems(motions: MotionSet) -> dict[str, str]:
-    """What the game would not take, each with its remedy."""
+    """Return what the game would refuse or misread: each problem with its remedy."""
     found: dict[str, str] = {}
     library, parameters = motions
     _partition_problems(parameters, found)
@@ -66,7 +66,7 @@ def problems(motions: MotionSet) -> dict[str, str]:
 
 
 def library_problems(library: MotionLibrary) -> Iterator[str]:
-    """What the engine stumbles over in the chunks: it looks up chunk i + 1 for every i below the count, and asserts."""
+    """Yield errors of chunk ids and count. The engine looks up chunk i + 1 for every i below the count, and asserts."""
     there = [motion.identifier for motion in library.motions]
     if there != list(range(1, len(there) + 1)):
         shown = listed(list(map(str, there)))
@@ -78,7 +78,7 @@ def library_problems(library: MotionLibrary) -> Iterator[str]:
 
 
 def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
-    """What does not fit the model that the motions lie in; ``bones`` are its bones."""
+    """Yield what does not match the model that contains the motions; ``bones`` are the model's bones."""
     for count in sorted({motion.track_count for motion in motions.library.motions} - {len(bones)}):
         yield f"motions have {counted(count, 'track')}, the model has {counted(len(bones), 'bone')}"
     known = {bone.lower() for bone in bones}
@@ -128,7 +128,7 @@ def _name_problems(what: str, name: bytes, found: dict[str, str]) -> None:
 
 
 def refuse_new_problems(before: MotionSet | None, after: MotionSet) -> None:
-    """Raise `WriteError` for the first problem that ``before`` did not have; older ones are not errors."""
+    """Raise `WriteError` for the first problem of ``after`` that ``before`` does not have."""
     known = problems(before) if before is not None else {}
     for problem, remedy in problems(after).items():
         if problem not in known:
@@ -139,7 +139,7 @@ Pair = tuple[Motion, Definition]
 
 
 def pairs(motions: MotionSet) -> list[Pair]:
-    """Motions with their definitions, by place. Raises `WriteError` where there are more of one than of the other."""
+    """Return each motion with the definition of the same index. Raises `WriteError` if their numbers differ."""
     there, definitions = motions.library.motions, motions.parameters.definitions
     if len(there) != len(definitions):
         raise WriteError(
@@ -156,10 +156,10 @@ def rearranged(
     definitions: Sequence[Definition],
     parameters: Parameters | None = None,
 ) -> MotionSet:
-    """``before`` with other motions and definitions, of the same places.
+    """Return ``before`` with other motions and definitions; a motion and its definition have the same index.
 
-    Where there are more or fewer than before, count, chunk ids and the definitions' numbers are made again. Else they
-    are the file's, but for definitions that moved to another place.
+    If their number changed, count, chunk ids and the indices stored in definitions are written again. Otherwise those
+    of the file are kept, except the stored index of definitions that moved.
     """
     old = {id(definition): place for place, definition in enumerate(before.parameters.definitions)}
     same_number = len(motions) == len(before.library.motions)
@@ -172,7 +172,9 @@ def rearranged(
 
 
 def only(motions: MotionSet, places: Collection[int]) -> MotionSet:
-    """The motions at these places with their definitions, in the file's order; all of them are ``motions`` itself."""
+    """Return the motions at these indices with their definitions, in file order; ``motions`` itself if these are
+    all.
+    """
     there, definitions = motions.library.motions, motions.parameters.definitions
     left_out = set(range(len(there))).difference(places)
     if not left_out:
@@ -200,7 +202,7 @@ def _place(chosen: Sequence[Pair], name: str) -> int:
 
 
 def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
-    """One motion under another name. Raises `WriteError` where the name is taken or unknown."""
+    """Rename one motion. Raises `WriteError` if ``old`` does not exist or ``new`` is already used."""
     chosen = pairs(motions)
     place = _place(chosen, old)
     for other, (_, definition) in enumerate(chosen):
@@ -213,14 +215,14 @@ def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
 
 
 def delete(motions: MotionSet, unwanted: Iterable[str]) -> MotionSet:
-    """The set without these motions."""
+    """Remove the named motions. Raises `WriteError` if one does not exist."""
     chosen = pairs(motions)
     gone = {_place(chosen, name) for name in unwanted}
     return _assembled(motions, [pair for place, pair in enumerate(chosen) if place not in gone])
 
 
 def reorder(motions: MotionSet, first: Sequence[str]) -> MotionSet:
-    """The named motions in the order given, then the others in their old order."""
+    """Move the named motions to the start, in the given order; the others follow in their old order."""
     chosen = pairs(motions)
     front = list(dict.fromkeys(_place(chosen, name) for name in first))
     rest = [place for place in range(len(chosen)) if place not in front]
@@ -228,13 +230,13 @@ def reorder(motions: MotionSet, first: Sequence[str]) -> MotionSet:
 
 
 def arranged(motions: MotionSet, indices: Sequence[int]) -> MotionSet:
-    """The motions at these indices, in this order."""
+    """Return the motions at these indices, in this order."""
     chosen = pairs(motions)
     return _assembled(motions, [chosen[index] for index in indices])
 
 
 def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionSet]:
-    """Two sets with the same partitions: the named motions in the file's order, and the others."""
+    """Split into two sets with the same partitions: the named motions in file order, and the others."""
     chosen = pairs(motions)
     places = {_place(chosen, name) for name in wanted}
     one = [pair for place, pair in enumerate(chosen) if place in places]
@@ -243,10 +245,10 @@ def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionS
 
 
 def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -> MotionSet:
-    """``motions`` and behind them those of ``other``, whose tracks are put into this file's bone order.
+    """Append the motions of ``other`` to ``motions``, their tracks in the bone order of ``motions``.
 
-    An existing name is refused, or with ``replace_same`` replaced in its place. Raises `WriteError` where
-    the bones differ or a motion plays on a partition that this file lacks.
+    A motion whose name already exists is refused, or with ``replace_same`` replaces the old one at its index. Raises
+    `WriteError` if the bones differ or a motion is played on a partition that ``motions`` lacks.
     """
     chosen = pairs(motions)
     order = _track_order(motions, other)
@@ -272,7 +274,7 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
 
 
 def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
-    """For each track of this file, the number of the other file's track that moves the same bone."""
+    """Return, for each track of ``motions``, the index of the track of ``other`` that moves the same bone."""
 
     def bones(of: MotionSet) -> list[str]:
         count = sum(len(partition.bones) for partition in of.parameters.partitions)
@@ -299,7 +301,9 @@ def _in_track_order(motion: Motion, order: list[int]) -> Motion:
 
 
 def _with_partition(definition: Definition, source: MotionSet, parts: list[str]) -> Definition:
-    """The definition with its partition counted as this file counts; an FX names a bone of the model and stays."""
+    """Return the definition with the index that its partition has in ``parts``. An FX refers to a bone and is
+    unchanged.
+    """
     number = definition.bone_or_part
     if number == ALL_PARTITIONS or definition.flags & MotionFlag.FX:
         return definition
@@ -322,7 +326,11 @@ def set_parameters(
     clear_flags: int = 0,
     bone_or_part: int | None = None,
 ) -> MotionSet:
-    """One motion playing otherwise: ``timing`` by the names of `TIMING`, flags added and removed, bone or partition."""
+    """Change how one motion is played: ``timing`` by the names of `TIMING`, flags to set and to clear, bone or
+    partition.
+
+    Raises `WriteError` for timing outside 0 to 100 and for a name that does not exist.
+    """
     chosen = pairs(motions)
     place = _place(chosen, name)
     motion, definition = chosen[place]

@@ -1,8 +1,8 @@
-"""Motions of a file <-> `Clip`.
+"""Convert motions of a file to clips and back: `MotionSet` <-> `Clip`.
 
-A key is the bone's whole parent-local transform, not a difference from the rest pose. Quaternions are stored
-x, y, z, w; a page of the modders' wiki that puts w first is wrong. Encoding starts from the file that clips came from:
-tracks that were not edited keep their bytes, and `Changes` says what became of the others.
+A key is the bone's whole transform relative to its parent, not a difference from the rest pose. Quaternions are stored
+x, y, z, w; a page of the modders' wiki that puts w first is wrong. Encoding starts from the file that the clips came
+from: tracks that were not edited keep their bytes, and `Changes` lists the others.
 """
 
 from __future__ import annotations
@@ -57,10 +57,12 @@ from .tracks import (
 )
 
 LARGEST = 1e38
-"""What a 32-bit number holds, with room for the sum of three."""
+"""Values below this fit a 32-bit float, and so does the sum of three of them."""
 
 POSES_AT_A_TIME = 1 << 13
-"""Frames times bones of the motions that are compared at a time: fewer calls, and the processor's cache holds them."""
+"""Frames times bones of the motions that are compared in one batch: fewer numpy calls, and it fits the processor's
+cache.
+"""
 _NONE: frozenset[str] = frozenset()
 
 Floats = NDArray[np.float64]
@@ -70,7 +72,7 @@ Floats = NDArray[np.float64]
 
 
 def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) -> list[Clip]:
-    """Every motion as a `Clip`, in the engine's order. Raises `ReadError` as `refuse_overlong` does."""
+    """Convert every motion to a `Clip`, in the engine's order. Raises `ReadError` as `refuse_overlong` does."""
     refuse_overlong(motions.library.motions)
     clips = []
     known: dict[int, list[str]] = {}
@@ -84,9 +86,9 @@ def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) 
 
 
 def decode_motion(motion: Motion, bones: list[str], definition: Definition | None = None) -> Clip:
-    """One motion as a `Clip`, parent-local, signs of neighbouring quaternions alike.
+    """Convert one motion to a `Clip`, relative to the parent, with matching signs of neighbouring quaternions.
 
-    Raises `ReadError` for a motion that claims more frames than its bytes bear (`refuse_overlong`).
+    Raises `ReadError` for a motion that declares more frames than its data can hold (`refuse_overlong`).
     """
     tracks = side_by_side(motion)
     return Clip(
@@ -104,10 +106,10 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
 
 @dataclass(frozen=True)
 class Identity:
-    """Which motion a clip is: ``index`` of that in the base, None where it is new.
+    """Which motion of the base a clip corresponds to: ``index`` in the base, None for a new motion.
 
-    ``source``: what a clip was made from, where that is not the base's motion, with tracks for the base's bones; tracks
-    that still say what it says get its bytes.
+    ``source``: the motion that the clip was made from, if it is not the base's motion. Its tracks are those of the
+    base's bones. A track of the clip that still equals the source's gets the source's bytes.
     """
 
     index: int | None = None
@@ -125,12 +127,12 @@ def encode(
     sampled: Sequence[Collection[str]] | None = None,
     parts: Sequence[tuple[str, Sequence[str]]] = (),
 ) -> tuple[MotionSet, Changes]:
-    """``base`` with each clip at the index of the motion it is, or added behind the last; and what changed.
+    """Return ``base`` with each clip at the index of its motion, or appended, and the changes.
 
-    ``identities``, one for each clip, say which motion that is; without them it is the one of the clip's name. A motion
-    gets its clip's name. Without ``base`` a new set for ``skeleton`` (with ``parts`` as `partitions_of` takes them).
-    ``definitions``, one for each clip, say how motions play; marks come from the clips. ``sampled``: the bones of each
-    that were read from evaluated poses. Raises `WriteError` for what the game cannot take, unless the base has it.
+    ``identities``, one per clip, tell which motion it is and rename that to the clip's name; default: found by name.
+    Without ``base``, a new set is made for ``skeleton``; ``parts`` as in `partitions_of`. ``definitions``, one per
+    clip: how motions are played; marks come from the clips. ``sampled``: for each clip, the bones sampled from
+    evaluated poses. Raises `WriteError` for what the game refuses, unless ``base`` has it too.
     """
     start = base if base is not None else _empty_set(skeleton, clips, parts)
     pairs(start)  # refuses a base whose motions and definitions do not match
@@ -177,7 +179,7 @@ def encode(
 
 
 def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
-    """The motion of each clip's name; where a name is there twice (the game plays the first) they are taken in turn."""
+    """Find the motion of each clip by name. Motions of the same name (the game plays the first) are used in order."""
     indices: dict[str, list[int]] = {}
     for index, (_, definition) in enumerate(pairs(base)):
         indices.setdefault(definition.label.lower(), []).append(index)
@@ -198,7 +200,7 @@ def _empty_set(
 
 
 def new_definition(name: str) -> Definition:
-    """How a motion plays unless something else is said: once through all partitions, at its own speed."""
+    """Return the default definition: no flags, all partitions, default timing."""
     return Definition(names.encode(name), 0, ALL_PARTITIONS, 0, np.array(DEFAULT_TIMING, "<f4"))
 
 
@@ -234,32 +236,33 @@ def _changed_fields(old: Motion | None, motion: Motion, before: Definition, afte
     return fields
 
 
-# ---- one motion from a clip, starting from what the file has
+# ---- encode one clip, starting from the file's motion
 
 
 @dataclass(frozen=True)
 class Untouched:
-    """What of a clip still means what the base says: ``rotations`` (tracks, frames), ``translations`` (…, 3)."""
+    """Which values of a clip are unedited: ``rotations`` (tracks, frames), ``translations`` (tracks, frames, 3)."""
 
     rotations: NDArray[np.bool_]
     translations: NDArray[np.bool_]
 
     @property
     def tracks(self) -> NDArray[np.bool_]:
-        """(tracks,) those of which every number is."""
+        """(tracks,) whether all values of a track are unedited."""
         return np.logical_and(self.rotations.all(axis=1), self.translations.all(axis=(1, 2)))
 
 
 def compare(
     clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
 ) -> Untouched:
-    """The rule for "not edited" over a whole motion; track i of ``clip`` must be track i of ``base``.
+    """Find the unedited values of a whole motion; track i of ``clip`` must be track i of ``base``.
 
-    ``rest``: the pose the clip's keys were offsets from. Blender adds offsets to it and turns the sum, so the rounding
-    of a number has the size of the whole vector and of the rest offset.
+    ``rest``: the rest pose that the clip's keys were offsets from. Blender adds offsets to it and rotates the sum, so
+    the rounding error of one component has the size of the whole vector and of the rest offset.
 
-    ``sampled``: bones that were read from evaluated poses, which are normalised and carry Blender's rounding: one step
-    is allowed for them. Frames behind the base's count as unedited only in tracks that are one value there.
+    ``sampled``: bones that were sampled from evaluated poses, which are normalised and contain Blender's rounding: for
+    them one quantisation step is allowed instead of half a step. Frames after the base's last one count as unedited
+    only in tracks that the base stores as a single value.
     """
     old = side_by_side(base)
     looked_at = np.array([bone in sampled for bone in clip.bones])[:, None, None]
@@ -273,7 +276,7 @@ def compare(
     rotations = quantum.untouched_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
     differing = np.flatnonzero(~rotations.all(axis=1))
     if len(differing):
-        # Between two keys of Blender quaternions are shorter than 1; written they are not.
+        # Between two keys, Blender's quaternions are shorter than 1; they are normalised when written.
         written, steps_of = rotation.normalised(clip.rotations[differing]), rotation_steps[differing]
         rotations[differing] |= quantum.untouched_rotations(written, old_rotations[differing], steps_of, steps=1.0)
     translations = quantum.untouched(
@@ -296,24 +299,27 @@ def compare(
 
 
 def _are_shown(rows: Floats) -> bool:
-    """Whether `_not_shown` is nowhere true."""
+    """Return whether `_not_shown` is False everywhere."""
     return bool((np.abs(rows) < LARGEST).all())
 
 
 def _not_shown(rows: Floats) -> NDArray[np.bool_]:
-    """(...) which vectors (..., n) come back from Blender as no number: turned into a bone's space one NaN is three."""
+    """Return (...) which vectors (..., n) have a component that Blender cannot keep: NaN, infinite or too large.
+
+    Rotated into a bone's space, one NaN component makes all three NaN, so such vectors are compared as a whole.
+    """
     result: NDArray[np.bool_] = np.logical_not(np.all(np.abs(rows) < LARGEST, axis=-1))
     return result
 
 
 def _rows(frames: int, there: int) -> Any:
-    """Which rows of a base of so many frames a motion of ``frames`` is compared with: behind its end the last one."""
+    """Return the row of a base of ``there`` frames for each of ``frames`` frames: after the base's end its last row."""
     return slice(None) if frames == max(there, 1) else np.minimum(np.arange(frames), max(there, 1) - 1)
 
 
 def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> Floats:
-    """(bones, 1, 1) metres: how large the numbers were that a bone's translation was computed from."""
-    # A sampled pose went through the whole chain of bones: metres.
+    """Return (bones, 1, 1) metres: the size of the numbers that a bone's translation was computed from."""
+    # A sampled pose was computed through the whole chain of bones, where values are up to metres.
     smallest = [2.0 if bone in sampled else 0.0 for bone in clip.bones]
     if rest is None:
         return np.array(smallest)[:, None, None]
@@ -325,9 +331,10 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A motion to encode: a ``clip`` of the file's bones, and the ``base`` that it can be compared with.
+    """A motion to encode: ``clip`` with the file's bones, and the motion ``base`` to compare it with, None if not
+    possible.
 
-    ``sampled``: the bones of the file that were read from evaluated poses.
+    ``sampled``: the file's bones that were sampled from evaluated poses.
     """
 
     clip: Clip
@@ -337,9 +344,11 @@ class _Asked:
 
 @dataclass(frozen=True)
 class _Compared:
-    """A motion beside its base: the unedited (``untouched``) tracks (tracks,), how many rotations and translations of
-    each are edited (``turned`` and ``moved``), and the tracks ``numbers`` that were encoded again, each ``off`` by so
-    many metres.
+    """The result of comparing a motion with its base.
+
+    ``untouched`` (tracks,) marks unedited tracks; ``turned`` and ``moved`` are the numbers of edited rotations and
+    translations of each track. ``numbers`` are the indices of the tracks that were encoded again, ``tracks`` their new
+    content and ``off`` their largest errors in metres.
     """
 
     untouched: NDArray[np.bool_]
@@ -363,9 +372,10 @@ def _asked(
 
 
 def _encoded(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> Iterator[tuple[Motion, list[Item]]]:
-    """Each motion, whose track i moves bone i, and what in it differs from its base.
+    """Yield each motion, with one track per bone of its clip, and the tracks that differ from its base.
 
-    Unedited tracks keep the base's bytes. Motions of as many frames as their bases are compared several at a time.
+    Unedited tracks keep the base's bytes. Motions with the same number of frames as their bases are compared in
+    batches.
     """
     alike: dict[Any, list[int]] = {}
     for number, one in enumerate(asked):
@@ -387,7 +397,7 @@ def _encoded(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> It
 
 
 def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
-    """All tracks of motions of as many frames, as those of one motion."""
+    """Join the tracks of several motions of the same length into one clip and one base motion."""
     clip, base = asked[0].clip, asked[0].base
     if base is None or len(asked) == 1:
         return clip, cast("Motion", base)
@@ -404,7 +414,9 @@ def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
 
 
 def _compared(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> list[_Compared]:
-    """Motions with a base, several only where they and their bases have as many frames and the same was sampled."""
+    """Compare motions with their bases; several only if they and their bases have the same length and the same sampled
+    bones.
+    """
     clip, base = _stacked(asked)
     kept = compare(clip, base, rest=rest, sampled=asked[0].sampled)
     untouched = kept.tracks
@@ -457,7 +469,7 @@ def _motion_of(asked: _Asked, found: _Compared | None, width: Width) -> tuple[Mo
 def _of_source(
     asked: _Asked, source: Motion | None, encoded: tuple[Motion, list[Item]], rest: Skeleton | None
 ) -> tuple[Motion, list[Item]]:
-    """An encoded motion with the ``source``'s bytes in the edited tracks of which that says what the clip does."""
+    """Return an encoded motion in which edited tracks that equal the ``source``'s have the source's bytes."""
     (motion, items), clip, old = encoded, asked.clip, asked.base
     if source is None or source is old or old is None or not items or source.frames != clip.frames:
         return encoded
@@ -474,20 +486,19 @@ def _of_source(
 
 
 def _error(clip: Clip, index: int, track: Track) -> float:
-    """Metres between a clip's translations and what a track stores of them, at most, on any axis."""
+    """Return the largest difference on any axis between a clip's translations and those a track stores, in metres."""
     asked = space.xray_bone_translations(clip.translations[index])
     return float(np.abs(stored_translations(track).decoded() - asked).max(initial=0.0))
 
 
 def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip:
-    """The clip with exactly these bones, names compared without case.
+    """Return the clip with exactly these bones in this order, names compared without case.
 
-    Bones that it lacks have ``base``'s tracks, or stand still in ``rest``.
-
-    Raises `WriteError` where neither has them.
+    Missing bones get the tracks of ``base``, or else the pose of ``rest`` in every frame. Raises `WriteError` if
+    neither has them.
     """
     if [bone.lower() for bone in clip.bones] == [bone.lower() for bone in bones]:
-        return clip  # also of a broken file that has two tracks for one bone
+        return clip  # also if a broken file has two tracks for one bone
     places = {bone.lower(): place for place, bone in reversed(list(enumerate(clip.bones)))}
     found = [places.get(bone.lower(), -1) for bone in bones]
     missing = [bone for bone, place in zip(bones, found, strict=True) if place < 0]
@@ -521,7 +532,11 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
 
 
 def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip | None:
-    """A clip of all ``bones`` as long as ``clip``: the base's tracks, cut or held at their end, else the rest pose."""
+    """Return a clip of all ``bones`` as long as ``clip``: the base's tracks, cut or held at the end, else the rest
+    pose.
+
+    None if there is no usable base, and no rest pose that has all missing bones.
+    """
     still = np.zeros(len(bones), np.bool_)
     if base is not None and base.track_count == len(bones) and not overlong([base]):
         filling = decode_motion(base, bones)
@@ -543,7 +558,7 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
 
 
 def _stored(clip: Clip, track: int) -> tuple[Floats, Floats]:
-    """A track's rows in the file's axes: (frames, 4) x, y, z, w and (frames, 3)."""
+    """Return a track's rows in the file's axes: (frames, 4) x, y, z, w and (frames, 3)."""
     return (
         space.xray_bone_rotations_back(clip.rotations[track]),
         space.xray_bone_translations(clip.translations[track]),
@@ -587,7 +602,7 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
 
 
 def _resized(track: Track, frames: int) -> Track:
-    """A track of so many keys, where it has keys: cut off, or the last one held."""
+    """Return a track with ``frames`` keys where it has keys: cut off, or the last key repeated."""
 
     def keys(there: NDArray[Any], *, keyed: bool) -> NDArray[Any]:
         return there[_rows(frames, len(there))] if keyed else there

@@ -1,4 +1,4 @@
-"""An `.omf` in words: a summary, a complete dump for text tools, and what differs between two."""
+"""An `.omf` as text: a summary, a complete dump for text tools, and the differences between two files."""
 
 from __future__ import annotations
 
@@ -29,19 +29,21 @@ from .document import (
 
 
 def flag_names(flags: int) -> str:
-    """``stop_at_end, no_mix``; unknown bits as one number; ``none``."""
+    """Return the names of motion flags, ``stop_at_end, no_mix``; unknown bits as one number; ``none`` if no bit is
+    set.
+    """
     known = [flag.name.lower() for flag in MotionFlag if flag.name and flags & flag]
     unknown = flags & ~sum(MotionFlag)
     return ", ".join([*known, *([f"{unknown:#x}"] if unknown else [])]) or "none"
 
 
 def describe(document: Omf) -> list[str]:
-    """A few lines for people."""
+    """Return a short summary of the file."""
     return describe_motions(document.motion_set)
 
 
 def describe_motions(motions: MotionSet) -> list[str]:
-    """What a set of motions holds, in a few lines."""
+    """Return a short summary of a set of motions: counts, partitions, track flags."""
     library, parameters = motions
     there = library.motions
     frames = sum(motion.frames for motion in there)
@@ -57,7 +59,7 @@ def describe_motions(motions: MotionSet) -> list[str]:
 
 
 def list_motions(motions: MotionSet) -> list[str]:
-    """One line a motion: number, name, frames, seconds, flags, timing, marks."""
+    """Return one line per motion: index, name, frames, seconds, flags, timing, marks."""
     lines = []
     for place, (motion, definition) in enumerate(
         zip(motions.library.motions, motions.parameters.definitions, strict=False)
@@ -72,7 +74,7 @@ def list_motions(motions: MotionSet) -> list[str]:
 
 
 def dump(document: Omf) -> Iterator[str]:
-    """Everything, a value or a row of keys a line."""
+    """Yield the whole file as text, one line per value or key."""
     for section in document.sections:
         yield chunk_heading(section.chunk)
         if isinstance(section.value, MotionLibrary):
@@ -86,7 +88,7 @@ def dump(document: Omf) -> Iterator[str]:
 
 
 def dump_library(library: MotionLibrary, parameters: Parameters) -> Iterator[str]:
-    """The motions, key by key."""
+    """Yield the motions, one line per key."""
     for entry in library.entries:
         if isinstance(entry, Chunk):
             yield f"  {chunk_heading(entry)} bytes {bytes(entry.body).hex()}"
@@ -118,7 +120,7 @@ def _dump_track(track: Track, bone: str) -> Iterator[str]:
 
 
 def dump_parameters(parameters: Parameters) -> Iterator[str]:
-    """Partitions and definitions, field by field."""
+    """Yield partitions and definitions, one line per field."""
     yield f"  version {parameters.version}"
     for partition in parameters.partitions:
         yield f"  partition {partition.label!r}"
@@ -140,7 +142,9 @@ def dump_parameters(parameters: Parameters) -> Iterator[str]:
 
 
 def differences(first: Omf, second: Omf) -> Iterator[str]:
-    """What differs: parameters, motions, bones, frames, steps of the stored integers, then the rest of the files."""
+    """Yield the differences between two files: parameters, motions, bones, frames, stored integers, then the other
+    chunks.
+    """
     yield from motion_set_differences(first.motion_set, second.motion_set)
     ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
     if ids[0] != ids[1]:
@@ -157,7 +161,9 @@ def _hex(ids: list[int]) -> str:
 
 
 def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]:
-    """What differs between two sets of motions; a motion that only changed its name is a rename."""
+    """Yield the differences between two sets of motions. A motion with the same keys and another name counts as
+    renamed.
+    """
     yield from _parameter_differences(first.parameters, second.parameters)
     ones, others = _by_name(first), _by_name(second)
     renamed = _renamed(ones, others)
@@ -180,7 +186,7 @@ def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]
 
 
 class _Pair(NamedTuple):
-    """A motion and its definition, and which of the file's they are, counted from 0."""
+    """A motion and its definition (None if one is missing), and their index in the file, from 0."""
 
     motion: Motion | None
     definition: Definition | None
@@ -191,7 +197,7 @@ Named = dict[str, _Pair]
 
 
 def _by_name(motions: MotionSet) -> Named:
-    """By name, a second one of the same name numbered."""
+    """Return the motions by name; motions of the same name get distinguishing numbers."""
     pairs, labels = [], []
     there, definitions = motions.library.motions, motions.parameters.definitions
     for place in range(max(len(there), len(definitions))):
@@ -203,7 +209,7 @@ def _by_name(motions: MotionSet) -> Named:
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:
-    """Names that vanished, and what now holds the same keys."""
+    """Return old -> new names: names only in ``ones``, with the motion only in ``others`` that has the same keys."""
     found: dict[tuple[int, bytes], deque[str]] = {}
     for name, pair in others.items():
         if name not in ones and pair.motion is not None:
@@ -248,7 +254,7 @@ def _motion_differences(one: _Pair, other: _Pair, parameters: Parameters) -> Ite
         yield f"frames: {first.frames} / {second.frames}"
     if first.track_count != second.track_count:
         yield f"tracks: {first.track_count} / {second.track_count}"
-    # A motion that comes later because others came before it has not changed.
+    # A motion whose index changed because motions were inserted before it has not changed itself.
     if first.identifier - one.place != second.identifier - other.place:
         yield f"chunk {first.identifier} / {second.identifier}"
     bones = track_bones(parameters, first.track_count, Report())

@@ -1,16 +1,17 @@
-"""The keys of a motion's tracks as arrays, and from exact keys back to the integers of a track.
+"""Convert between the tracks of a motion and arrays of exact keys.
 
-Read side by side: tracks of one layout lie apart in the file; their bytes are joined first and become one array, so
-that a track costs two slices.
+Reading: tracks of one layout are scattered over the file. Their bytes are joined first and become one array, so that a
+track costs only two slices.
 
-Written by the rules of the game's editor (``ExportSkeleton.cpp``): no translation keys where every frame lies within
-1 mm of the mean on each axis; one rotation key where all quantised ones are equal; a CRC-32 before each run of keys.
-The editor takes 8 bits for translation keys and 16 where half the range exceeds 1.5 m, which moves keys by up to 6 mm:
-here 16 are taken where 8 would move one by more than `NARROW_ERROR`. The editor truncates; here numbers are rounded,
-which halves the error and, unlike truncation, gives back a file's own integers.
+Writing follows the rules of the game's editor (``ExportSkeleton.cpp``): a single translation if every frame is within 1
+mm of the mean on each axis; a single rotation if all quantised ones are equal; a CRC-32 before each run of keys. Two
+rules differ. The editor uses 8-bit translation keys unless half the range exceeds 1.5 m, which moves keys by up to 6
+mm; here 16 bits are used if 8 would move a key by more than `NARROW_ERROR`. The editor truncates; here numbers are
+rounded, which halves the error and, unlike truncation, reproduces a file's own integers.
 
-`edited_together` applies these rules to all tracks of a motion at once, with the same bytes: some thirty calls for 47
-tracks instead of two thousand. Float keys, another length, NaN and infinite values are left to the rules for one track.
+`edited_together` applies these rules to all tracks of a motion at once and gives the same bytes, with some thirty numpy
+calls for 47 tracks instead of two thousand. Float keys, another number of frames, NaN and infinite values are left to
+the functions for a single track.
 """
 
 from __future__ import annotations
@@ -35,29 +36,31 @@ Flags = NDArray[np.bool_]
 
 ROTATION_STEP = 1.0 / 32767.0
 NARROW_ERROR = 1e-4
-"""Metres by which 8-bit translation keys may be off on an axis before 16 bits are taken."""
+"""Largest error in metres on an axis of 8-bit translation keys; 16 bits are used above it."""
 STILL = 1e-3
-"""Metres a translation may stray from its mean on an axis and still be stored as one value."""
+"""Largest distance in metres from the mean on an axis of a translation that is stored as a single value."""
 MOST_FRAMES = 1_048_574
-"""Blender numbers no frame higher."""
+"""Highest frame number of Blender."""
 FREE_POSES = 1 << 18
+"""Poses (frames times bones) that motions may declare in any case: 64 bones for two minutes."""
 POSES_PER_BYTE = 16
-"""Frames times bones that motions may have: some in any case (64 bones for two minutes), more for each byte of them.
+"""Poses that motions may declare in addition for each byte of their data.
 
-A bone that stands still costs the file the same few bytes for four billion frames as for one, but an array a row a
-frame. Real files have at most 1.3 poses a byte, single motions of them 9.6.
+A bone without keys takes the same few bytes for four billion frames as for one, but an array has a row per frame. Real
+files have at most 1.3 poses per byte, a single motion in them at most 9.6.
 """
 
-# Plain numbers: IntFlag arithmetic costs a microsecond, and these are asked once a track.
+# Plain integers: IntFlag arithmetic costs a microsecond, and these are used once per track.
 _KEYED, _SINGLE, _WIDE, _FLOATS = (int(flag) for flag in TrackFlag)
 
 
 @dataclass(frozen=True)
 class Tracks:
-    """``rotations`` (tracks, frames, 4) wxyz and ``translations`` (tracks, frames, 3): Blender's axes, signs as stored.
+    """The tracks of a motion as arrays in Blender's axes, with the stored signs of quaternions.
 
-    ``rotation_steps`` (tracks,) and ``translation_steps`` (tracks, 3) are what one step of the stored number means, 0
-    for floats; ``rotation_keyed`` and ``translation_keyed`` (tracks,) tell keys from lone values.
+    ``rotations`` (tracks, frames, 4) wxyz, ``translations`` (tracks, frames, 3) metres. ``rotation_steps`` (tracks,)
+    and ``translation_steps`` (tracks, 3) are the value of one step of the stored integer, 0 for floats.
+    ``rotation_keyed`` and ``translation_keyed`` (tracks,) tell keys from single values.
     """
 
     rotations: Floats
@@ -69,12 +72,16 @@ class Tracks:
 
 
 def stored_translations(track: Track) -> Translations:
-    """The translation half of a track."""
+    """Return the translation part of a track."""
     return Translations(track.translation, bool(track.flags & _KEYED), track.size, track.init)
 
 
 def overlong(motions: Sequence[Motion]) -> Motion | None:
-    """The worst of motions that together claim more frames than their bytes bear, or than Blender can number."""
+    """Return the worst motion if together they declare more frames than their data can hold, or one has too many for
+    Blender.
+
+    None if all can be imported.
+    """
     poses = [motion.frames * motion.track_count for motion in motions]
     allowed = FREE_POSES + POSES_PER_BYTE * sum(len(motion.body) for motion in motions)
     if sum(poses) > allowed:
@@ -83,7 +90,9 @@ def overlong(motions: Sequence[Motion]) -> Motion | None:
 
 
 def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
-    """Raise `ReadError` for motions whose frames would take memory that their bytes do not bear."""
+    """Raise `ReadError` for motions whose declared frames need far more memory than their data justifies
+    (`overlong`).
+    """
     worst = overlong(motions)
     if worst is not None:
         raise ReadError(
@@ -96,7 +105,7 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
 
 
 def side_by_side(motion: Motion) -> Tracks:
-    """A motion's tracks as arrays, a row for each frame. Raises `ReadError` as `refuse_overlong` does."""
+    """Return all tracks of a motion as arrays with one row per frame. Raises `ReadError` as `refuse_overlong` does."""
     refuse_overlong([motion])
     flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
     rotation_keyed, translation_keyed = (flags & _SINGLE) == 0, (flags & _KEYED) != 0
@@ -122,7 +131,7 @@ def side_by_side(motion: Motion) -> Tracks:
 
 
 def joined(motion: Motion, starts: Iterable[int], dtype: str | np.dtype[Any], *shape: int) -> NDArray[Any]:
-    """(len(starts), *shape) numbers that begin at ``starts``."""
+    """Return (len(starts), *shape) numbers read from the motion's body, each block from one offset of ``starts``."""
     kind = np.dtype(dtype)
     size = math.prod(shape) * kind.itemsize
     body = motion.body
@@ -152,7 +161,7 @@ def _read_translations(motion: Motion, flags: NDArray[np.uint8], translations: F
 
 
 def _read_one_by_one(motion: Motion, rotations: Floats, translations: Floats, steps: Floats) -> None:
-    """Float keys, and motions without frames (broken files), which stand still."""
+    """Read float keys, and motions without frames (broken files) as one frame."""
     for index in range(motion.track_count):
         track = motion.track(index)
         stored = track.rotation if len(track.rotation) else np.array([[0, 0, 0, 32767]])
@@ -162,11 +171,11 @@ def _read_one_by_one(motion: Motion, rotations: Floats, translations: Floats, st
             steps[index] = track.size
 
 
-# ---- one track: from exact keys to its integers
+# ---- one track: from exact keys to stored integers
 
 
 class Width(Enum):
-    """How many bits a translation key gets; `AUTOMATIC` as few as `NARROW_ERROR` allows."""
+    """Number of bits of a translation key. `AUTOMATIC`: 8 if `NARROW_ERROR` allows it, else 16."""
 
     AUTOMATIC = 0
     NARROW = 8
@@ -175,7 +184,7 @@ class Width(Enum):
 
 @dataclass(slots=True)
 class Rotations:
-    """A track's rotation as stored: (1 or frames, 4) x, y, z, w."""
+    """The rotation part of a track as stored: (1 or frames, 4) x, y, z, w."""
 
     keys: NDArray[Any]
     single: bool
@@ -183,7 +192,9 @@ class Rotations:
 
 @dataclass(slots=True)
 class Translations:
-    """A track's translation as stored: ``keyed`` integers with ``size`` and ``init``, else float metres."""
+    """The translation part of a track as stored: ``keyed`` integers with ``size`` and ``init``, or float metres without
+    them.
+    """
 
     keys: NDArray[Any]
     keyed: bool
@@ -191,29 +202,29 @@ class Translations:
     init: NDArray[np.float32] | None = None
 
     def decoded(self) -> Floats:
-        """(1 or frames, 3) metres, as the engine computes them but in float64."""
+        """Return (1 or frames, 3) metres, computed as in the engine but in float64."""
         if self.size is None or self.init is None:
             return self.keys.astype(np.float64)
-        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files stay what they are
+        with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinities of broken files are kept
             result: Floats = self.keys * self.size.astype(np.float64) + self.init.astype(np.float64)
         return result
 
 
 def quantised_rotations(quaternions: Floats) -> NDArray[np.int16]:
-    """(frames, 4) int16 of unit quaternions in any component order."""
+    """Return (..., 4) int16 of quaternions, normalised first, in any component order."""
     steps = quantum.quantised(rotation.normalised(quaternions), ROTATION_STEP)
     return np.clip(steps, -32767, 32767).astype("<i2")
 
 
 def new_rotations(quaternions: Floats) -> Rotations:
-    """A track's rotation made from (frames, 4) x, y, z, w."""
+    """Quantise (frames, 4) x, y, z, w quaternions without a base."""
     keys = quantised_rotations(quaternions)
     single = bool((keys == keys[:1]).all())
     return Rotations(keys[:1] if single else keys, single)
 
 
 def edited_rotations(quaternions: Floats, base: NDArray[np.int16], kept: NDArray[np.bool_]) -> Rotations:
-    """The base's keys with those not ``kept`` (frames,) replaced, each in the sign its old key had."""
+    """Return the base's keys with those not ``kept`` (frames,) replaced, each with the sign of its old key."""
     signs = np.where(np.einsum("ij,ij->i", quaternions, base.astype(np.float64)) < 0, -1.0, 1.0)
     turned = quaternions * signs[:, None]
     keys = np.where(kept[:, None], base, quantised_rotations(turned))
@@ -221,7 +232,7 @@ def edited_rotations(quaternions: Floats, base: NDArray[np.int16], kept: NDArray
 
 
 def new_translations(metres: Floats, width: Width) -> Translations:
-    """A track's translation made from (frames, 3) metres. Raises `WriteError` if a 32-bit float cannot hold them."""
+    """Quantise (frames, 3) metres without a base. Raises `WriteError` if a 32-bit float cannot hold them."""
     if not storable(metres):
         raise WriteError(
             "a bone has locations that are NaN, infinite or too large for the file, and its keys must be written again",
@@ -238,7 +249,7 @@ def new_translations(metres: Floats, width: Width) -> Translations:
 
 
 def storable(values: Floats) -> bool:
-    """Whether each of these is a number that a 32-bit float can hold."""
+    """Return whether a 32-bit float can hold each of these values (no NaN, no infinity)."""
     return bool((np.abs(values) <= quantum.LARGEST).all())
 
 
@@ -252,9 +263,10 @@ def _in_steps(metres: Floats, width: Width) -> Translations:
 
 
 def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_], width: Width) -> Translations:
-    """The base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's own range where they fit it.
+    """Return the base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's own range if they fit
+    into it.
 
-    Else the track gets a new range, and with it new keys.
+    Otherwise the track gets a new range and all its keys are quantised again.
     """
     if base.size is not None and base.init is not None:
         limit = 127 if base.keys.dtype.itemsize == 1 else 32767
@@ -270,21 +282,21 @@ def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.boo
 
 
 def float_rotations(quaternions: Floats, base: NDArray[Any], kept: NDArray[np.bool_]) -> Rotations:
-    """As `edited_rotations` for a track of float keys: nothing is quantised."""
+    """Return the same as `edited_rotations` for a track of float keys, without quantising."""
     keys = np.where(kept[:, None], base, rotation.normalised(quaternions)).astype("<f4")
     single = len(base) == 1 and bool((keys == keys[:1]).all())
     return Rotations(keys[:1] if single else keys, single)
 
 
 def float_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_]) -> Translations:
-    """As `edited_translations` for a track of float keys."""
+    """Return the same as `edited_translations` for a track of float keys, without quantising."""
     keys = np.where(kept, base.keys, metres).astype("<f4")
     still = not base.keyed and bool((keys == keys[:1]).all())
     return Translations(keys[:1] if still else keys, keyed=not still)
 
 
 def composed(rotations: Rotations, translations: Translations, flags: int = 0) -> Track:
-    """A track of both halves with its checksums; bits of ``flags`` that do not describe them are kept."""
+    """Join both parts to a track with checksums; bits of ``flags`` that do not describe the parts are kept."""
     flags = int(flags) & ~(_SINGLE | _KEYED | _FLOATS)
     if rotations.single:
         flags |= _SINGLE
@@ -306,15 +318,15 @@ def composed(rotations: Rotations, translations: Translations, flags: int = 0) -
     )
 
 
-# ---- the same for edited tracks of one motion, all at once
+# ---- the same for all edited tracks of a motion together
 
 
 @dataclass
 class _Tracks:
-    """Edited tracks: their ``flags`` and ``starts`` in the base, and in the file's axes what they are to say.
+    """Edited tracks: their ``flags`` and ``starts`` in the base, and their new values in the file's axes.
 
-    ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3); ``turned`` (tracks, frames) and
-    ``moved`` (tracks, frames, 3) what of it is not what the base says.
+    ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3). ``turned`` (tracks, frames) and
+    ``moved`` (tracks, frames, 3) mark the values that were edited.
     """
 
     base: Motion
@@ -330,7 +342,7 @@ class _Tracks:
 class _Places:
     """Translations of tracks as stored: ``keys`` (tracks, frames, 3) integers with ``size`` and ``init`` (tracks, 3).
 
-    ``wide`` (tracks,) which keys are of 16 bits. Tracks that are not ``keyed`` are the ``lone`` (tracks, 3) metres.
+    ``wide`` (tracks,) marks 16-bit keys. Tracks that are not ``keyed`` store only ``lone`` (tracks, 3) metres.
     """
 
     keyed: Flags
@@ -342,12 +354,14 @@ class _Places:
 
     @classmethod
     def empty(cls, tracks: int, frames: int) -> _Places:
-        """Tracks about which nothing is known yet."""
+        """Return arrays of this size filled with zeros."""
         no, numbers = np.zeros(tracks, np.bool_), np.zeros((3, tracks, 3), "<f4")
         return cls(no, no.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
 
     def off(self, metres: Floats) -> Floats:
-        """(tracks,) metres between what was asked for and what is stored, at most, on any axis."""
+        """Return (tracks,) the largest difference on any axis between the wanted and the stored translations, in
+        metres.
+        """
         stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
         stored[~self.keyed] = self.lone[~self.keyed, None]
         result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
@@ -357,10 +371,12 @@ class _Places:
 def edited_together(
     clip: Clip, numbers: NDArray[np.int64], base: Motion, touched: tuple[Flags, Flags], width: Width
 ) -> tuple[Sequence[Track | bytes], Floats] | None:
-    """The tracks ``numbers`` of ``base`` with what was edited in them, and by how many metres each is off at most.
+    """Encode the edited tracks ``numbers`` of ``base``: return the tracks, and (numbers,) their largest error in
+    metres.
 
-    ``touched``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were. None where
-    the rules for one track have to be asked.
+    ``touched``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were edited. The
+    result is None if the tracks must be encoded one at a time: another number of frames, float keys, or values that
+    cannot be stored.
     """
     flags = np.array([base.flags(number) for number in numbers.tolist()], np.uint8)
     if clip.frames != base.frames or (flags & _FLOATS).any():
@@ -377,7 +393,7 @@ def edited_together(
 
 
 def _rotations(tracks: _Tracks) -> tuple[NDArray[np.int16], Flags]:
-    """The rotations of each track (tracks, frames, 4), and of which only the first is stored."""
+    """Return the rotations of each track (tracks, frames, 4), and for which tracks only the first one is stored."""
     base, frames = tracks.base, tracks.base.frames
     made = quantised_rotations(tracks.quaternions)
     turned: Flags = np.logical_or.reduce(tracks.turned, axis=1)
@@ -401,7 +417,7 @@ def _rotations(tracks: _Tracks) -> tuple[NDArray[np.int16], Flags]:
 
 
 def _places(tracks: _Tracks, width: Width) -> _Places:
-    """The translations of each track: in the range of its base where it fits, else as `new_translations` has it."""
+    """Return the translations of each track: in the base's range if they fit, else as `new_translations` makes them."""
     frames, flags = tracks.base.frames, tracks.flags
     begins = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
     made = _Places.empty(len(flags), frames)
@@ -427,9 +443,9 @@ def _places(tracks: _Tracks, width: Width) -> _Places:
 def _keep_ranges(
     made: _Places, chosen: NDArray[np.int64], tracks: _Tracks, stored: tuple[NDArray[Any], NDArray[Any]], width: Width
 ) -> Flags:
-    """Let the ``chosen`` tracks have keys in the base's own ranges; which of them fit theirs.
+    """Fill the ``chosen`` tracks of ``made`` with keys in the base's own ranges; return which of them fit their range.
 
-    ``stored``: what the base has, keys (chosen, frames, 3) and their ranges (chosen, 2, 3).
+    ``stored``: keys (chosen, frames, 3) and ranges (chosen, 2, 3) of the base.
     """
     old, ranges = stored
     limit = 127 if old.dtype.itemsize == 1 else 32767
@@ -447,8 +463,8 @@ def _keep_ranges(
 
 
 def _new(made: _Places, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
-    """Let the ``chosen`` tracks have the `new_translations` of (tracks, frames, 3) storable metres."""
-    by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # of which numpy reduces whole rows at once
+    """Fill the ``chosen`` tracks of ``made`` as `new_translations` does, from storable (tracks, frames, 3) metres."""
+    by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # numpy reduces whole rows along this axis
     mean = by_frame.mean(axis=0)
     still = ~(np.abs(metres - mean[:, None]) > STILL).reshape(len(metres), -1).any(axis=1)
     same = (metres == metres[:, :1]).reshape(len(metres), -1).all(axis=1)
@@ -473,7 +489,7 @@ def _new(made: _Places, chosen: NDArray[np.int64], metres: Floats, width: Width)
 def _in_steps_of(
     metres: Floats, init: Floats, half: Floats, width: Width
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int16]]:
-    """Step, middle and keys of the range of each track."""
+    """Return step, middle and keys of each track's range."""
     limit = 32767 if width is Width.WIDE else 127
     size, start = (half / limit).astype("<f4"), init.astype("<f4")
     keys = np.clip(quantum.quantised(metres, size[:, None], start[:, None]), -limit, limit)
@@ -481,7 +497,7 @@ def _in_steps_of(
 
 
 def _packed(flags: NDArray[np.uint8], rotations: NDArray[np.int16], single: Flags, places: _Places) -> list[bytes]:
-    """The bytes of each track, its checksums included; bits of ``flags`` that do not describe them are kept."""
+    """Return the bytes of each track with checksums; bits of ``flags`` that do not describe the track are kept."""
     flags = flags & np.uint8(0xFF & ~(_SINGLE | _KEYED | _FLOATS)) | np.where(single, _SINGLE, 0).astype(np.uint8)
     flags[places.keyed] = flags[places.keyed] & np.uint8(0xFF & ~_WIDE) | np.uint8(_KEYED)
     flags[places.keyed & places.wide] |= np.uint8(_WIDE)
