@@ -1,4 +1,4 @@
-"""What each game adds to Blender, and the recipes: read, decode, build; gather, encode, write."""
+"""The supported games: properties they add to Blender's types, and the steps of each import and export."""
 
 from typing import Any
 
@@ -24,11 +24,11 @@ ADDED = (
 )
 
 KINDS = (_XRAY, _ARMA, _DESCENT3)
-"""The kinds of files of each game, in the order of menus."""
+"""File kinds of each game, in menu order."""
 
 
 def order_of_angles(action: Any) -> str:
-    """The order of an action's angles where the file of a game tells it, which X-Ray's editor alone does; else ""."""
+    """Return the Euler order stored with an action (only actions of X-Ray's editor formats store one), else ""."""
     return _xray_motions.order_of_angles(action)
 
 
@@ -41,7 +41,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take them away."""
+    """Remove every game's properties from Blender."""
     action_lists.stop_watching()
     properties.stop_watching()
     for one in reversed(ADDED):

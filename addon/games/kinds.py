@@ -1,6 +1,8 @@
-"""Kinds of files as the interface offers them: menus, file browsers, drops, collection exporters, `scene` command.
+"""Kinds of files as the interface offers them: menus, file browsers, drag and drop, collection exporters, `scene`
+command.
 
-Each game lists its own in ``kinds.py``. They are needed when the extension is enabled, so nothing here loads a format.
+Each game lists its own kinds in ``kinds.py``. They are needed when the extension is enabled, so this module loads no
+format.
 """
 
 from __future__ import annotations
@@ -12,11 +14,11 @@ from typing import NamedTuple
 from ..formats import format_named
 
 SHOWN_IN_MENU = 3
-"""A menu names so many suffixes at most."""
+"""Largest number of file suffixes that a menu entry lists."""
 
 
 class Drop(Enum):
-    """Where files can be dropped."""
+    """Editors in which files can be dropped."""
 
     SCENE = "the 3D viewport and the outliner"
     MOTION = "the same, and where actions are edited"
@@ -24,12 +26,13 @@ class Drop(Enum):
 
 
 class FileKind(NamedTuple):
-    """What ``import_scene.<operator>`` reads, and what ``export_scene.<operator>`` writes, if there is one.
+    """Formats that ``import_scene.<operator>`` reads and ``export_scene.<operator>`` writes, if that exists.
 
-    ``formats`` are names of `formats.FORMATS`. ``exported`` are those that are written; None for all. ``inside`` names
-    formats whose files have such content too: the file browsers show them, while drops of them are of another kind.
-    ``handler`` ends the name of the file handler, for kinds that share an operator; else it is the operator.
-    ``folder``: formats that are imported with the folder which holds them, not one by one.
+    ``formats``: names in `formats.FORMATS`. ``exported``: the formats that can be written; None for all of them.
+    ``inside``: formats of other kinds whose files also contain such data; file browsers list them, but dropping such a
+    file does not use this kind.
+    ``handler``: end of the file handler's name, for kinds that share an operator; "" to use the operator's name.
+    ``folder``: formats that are imported as a whole folder instead of file by file.
     """
 
     operator: str
@@ -43,27 +46,27 @@ class FileKind(NamedTuple):
 
     @property
     def suffixes(self) -> tuple[str, ...]:
-        """What is imported."""
+        """File suffixes that can be imported."""
         return suffixes_of(self.formats)
 
     @property
     def exported_suffixes(self) -> tuple[str, ...]:
-        """What is exported."""
+        """File suffixes that can be exported."""
         return self.suffixes if self.exported is None else suffixes_of(self.exported)
 
     @property
     def glob(self) -> str:
-        """The filter of file browsers for imports."""
+        """File browser filter for imports."""
         return _glob((*self.suffixes, *suffixes_of(self.inside)))
 
     @property
     def exported_glob(self) -> str:
-        """The filter of file browsers for exports."""
+        """File browser filter for exports."""
         return _glob((*self.exported_suffixes, *suffixes_of(self.inside)))
 
 
 def suffixes_of(names: Iterable[str]) -> tuple[str, ...]:
-    """The suffixes of formats by their names."""
+    """Return the file suffixes of the formats with these names."""
     return tuple(suffix for name in names for suffix in format_named(name).suffixes)
 
 
@@ -72,7 +75,7 @@ def _glob(suffixes: Iterable[str]) -> str:
 
 
 def importers(kinds: Iterable[FileKind]) -> dict[str, str]:
-    """Operator of ``import_scene`` -> its text in menus. Kinds with the same operator are one entry."""
+    """Return operator of ``import_scene`` -> menu text. Kinds with the same operator share one entry."""
     named: dict[str, tuple[str, tuple[str, ...]]] = {}
     for kind in kinds:
         label, suffixes = named.get(kind.operator, (kind.label, ()))
@@ -81,7 +84,7 @@ def importers(kinds: Iterable[FileKind]) -> dict[str, str]:
 
 
 def exporters(kinds: Iterable[FileKind]) -> dict[str, str]:
-    """The same of ``export_scene``."""
+    """Return operator of ``export_scene`` -> menu text, for kinds that can be exported."""
     return {kind.operator: _menu_text(kind.label, kind.exported_suffixes) for kind in kinds if kind.exported_suffixes}
 
 

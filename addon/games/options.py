@@ -1,6 +1,7 @@
-"""Options of imports and exports, each declared once: a field of a class with what the interface says about it.
+"""Options of imports and exports. Each is declared once, as a class field with its name and description for the
+interface.
 
-`ui.bases` makes an operator's properties from such a class, and the options from what is set on the operator.
+`ui.bases` creates an operator's properties from such a class, and fills the class from the operator's settings.
 """
 
 from __future__ import annotations
@@ -14,11 +15,13 @@ from ..blender.rotation_modes import HiddenKeys
 
 
 class Option(NamedTuple):
-    """A field of `Options`: its default, or the function that makes it.
+    """A field of `Options`.
 
-    ``declared`` is what a property of Blender is declared with, None for what users do not set; ``suffixes`` those of
-    the files that a path may name, None for what is no path; ``value`` of an identifier, for a property that lists
-    other things than the members of an enumeration.
+    ``default``: default value, unless ``make`` is given, a function that creates it.
+    ``declared``: keyword arguments of the Blender property; None for fields that users do not set.
+    ``suffixes``: for a path, the suffixes it accepts; None if the field is not a path.
+    ``value``: converts the chosen enum identifier to the field's value, for enum properties whose items are not members
+    of a Python `Enum`.
     """
 
     default: Any = None
@@ -29,12 +32,12 @@ class Option(NamedTuple):
 
 
 def option(default: Any, name: str, description: str, **declared: Any) -> Any:
-    """A field that users set. ``declared`` are limits, units and what else a property of Blender takes."""
+    """Return a field that users set. ``declared``: limits, units and other arguments of the Blender property."""
     return Option(default, {"name": name, "description": description, **declared})
 
 
 def bone_display_option() -> Any:
-    """The option of every import that may make an armature."""
+    """Return the Readable Bones option, for imports that may create an armature."""
     return option(
         True,
         "Readable Bones",
@@ -46,45 +49,47 @@ def bone_display_option() -> Any:
 def choice(
     default: Enum | frozenset[Any], name: str, description: str, items: Sequence[tuple[str, str, str]], **declared: Any
 ) -> Any:
-    """One member of an enumeration, or a set of them; ``items`` are named as its members are."""
+    """Return a field for one member, or a frozenset of members, of an `Enum`; ``items`` have their names as
+    identifiers.
+    """
     return option(default, name, description, items=items, **declared)
 
 
 def listed(
     chosen: str, value: Callable[[str], Any], name: str, description: str, items: Sequence[tuple[str, str, str]]
 ) -> Any:
-    """What ``value`` makes of the identifier of one of ``items``; ``chosen`` is that of the default."""
+    """Return an enum field with the value ``value(identifier)``; ``chosen`` is the default identifier."""
     declared = {"name": name, "description": description, "items": items, "default": chosen}
     return Option(None, declared, make=lambda: value(chosen), value=value)
 
 
 def number_or_none(identifier: str) -> int | None:
-    """For `listed`: whole numbers, and one identifier such as ``AUTOMATIC`` that stands for None."""
+    """Convert an identifier for `listed`: digits to int, any other identifier such as ``AUTOMATIC`` to None."""
     return int(identifier) if identifier.isdigit() else None
 
 
 def path(name: str, description: str, *suffixes: str) -> Any:
-    """The path of a file, "" for none; folders where there are no ``suffixes``."""
+    """Return a field for a file path, or for a folder if no ``suffixes`` are given; "" if not set."""
     return Option("", {"name": name, "description": description}, suffixes)
 
 
 def made(make: Callable[[], Any]) -> Any:
-    """A field that users do not set, made for each import or export."""
+    """Return a field that users do not set; ``make`` creates its value for each import or export."""
     return Option(make=make)
 
 
 @dataclass_transform(frozen_default=True, kw_only_default=True)
 class Options:
-    """What an import or export is told. Fields are given by name and do not change afterwards.
+    """Options of an import or export: keyword-only fields that cannot be changed afterwards.
 
-    The extension needs all options when it is enabled, and the code that `dataclass` compiles for each class would be a
-    tenth of the time that this takes.
+    Replaces `dataclass`: the extension needs all options when it is enabled, and the code that `dataclass` compiles for
+    each class would take a tenth of that time.
     """
 
     FIELDS: ClassVar[dict[str, Option]] = {}
 
     def __init_subclass__(cls) -> None:
-        """Turns the class's annotated values into fields; their defaults are what the class has."""
+        """Turn the annotated class attributes into fields; their values become the defaults."""
         found = {name: vars(cls)[name] for name in cls.__annotations__}
         own = {name: value if isinstance(value, Option) else Option(value) for name, value in found.items()}
         for name, field in own.items():
@@ -93,7 +98,7 @@ class Options:
         cls.FIELDS = {name: field for fields in [*inherited, own] for name, field in fields.items()}
 
     def __init__(self, **given: Any) -> None:
-        """Raises `TypeError` if a name is not a field's."""
+        """Raises `TypeError` if a name is not a field."""
         unknown = given.keys() - self.FIELDS.keys()
         if unknown:
             raise TypeError(f"{type(self).__name__} has no field {', '.join(sorted(unknown))}")
@@ -101,7 +106,7 @@ class Options:
         vars(self).update(made_now | given)
 
     def __setattr__(self, name: str, value: object) -> None:
-        """Raises `AttributeError`: options do not change."""
+        """Raises `AttributeError`: options cannot be changed."""
         raise AttributeError(f"{type(self).__name__}.{name} cannot be set")
 
 
@@ -113,7 +118,7 @@ HIDDEN_KEYS = (
 
 
 class HiddenKeysOptions(Options):
-    """What an export of motions does about rotation keys that the rotation mode of their bone hides."""
+    """How an export of motions treats rotation keys that are hidden by their bone's rotation mode."""
 
     hidden_keys: HiddenKeys = choice(
         HiddenKeys.STOP,
@@ -125,7 +130,7 @@ class HiddenKeysOptions(Options):
 
 
 class FittingOptions(Options):
-    """How closely curves are fitted where keys cannot be taken as they are."""
+    """Tolerances for fitting curves where keys cannot be written as they are."""
 
     millimetres: float = option(
         0.1,
@@ -146,5 +151,5 @@ class FittingOptions(Options):
 
     @property
     def tolerance(self) -> tuple[float, float]:
-        """In metres and radians."""
+        """Tolerance in metres and radians."""
         return self.millimetres / 1000, math.radians(self.degrees)

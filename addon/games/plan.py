@@ -1,4 +1,4 @@
-"""A file before it is written: its bytes, what in them is different, and what they start from, for every format."""
+"""Files planned before they are written: their bytes, the changes, and the base file. Used by every format."""
 
 from __future__ import annotations
 
@@ -19,112 +19,115 @@ if TYPE_CHECKING:
 
 
 class OtherBase(Enum):
-    """What saving back starts from where the file on disk is no longer the one that was imported."""
+    """The base file for saving back if the file on disk is no longer the imported one."""
 
     REFUSE = "refuse"
     DISK = "disk"
-    """The file on disk: what others changed in it meanwhile stays."""
+    """The file on disk: changes that others made to it are kept."""
     IMPORTED = "imported"
-    """The file as it was imported: what others changed meanwhile is overwritten."""
+    """The file as imported: changes that others made since are overwritten."""
 
 
 _saved: dict[tuple[int, str], str] = {}
 
 
 def remember_saved(holder: ID, path: str, digest: str) -> None:
-    """Know what was saved for a data-block (object or action) at ``path``: undo takes no file back."""
+    """Remember the SHA-256 of what was saved for a data-block (object or action) at ``path``.
+
+    Kept outside the .blend, because undo does not restore files.
+    """
     _saved[holder.session_uid, str(Path(path))] = digest
 
 
 def saved_here(holder: ID, path: str) -> str:
-    """The SHA-256 of what was saved last for a data-block at ``path`` since Blender was started; "" for nothing."""
+    """Return the SHA-256 of a data-block's last save at ``path`` since Blender was started; "" if there was none."""
     return _saved.get((holder.session_uid, str(Path(path))), "")
 
 
 @dataclass
 class FilePlan:
-    """A file that could be written: nothing is on disk before `write`. ``changes`` tells what is different in it."""
+    """A file before it is written: `write` puts ``data`` on disk; ``changes`` lists what differs from the base file."""
 
     path: str
     data: bytes
     changes: Any
     imported = ""
-    """The SHA-256 of the file as it was imported, or saved last, where that is known."""
+    """SHA-256 of the file as imported or last saved; "" if unknown."""
 
     @property
     def plans(self) -> Sequence[FilePlan]:
-        """A plan for each file that is written, in that order."""
+        """One plan for each file to be written, in this order."""
         return (self,)
 
     def sentence(self, words: Words | None = None) -> str:
-        """What will change, in one sentence. ``words`` as `Changes.sentence` takes them."""
+        """Return what will change, in one sentence. ``words`` as in `Changes.sentence`."""
         return str(self.changes.sentence(words))
 
     @property
     def is_as_imported(self) -> bool:
-        """Whether it would be the file as it was imported, or saved last, byte for byte."""
+        """Whether the bytes are the same as those of the file as imported or last saved."""
         return bool(self.imported) and self.digest == self.imported
 
     @property
     def digest(self) -> str:
-        """The SHA-256 of what would be written."""
+        """SHA-256 of the bytes to be written."""
         return hashlib.sha256(self.data).hexdigest()
 
     def is_saved(self) -> bool:
-        """Whether the file on disk is what would be written."""
+        """Return whether the file on disk already has these bytes."""
         return digest_on_disk(self.path) == self.digest
 
     def refuse_unwritable(self) -> None:
-        """Raises the `WriteError` that `write` would raise, as far as that can be said before."""
+        """Raise the `WriteError` that `write` would raise, as far as that can be checked in advance."""
         files.refuse_unwritable(self.path)
 
     def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step. Raises `WriteError`."""
+        """Write the file; ``backup`` as in `files.write_atomically`. Raises `WriteError`."""
         files.write_atomically(self.path, self.data, backup=backup)
 
 
 class Together(FilePlan):
-    """Several files in one save."""
+    """Several files that are saved together."""
 
     def __init__(self, path: str, plans: Sequence[FilePlan], data: bytes = b"", changes: Changes | None = None) -> None:
-        """``path`` of the file that names them all, with its ``data`` and ``changes`` where it is one of them."""
+        """``path`` represents the save; ``data`` and ``changes`` are of this file if it is one of those written."""
         super().__init__(path, data, changes)
         self._plans = plans
 
     @property
     def plans(self) -> Sequence[FilePlan]:
-        """As given."""
+        """The given plans."""
         return self._plans
 
     def sentence(self, words: Words | None = None) -> str:
-        """What will change in each file."""
+        """Return what will change in each file."""
         return "; ".join(f"{Path(plan.path).name}: {plan.sentence(words)}" for plan in self.plans)
 
     def is_saved(self) -> bool:
-        """Whether no file would change."""
+        """Return whether all files on disk already have the planned bytes."""
         return all(plan.is_saved() for plan in self.plans)
 
     def refuse_unwritable(self) -> None:
-        """Raises the first `WriteError` that `write` would raise, as far as that can be said before."""
+        """Raise the first `WriteError` that `write` would raise, as far as that can be checked in advance."""
         for plan in self.plans:
             plan.refuse_unwritable()
 
     def write(self, *, backup: bool = False) -> None:
-        """Put the files on disk. Raises `WriteError`; those before are written then."""
+        """Write the files. Raises `WriteError`; files before the one that failed are already written then."""
         for plan in self.plans:
             plan.write(backup=backup)
 
 
 def digest_on_disk(path: Path | str) -> str | None:
-    """The SHA-256 of a file, None where there is none. Raises `ReadError`."""
+    """Return the SHA-256 of a file, None if it does not exist. Raises `ReadError` if it cannot be read."""
     return hashlib.sha256(files.read_file(path)).hexdigest() if Path(path).is_file() else None
 
 
 def starts_from_disk(path: Path | str, known: Collection[str], if_changed: OtherBase) -> bool:
-    """Whether a file is to be saved onto the one on disk; False where it is missing, or the imported one counts.
+    """Return whether the file on disk is the base for saving; False if it is missing or the imported file is the base.
 
-    ``known``: the SHA-256 of the file as it was imported, or saved since. Raises `WriteError` where the file on disk is
-    another one and nothing was decided (option ``if_changed``).
+    ``known``: SHA-256 values of the file as imported or saved since. Raises `WriteError` if the file on disk is another
+    one and ``if_changed`` is `OtherBase.REFUSE`.
     """
     digest = digest_on_disk(path)
     if digest is None:
@@ -142,10 +145,11 @@ def starts_from_disk(path: Path | str, known: Collection[str], if_changed: Other
 
 
 def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: OtherBase) -> None:
-    """Let a plan of what starts from the imported file alone be for the file that it came from.
+    """Check that a plan based on the imported file may replace the file on disk, and set ``plan.imported``.
 
-    ``properties`` of an object or action hold as ``saved`` the SHA-256 of what was saved last; ``imported`` is that of
-    the imported file. Raises `WriteError` where others changed the file and nothing was decided.
+    ``properties``: property group of an object or action whose ``saved`` holds the SHA-256 of the last save.
+    ``imported``: SHA-256 of the imported file. Raises `WriteError` if others changed the file on disk and
+    ``if_changed`` is `OtherBase.REFUSE`.
     """
     known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
     if if_changed is OtherBase.REFUSE and digest_on_disk(plan.path) not in {None, *known}:
@@ -159,6 +163,6 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
 
 
 def keep_saved(plan: FilePlan, properties: Any) -> None:
-    """After a plan of `onto_imported` was written: the file on disk is known, also after undo."""
+    """Remember that a plan of `onto_imported` was written, so that the file on disk is recognised, also after undo."""
     properties.saved = plan.digest
     remember_saved(properties.id_data, plan.path, plan.digest)

@@ -1,11 +1,12 @@
-"""Bones that were renamed in Blender keep their keys and what is stored of them.
+"""Keep keys and stored data attached to bones that were renamed in Blender.
 
-Blender follows a rename in the action that plays and in the NLA, and nowhere else: actions that do not play still name
-the old bone and move nothing. So every bone remembers the name under which actions and stored data know it
-(`blender.armature.remember_names`). Where that is no longer its name, the curves of the other actions and the stored
-names of every game are taken along.
+When a bone is renamed, Blender updates only the playing action and those in the NLA; all other actions keep the old
+name and no longer move the bone. So every bone stores the name under which actions and stored data know it
+(`blender.armature.remember_names`). Where that differs from its current name, the curves of the other actions and the
+stored names of every game are renamed.
 
-A bone that was duplicated carries the same memory: the one that still has the name is the original, else the first.
+A duplicated bone has the same stored name: the bone that still has that name is the original, otherwise the first
+one.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def refuse_renamed_in_edit_mode() -> None:
-    """Raise `WriteError` where bones are renamed in edit mode: until that is left nothing can be stored on them."""
+    """Raise `WriteError` if bones were renamed in edit mode: nothing can be stored on them until it is left."""
     edited: list[Any] = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
     for owner in edited:
         owner.update_from_editmode()
@@ -38,10 +39,10 @@ def refuse_renamed_in_edit_mode() -> None:
 
 
 def follow_renames(report: Report) -> None:
-    """Take actions and stored names along with the bones that were renamed since they were last looked at."""
+    """Rename bones in actions and stored names, for all bones renamed since their names were stored; reported."""
     armatures: Any = bpy.data.armatures
     for armature in armatures:
-        # What is stored on bones while they are edited is lost when edit mode is left.
+        # Properties stored on bones in edit mode are lost when it is left.
         if not is_local(armature) or armature.is_editmode:
             continue
         _know(armature)
@@ -55,7 +56,10 @@ def follow_renames(report: Report) -> None:
 
 
 def _know(armature: Armature) -> None:
-    """Version 0.1.0 remembered the names of X-Ray's bones alone, and elsewhere; control rigs' were not at first."""
+    """Set the stored name of bones that have none.
+
+    Version 0.1.0 stored only names of X-Ray bones, in another property; early control rigs stored none.
+    """
     for bone in armature.bones:
         if bone.motionbridge_known_as:
             continue
@@ -66,7 +70,7 @@ def _know(armature: Armature) -> None:
 
 
 def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
-    """Those of the rigs, and those that can mean no other armature, for none has a bone of an old name."""
+    """Yield actions of the rigs and their controls; all local ones if no other armature has a bone of an old name."""
     old = renames(armature)
     elsewhere = any(name in other.bones for other in bpy.data.armatures if other != armature for name in old)
     ours = {action for rig in rigs for action in _actions_of(rig)}
@@ -79,14 +83,14 @@ def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
 
 
 def _actions_of(rig: Any) -> Iterator[Any]:
-    """What an armature object plays, has in the NLA, and lists in its files."""
+    """Yield the actions that an armature object plays, has in the NLA, or lists in its files."""
     yield from action_lists.used_by(rig)
     for kind in (motion_files.LISTS, motion_files.SKL_LISTS):
         yield from action_lists.files_of_actions(rig, kind)
 
 
 def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
-    """Each stored name of a bone: what holds it, and the property."""
+    """Return each stored bone name as (owner, property name)."""
     files = [file for rig in rigs for file in (*rig.motionbridge_motion_files, *rig.motionbridge_skeletal_files)]
     found = [(entry, "name") for file in files for entry in file.rest]
     found += [(entry, "bone") for entry in armature.motionbridge_skeleton.bones]
@@ -95,14 +99,14 @@ def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
     actions: Any = bpy.data.actions
     for action in actions:
         bones = action.motionbridge_animation.bones if is_local(action) else ()
-        # An animation of Arma names no armature: it is of this one if it plays here, or if all its bones are here.
+        # An Arma animation stores no armature: it belongs to this one if it plays here or if all its bones exist here.
         if action in used or all(entry.bone in known for entry in bones):
             found += [(entry, "bone") for entry in bones]
     return found
 
 
 def renames(armature: Armature) -> dict[str, str]:
-    """Old name -> new one of the bones that were renamed since `remember`."""
+    """Return old name -> new name of the bones that were renamed since `remember_names`."""
     bones = armature.bones
     found: dict[str, str] = {}
     for bone in bones:
@@ -117,11 +121,11 @@ def renames(armature: Armature) -> dict[str, str]:
 def follow(
     armature: Armature, actions: Iterable[Action], played: Collection[Action], names: Iterable[tuple[Any, str]]
 ) -> dict[str, str]:
-    """Take ``actions`` and stored ``names`` (owner, property) along with bones that were renamed; which were.
+    """Rename bones in ``actions`` and in stored ``names`` (owner, property name). Returns old name -> new name.
 
-    ``played``: the actions that play or are in the NLA, whose curves Blender renames itself. An action that names a
-    bone which is gone was not followed; one that names a new bone was. Where bones only exchanged their names, the
-    names in an action say neither: then it was followed if it is among ``played``.
+    ``played``: actions that play or are in the NLA; Blender has renamed their curves already. An action that contains a
+    missing bone's name is renamed, one that contains a new name is not. If bones only swapped names, the names in an
+    action do not show which: then it is renamed unless it is among ``played``.
     """
     found = renames(armature)
     if not found:

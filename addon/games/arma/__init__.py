@@ -1,4 +1,4 @@
-"""Operation Flashpoint and Arma: animations and models, and what Blender has to remember of them."""
+"""Operation Flashpoint and Arma: animations and models, and the properties stored for them in Blender."""
 
 from ... import lazy
 

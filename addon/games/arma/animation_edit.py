@@ -1,4 +1,4 @@
-"""What is done to an animation that is in Blender already: comparing it with its file, saving it back."""
+"""Work on imported animations: compare them with their file and save them back."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 def update_status(context: Context, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
-    """Compare an action with the file it came from and keep what came of it. Raises `WriteError`.
+    """Compare an action with its source file and store the status. Raises `WriteError`.
 
-    ``look`` False samples nothing: what had to be is unknown then.
+    ``look`` False: do not sample; the status is UNKNOWN if sampling would be necessary.
     """
     properties = action.motionbridge_animation
     if look or not why_sampled(rig, action):
@@ -51,9 +51,9 @@ def plan_save_back(
     report: Report,
     hidden: HiddenKeys = HiddenKeys.STOP,
 ) -> AnimationPlan:
-    """The action for the file it came from. Raises `WriteError`, also where that was changed elsewhere.
+    """Return a plan that writes the action to its source file. Raises `WriteError`, also if others changed that file.
 
-    ``overwrite``: what others changed in it meanwhile may be lost. ``hidden`` as in `AnimationExportOptions`.
+    ``overwrite``: replace the file even if others changed it. ``hidden`` as in `AnimationExportOptions`.
     """
     properties = action.motionbridge_animation
     if not properties.path:
@@ -81,7 +81,7 @@ def plan_save_back(
 
 
 def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
-    """Say which other armatures, such as duplicates of ``rig``, have an animation of the same file."""
+    """Warn if other armatures, such as duplicates of ``rig``, have an animation of the same file."""
     path = action.motionbridge_animation.path
     owners: Any = [owner for owner in bpy.data.objects if owner != rig]
     listed = [(owner, entry) for owner in owners for entry in owner.motionbridge_animations]
@@ -93,17 +93,18 @@ def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
 
 
 def is_changed_on_disk(action: Action) -> bool:
-    """Whether others made the file that an action came from another one by now. Raises `ReadError`."""
+    """Return whether others changed the source file of an action. Raises `ReadError`."""
     path = bpy.path.abspath(action.motionbridge_animation.path)
     imported = hashlib.sha256(kept(action.motionbridge_animation, "document")).hexdigest()
     return digest_on_disk(path) not in {None, imported, saved_here(action, path)}
 
 
 def original_of(action: Action) -> Action | None:
-    """The action that another one was copied from in Blender, with the file that only the first may replace; or None.
+    """Return the action that another one was copied from, None if it is no copy. Only the original may replace the
+    file.
 
-    Imported actions are listed by their armature as originals, copies are not; see `animation_list`. Version 0.1.0 kept
-    no lists: of actions of one file there the first by name counts as the original.
+    Imported actions are listed by their armature as originals, copies are not; see `animation_import`. Version 0.1.0
+    stored no lists: there the action of a file with the shortest name (the first by order) counts as the original.
     """
     path = action.motionbridge_animation.path
     actions: Any = bpy.data.actions
@@ -118,7 +119,7 @@ def original_of(action: Action) -> Action | None:
 
 
 def _settle_length(action: Action, frames: Any) -> None:
-    """Let the action's frame range be that of the keys in the file, and note where it leaves keys out."""
+    """Set the action's frame range to the keys of the written file, and store whether that excludes keys."""
     if not action.use_frame_range:
         return
     times = action.curve_frame_range
@@ -128,7 +129,7 @@ def _settle_length(action: Action, frames: Any) -> None:
 
 
 def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
-    """The file that was written is what the action came from now."""
+    """Store a written file as the source file of the action."""
     properties = action.motionbridge_animation
     properties.is_animation = True
     properties.path = plan.path
@@ -142,12 +143,12 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
         properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
     _settle_length(action, frames)
-    if len(frames) < plan.clip.frames:  # a pose that was written twice
+    if len(frames) < plan.clip.frames:  # a pose that was written as two frames
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
-    if timing.gather(action) != plan.clip.events:  # they go with the length
+    if timing.gather(action) != plan.clip.events:  # event phases change with the length
         timing.store(action, plan.clip.events)
-    # A binarised file that was imported without its scales is compared without them as long as it lives.
+    # A binarised file that was imported without its scales stays compared without them.
     if not kept(properties, "document").startswith(rtm.BINARISED):
         properties.data_version = WITH_SCALES
     keep(properties, "document", plan.data)

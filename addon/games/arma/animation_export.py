@@ -1,7 +1,6 @@
-"""An action (or evaluated pose) of an armature as an animation file: gather, encode, write.
+"""Export an action (or an evaluated pose) of an armature as an animation file: gather, encode, write.
 
-What comes from a file is compared with what that file would look like in Blender, so that whatever still looks like it
-keeps its bytes, shear and scale and the garbage behind names included.
+Values that still look like the source file's in Blender keep its bytes, with shear, scale and unused bytes after names.
 """
 
 from __future__ import annotations
@@ -44,11 +43,12 @@ Floats = NDArray[np.float64]
 
 @dataclass
 class Base:
-    """``document`` and its ``clip``; ``frames`` (keys,) where its keys were put; ``rest`` of the armature.
+    """``document`` of the action's source file and the ``clip`` decoded from it; ``frames`` (keys,): Blender frames of
+    its keys; ``rest`` of the armature; ``places`` (bones,): index in the armature of each bone of the file, -1 if
+    missing.
 
-    ``places`` (bones,) which bone of the armature each of the file's moves, -1 for none; ``carried`` (3,) the
-    step that bones carry where that is its ``mode``. ``scaled`` as in `rtm.decode`, ``zero``
-    as in `timing.moved`.
+    ``mode``: how the step is shown; ``carried`` (3,): metres per phase added to root bones if it is `timing.BONES`.
+    ``digest`` of the keys as imported; ``scaled`` as in `rtm.decode`; ``zero`` as in `timing.moved`.
     """
 
     document: rtm.Rtm
@@ -64,7 +64,7 @@ class Base:
 
     @staticmethod
     def of(action: Any, rest: RestPose) -> Base | None:
-        """What an action keeps of its file; None where it has no file."""
+        """Return the source file stored on an action, None if there is none. Raises `ReadError` if it is damaged."""
         properties = action.motionbridge_animation
         data = kept(properties, "document")
         if not data:
@@ -97,23 +97,23 @@ class Base:
         )
 
     def unshown_scales(self) -> list[str]:
-        """The bones whose scale in the file was left out when it was imported (by version 0.1.0)."""
+        """Return the bones whose scale in the file was not imported (version 0.1.0 did not)."""
         if self.scaled or not isinstance(self.document, rtm.Binarised):
             return []
         return rtm.scaled_bones(self.document)
 
     def reference(self, bones: WrittenBones, clip: DeltaClip, unedited: Floats | None, modes: dict[str, str]) -> Floats:
-        """(bones, frames, 4, 4) as the clip's: what would be gathered if nothing had been edited.
+        """Return deltas (bones, frames, 4, 4) as gathered if nothing were edited, for ``bones`` and frames of ``clip``.
 
-        ``unedited``: the deltas (bones of the armature, frames, 4, 4) that were gathered, if nothing was edited.
-        ``modes``: the rotation mode that each bone's keys were read by. Rows that the base does not have hold anything.
+        ``unedited``: gathered deltas (bones of the armature, frames, 4, 4) if no key was edited, else None. ``modes``:
+        rotation mode used to read each bone's keys. Values of bones or frames that the file lacks are arbitrary.
         """
         shown = self._shown(unedited, modes)
         frames = rtm.frame_sources(clip.phases, self.clip.phases)
         return shown[np.ix_(np.maximum(bones.sources, 0), np.maximum(frames, 0))]
 
     def channels(self) -> tuple[DeltaChannels, NDArray[np.bool_]]:
-        """What keys of the file's frames hold, and which bones (bones,) of the armature have them."""
+        """Return the channels as the import keyed them, and which bones (bones,) of the armature have them."""
         rows = np.flatnonzero(self.places >= 0)
         deltas = self.clip.deltas[rows]
         if self.mode == timing.BONES:
@@ -122,7 +122,7 @@ class Base:
         return delta_action.channels_of(values, self.rest, animated), animated
 
     def channels_at(self, frames: NDArray[np.float32]) -> tuple[DeltaChannels, NDArray[np.bool_]]:
-        """The same on any frames, in proportion between those of the file."""
+        """Return the same on any Blender ``frames``, interpolated linearly between the file's frames."""
         found, animated = self.channels()
         before, after, share = self._neighbours(frames)
         for name in ("locations", "rotations", "scales"):
@@ -131,7 +131,7 @@ class Base:
         return found, animated
 
     def _shown(self, unedited: Floats | None, modes: dict[str, str]) -> Floats:
-        """(bones, frames, 4, 4) of the file's bones and frames, as Blender shows them, without the step."""
+        """Return deltas (bones, frames, 4, 4) of the file as Blender shows them, without the step."""
         rows = np.flatnonzero(self.places >= 0)
         if unedited is None:
             found, _ = self.channels()
@@ -145,7 +145,7 @@ class Base:
         return result
 
     def deltas_at(self, rows: NDArray[np.intp], frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats:
-        """(rows, frames, 4, 4) what the file says of bones, blended between its frames as the game blends."""
+        """Return the file's deltas (rows, frames, 4, 4), interpolated like in the game; exact at phases in the file."""
         stored = self.clip.deltas[rows]
         sources = rtm.frame_sources(phases, self.clip.phases)
         before, after, share = self._neighbours(frames)
@@ -157,7 +157,7 @@ class Base:
         return result
 
     def _neighbours(self, frames: NDArray[np.float32]) -> tuple[NDArray[np.intp], NDArray[np.intp], Floats]:
-        """(frames,) the file's frames on both sides of any, and (frames, 1) the share of the second."""
+        """Return (frames,) indices of the file's frames before and after, and (frames, 1) the weight of the latter."""
         after = np.clip(np.searchsorted(self.frames, frames), 1, max(len(self.frames) - 1, 1))
         before = after - 1
         after = np.minimum(after, len(self.frames) - 1)
@@ -171,8 +171,8 @@ class Base:
 
 @dataclass
 class WrittenBones:
-    """``names`` as the file gets them; ``places`` (bones,) of the armature, -1 where it lacks a bone of the base;
-    ``sources`` (bones,) of the base file, -1 for new ones; ``left_out`` bones of the armature that deform nothing.
+    """``names`` in the file; ``places`` (bones,): index in the armature, -1 if it lacks this bone of the source file;
+    ``sources`` (bones,): index in the source file, -1 for new bones; ``left_out``: bones whose Deform is off.
     """
 
     names: list[str]
@@ -181,7 +181,7 @@ class WrittenBones:
     left_out: list[str]
 
     def in_order(self, order: Sequence[int], names: Sequence[str]) -> WrittenBones:
-        """The same bones in another order under other names."""
+        """Return the same bones reordered by indices ``order``, with new names."""
         chosen = np.array(order, np.intp)
         return WrittenBones(list(names), self.places[chosen], self.sources[chosen], self.left_out)
 
@@ -189,10 +189,10 @@ class WrittenBones:
 def written(
     rig: Object, keyed: NDArray[np.bool_], base: AnimationProperties | None, prefix: str, table: BoneTable
 ) -> WrittenBones:
-    """The bones of the file the action came from (``base`` its properties) and those keyed since; without a file all.
+    """Return the bones of the source file (``base``: the action's properties) and those keyed since; all if no file.
 
-    Bones that deform nothing are left out, unless the file has them. ``table`` has the last word on names. Raises
-    `WriteError` where it gives two bones one name.
+    Bones with Deform off are left out unless the file or the game's skeleton has them. ``table`` overrides names.
+    Raises `WriteError` if it gives two bones the same name.
     """
     bones = rig.data.bones
     place = {bone.name: number for number, bone in enumerate(bones)}
@@ -221,7 +221,7 @@ def written(
 
 
 def _by_table(table: BoneTable, bone: str, name: str) -> str:
-    """The file's name of a bone, which without the table would be ``name``; that where only case differs."""
+    """Return the file's name of ``bone`` by the table; ``name`` if not listed or if only letter case differs."""
     found = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
     return name if found.lower() == name.lower() else found
 
@@ -237,28 +237,28 @@ def _refuse_doubles(names: Sequence[str]) -> None:
 
 
 def _as_known(found: WrittenBones, order: Sequence[str]) -> WrittenBones:
-    """In the order of the skeleton that the armature knows."""
+    """Return the bones in the order of the skeleton stored on the armature."""
     rank = {name: number for number, name in enumerate(order)}
     places = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place], len(rank)))
     return found.in_order(places, [found.names[place] for place in places])
 
 
 def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
-    """In the order and spelling of a hierarchy, bones it does not list behind."""
+    """Return the bones in the order and spelling of a hierarchy; bones it does not contain come last."""
     rank = {bone.lower(): number for number, bone in enumerate(hierarchy.parents)}
     order = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place].lower(), len(rank)))
     return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[place] for place in order]))
 
 
 def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
-    """In the armature's order and spelling; bones it lacks behind, as their file spells them."""
+    """Return the bones in the armature's order and spelling; bones it lacks come last, spelled as in their file."""
     count = len(rig.data.bones)
     order = sorted(range(len(found.names)), key=lambda place: (int(found.places[place]) % (count + 1), place))
     names = []
     for place in order:
         name, bone = found.names[place], int(found.places[place])
         shown = _without(prefix, rig.data.bones[bone].name) if bone >= 0 else name
-        # Blender may have had to call a bone otherwise; only the case of letters is its to say.
+        # Blender may have had to rename a bone, so only upper and lower case is taken from it.
         names.append(shown if shown.lower() == name.lower() else name)
     return found.in_order(order, names)
 
@@ -270,19 +270,19 @@ def _without(prefix: str, name: str) -> str:
 # Export ---------------------------------------------------------------------------------------------------------------
 
 SAMPLED_REACH = 1e-5
-"""How far numbers of an evaluated pose may lie from the file's: Blender multiplies 32-bit matrices bone by bone."""
+"""Tolerance for sampled poses to count as unedited: Blender multiplies 32-bit matrices along each bone chain."""
 MOST_LOOKED_AT = 20_000
-"""Frames of which a new animation's keys are chosen."""
+"""Most frames that are sampled to choose the keys of a new animation."""
 STEP_ROUNDING = 1e-5
-"""Metres that an object's keys may be off and still say the step."""
+"""Tolerance in metres within which the object's keys count as unedited, so that the step stays unchanged."""
 
 
 @dataclass
 class AnimationPlan(FilePlan):
-    """An animation that could be written.
-
-    ``clip`` what it says, ``key_frames`` (frames,) where that was in Blender; ``places`` (bones,) of the armature, -1
-    for bones it lacks; ``parents`` what a binarised file holds bones relative to. ``phases`` written; ``keys`` digest.
+    """``clip`` to be written; ``key_frames`` (frames,): Blender frames of its keys; ``places`` (bones,): index in the
+    armature, -1 for bones it lacks; ``parents``: bone -> parent to which a binarised file stores it relatively;
+    ``sampled``: reasons for sampling; ``phases`` written; ``keys``: digest of the keys, b"" if not exported from
+    keys alone.
     """
 
     changes: Changes
@@ -295,7 +295,7 @@ class AnimationPlan(FilePlan):
     keys: bytes
 
     def sentence(self, words: Words | None = None) -> str:
-        """What will change, in one sentence."""
+        """Return what will change, in one sentence."""
         told = words or ENGLISH
         size = told.counted(self.clip.frames, "frame"), told.counted(len(self.clip.bones), "bone")
         written = told.said("{} of {}").format(*size)
@@ -312,9 +312,9 @@ def plan_export(
     action: Action | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> AnimationPlan:
-    """The file at ``path`` with what ``rig`` plays, or with another ``action`` of it. Raises `WriteError`, `ReadError`.
+    """Return the file at ``path`` for ``action``, else for what ``rig`` plays. Raises `WriteError`, `ReadError`.
 
-    The scene is as before afterwards.
+    The scene is restored afterwards.
     """
     files.warn_of_replacing(path, report)
     played = rig.animation_data.action if rig.animation_data is not None else None
@@ -322,14 +322,14 @@ def plan_export(
 
 
 def why_sampled(rig: Object, action: Action) -> list[str]:
-    """Why an animation has to be looked at frame by frame; empty where its keys are the whole truth."""
+    """Return why an animation must be sampled frame by frame; empty if its keys alone determine the pose."""
     return list(_reached(rig, action))
 
 
 def _reached(rig: Object, action: Action | None) -> dict[str, set[str]]:
-    """The bones that are more than their keys, by reason.
+    """Return reason -> bones whose pose is not determined by their keys alone.
 
-    Matrices of the game are of the whole pose, so of bones of the file and all bones above them.
+    The game's matrices are in model space: the bones of the file and all their ancestors are checked.
     """
     listed = action.motionbridge_animation.bones if action is not None else ()
     of_file = [rig.data.bones[entry.bone] for entry in listed if entry.bone in rig.data.bones]
@@ -338,13 +338,13 @@ def _reached(rig: Object, action: Action | None) -> dict[str, set[str]]:
 
 
 def _moved_with(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
-    """(bones,) which bones of the armature are among those ``reached`` or below one of them."""
+    """Return (bones,) which bones of the armature are among ``reached`` or descendants of one of them."""
     chains = [(bone.name, *(parent.name for parent in bone.parent_recursive)) for bone in rig.data.bones]
     return np.array([not reached.isdisjoint(chain) for chain in chains], np.bool_)
 
 
 class _Exporter:
-    """One action on its way out."""
+    """Exports one action."""
 
     def __init__(
         self, context: Context, rig: Object, action: Any, options: AnimationExportOptions, report: Report
@@ -372,7 +372,7 @@ class _Exporter:
         self._base = Base.of(action, self._rest) if ours and options.from_file else None
 
     def _modes_of(self, action: Action | None) -> dict[str, str]:
-        """The rotation mode of each bone that keys are read by. Raises `WriteError` for keys that it hides."""
+        """Return the rotation mode for reading each bone's keys. Raises `WriteError` for keys that it hides."""
         shown = ShownActions(self._rig, self._options.hidden_keys, self._report)
         if action is None:
             return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
@@ -393,7 +393,7 @@ class _Exporter:
             clip = replace(clip, deltas=np.repeat(clip.deltas, 2, axis=1), phases=rtm.default_phases(2))
             phases = Phases(clip.phases, clip.phases)
         hierarchy = self._hierarchy(clip) if self._is_binarised() else None
-        # What a key was in the file is known by its phase there.
+        # Keys are matched to those of the source file by their phase there.
         document, changes = self._encoded(replace(clip, phases=phases.kept), hierarchy, bones)
         if phases.changed:
             document, changes = rtm.with_phases(document, phases.written, changes)
@@ -414,7 +414,7 @@ class _Exporter:
         return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases, keys)
 
     def _frames(self) -> NDArray[np.float32]:
-        """Which frames become keys. Raises `WriteError` where there are none, or more than the game reads."""
+        """Return the frames that become keys. Raises `WriteError` if there are none, or more than the game reads."""
         frames = self._chosen_frames()
         if not len(frames):
             raise WriteError(
@@ -454,7 +454,7 @@ class _Exporter:
         return 1 if self._options.frames is FramesFrom.KEYS else max(self._options.every, 1)
 
     def _is_adaptive(self) -> bool:
-        """Whether frames become keys because the game's blend would be off without them: in new animations."""
+        """Return whether keys are added to meet the tolerance with the game's interpolation: in new animations."""
         return self._options.frames is FramesFrom.KEYS and self._base is None and self._options.tolerance > 0
 
     def _phases(self, frames: NDArray[np.float32]) -> Phases:
@@ -478,7 +478,7 @@ class _Exporter:
     def _moving(
         self, frames: NDArray[np.float32], progress: Callable[[int], None]
     ) -> tuple[NDArray[np.float32], Floats, NDArray[np.bool_]]:
-        """The frames that become keys, and `_shown` of them: those given, and between them those that are needed."""
+        """Return the frames that become keys, and `_shown` of them: the given frames, and those needed between them."""
         by_keys = self._base is not None and self._options.frames is FramesFrom.KEYS and CONTROLS in self._reasons
         if by_keys and len(between := timing.keys_between(self._action, frames)):
             shown, own = self._shown(between, progress)[0], self._gathered(between).deltas
@@ -509,7 +509,7 @@ class _Exporter:
         return looked_at[chosen], shown[:, chosen], keyed
 
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
-        """Deltas (bones of the armature, frames, 4, 4), and which bones have keys."""
+        """Return deltas (bones of the armature, frames, 4, 4), sampled if needed, and which bones have keys."""
         if self._reasons or self._action is None:
             shown = delta_action.sample(
                 self._context, self._rig, self._action, frames, modes=self._modes, progress=progress
@@ -524,7 +524,7 @@ class _Exporter:
         return gathered.deltas, gathered.keyed
 
     def _gathered(self, frames: NDArray[np.float32]) -> delta_action.GatheredDeltas:
-        """What keys say, with warnings of what they do not say of bones that are not sampled."""
+        """Read the keys. Warns of curves that are not exported, except those of bones that are sampled."""
         base = self._base
         instead = (lambda: base.channels_at(frames)) if base is not None else None
         gathered = self._reader.gather(self._action, frames, self._modes, instead)
@@ -575,7 +575,7 @@ class _Exporter:
     def _values(
         self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
     ) -> Floats:
-        """Deltas (bones written, frames, 4, 4) without the step that bones carry; of missing bones the file's."""
+        """Return deltas (bones written, frames, 4, 4) without the step in root bones; the file's for missing bones."""
         values = shown[np.maximum(bones.places, 0)]
         properties = self._properties
         if properties is not None and properties.step_mode == timing.BONES:
@@ -605,9 +605,9 @@ class _Exporter:
         return found
 
     def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32], stretch: float) -> None:
-        """The clip's step: as typed, as the object's keys say, or measured from a bone and taken out of all.
+        """Set the clip's step: as typed, from the object's keys, or measured from a bone and removed from all bones.
 
-        ``stretch`` as in `Phases`: bones that carry the step go as much further or less far in one cycle.
+        ``stretch`` as in `Phases`: a step carried by root bones is divided by it.
         """
         properties = self._action.motionbridge_animation if self._action is not None else None
         put, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
@@ -622,7 +622,7 @@ class _Exporter:
             found = self._measured(clip, shown, put)
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
             as_put = (clip.step / cycle).astype(np.float32)
-            if np.allclose(as_put, put, rtol=1e-6, atol=0.0):  # a step that was typed since is meant
+            if np.allclose(as_put, put, rtol=1e-6, atol=0.0):  # else the user typed another step, which is used
                 found = timing.of_object(self._action, self._rig, frames, clip.phases)
         if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
@@ -630,7 +630,7 @@ class _Exporter:
             self._report.note(f"the step is taken from keys: {metres}", clip.name)
 
     def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
-        """(3,) metres a phase that the chosen bone goes; taken out of the clip."""
+        """Return (3,) the travel of the chosen bone in metres per phase, and remove it from the clip."""
         place = self._rig.data.bones.find(self._options.step_bone)
         if place < 0:
             raise WriteError(
@@ -658,7 +658,7 @@ class _Exporter:
         return self._options.kind is Encoding.BINARISED
 
     def _encoded(self, clip: DeltaClip, hierarchy: Hierarchy | None, bones: WrittenBones) -> tuple[rtm.Rtm, Changes]:
-        """The file's document; of the file it came from only where that is of the same kind."""
+        """Return the file's document and the changes; the source file is the base only if it has the same encoding."""
         base = self._base.document if self._base is not None else None
         reference = self._base.reference(bones, clip, self._unedited, self._modes) if self._base is not None else None
         sampled = self._sampled[bones.places] & (bones.places >= 0)
@@ -671,7 +671,7 @@ class _Exporter:
         return rtm.encode_binarised(clip, hierarchy, same, unedited=shown, tolerance=reach)
 
     def _hierarchy(self, clip: DeltaClip) -> Hierarchy:
-        """What a binarised file holds bones relative to. Raises `WriteError` where only guesses are left."""
+        """Return the parents to which a binarised file stores bones relatively. Raises `WriteError` if not known."""
         remembers, options = bool(len(self._rig.data.motionbridge_skeleton.bones)), self._options
 
         def named(bone: str) -> str:
@@ -679,7 +679,7 @@ class _Exporter:
 
         known = skeletons.of_armature(self._rig).renamed(named)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
-            # The matrices of the file mean what they did when it was read, whatever is known of the skeleton now.
+            # The file's matrices are relative to the parents used at import, even if the skeleton has changed since.
             read = {entry.name: entry.parent for entry in self._properties.bones}
             return Hierarchy(known.name, dict(known.parents) | read)
         if self._options.config:

@@ -1,8 +1,8 @@
-"""Animations of Arma and Operation Flashpoint onto an armature: read, decode, build, count; and its list of them.
+"""Import of Arma and Operation Flashpoint animations onto an armature, and the armature's list of animations.
 
-An armature lists its animations, so that a click can play each of them. Only what is listed with an index of 0 or more
-is the original of its file (see `animation_edit.original_of`). Actions made in Blender, copies and what version 0.1.0
-stored, which kept no lists, are listed with -1, when something is stored anyway: never while a panel is drawn.
+Each listed animation can be played with a click. Only an entry with an index of 0 or more is the original of its file
+(see `animation_edit.original_of`). Actions made in Blender, copies, and actions imported by version 0.1.0, which had no
+list, get index -1. They are listed when other data is stored anyway, never while a panel is drawn.
 """
 
 from __future__ import annotations
@@ -38,28 +38,28 @@ ORIGINAL, ADDED_LATER = 0, -1
 
 
 def add(rig: Object, action: Action, place: int) -> None:
-    """List an action at the end. The armature must be editable."""
+    """Append an action to the list. The armature must be editable."""
     entry = rig.motionbridge_animations.add()
     entry.action, entry.place = action, place
 
 
 def find(rig: Object, action: Action) -> int:
-    """The index of an action in the list, -1 if it is not listed."""
+    """Return the index of an action in the list, -1 if it is not listed."""
     return next((number for number, entry in enumerate(rig.motionbridge_animations) if entry.action == action), -1)
 
 
 def animations_of(rig: Object) -> list[Action]:
-    """The actions of the list; deleted ones leave an empty row behind, which does not count."""
+    """Return the listed actions, without the empty entries that deleted actions leave."""
     return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
 
 
 def adopt(rig: Object) -> int:
-    """List the actions that the armature plays or has in the NLA and the list lacks; how many these were."""
+    """List the actions that the armature plays or has in the NLA and that are not listed; returns how many."""
     return _append(rig, action_lists.used_by(rig))
 
 
 def adopt_all(rig: Object) -> int:
-    """The same, and imported animations that no armature lists and that move bones of this one; how many."""
+    """Also list imported animations that move bones of this armature and belong to no armature; returns how many."""
     objects: Any = bpy.data.objects
     actions: Any = bpy.data.actions
     rigs = [owner for owner in objects if owner.type == "ARMATURE"]
@@ -72,7 +72,7 @@ def adopt_all(rig: Object) -> int:
 
 
 def remove_deleted(rig: Object) -> None:
-    """Take the empty rows of deleted actions out of the list."""
+    """Remove the empty entries of deleted actions from the list."""
     rows = rig.motionbridge_animations
     for number in reversed(range(len(rows))):
         if rows[number].action is None:
@@ -97,12 +97,12 @@ OPTION_THAT_HELPS = (
     "Skeleton Files in the sidebar has a file browser for it"
 )
 LARGEST_SHEAR = 1e-3
-"""What of a matrix cannot be shown and is not worth a word."""
+"""Largest shear (which Blender cannot show) that is not reported."""
 
 
 @dataclass
 class ImportedAnimation:
-    """The armature object and the action; ``missing`` bones of the file that the armature lacks."""
+    """The armature object and the action; ``missing``: bones of the file that the armature lacks."""
 
     rig: Any
     action: Any
@@ -111,7 +111,7 @@ class ImportedAnimation:
 
 @dataclass(frozen=True)
 class AnimationFile:
-    """A file that was read: its bytes and what they say."""
+    """A file that was read: its bytes and the document."""
 
     path: str
     data: bytes
@@ -119,7 +119,7 @@ class AnimationFile:
 
 
 def read_animation(path: str, report: Report) -> AnimationFile:
-    """An animation file, read once for `fits` and `import_animation`. Raises `ReadError`."""
+    """Read an animation file once, for `fits` and `import_animation`. Raises `ReadError`."""
     data = files.read_file(path)
     return AnimationFile(path, data, rtm.read(data, path, report))
 
@@ -127,10 +127,10 @@ def read_animation(path: str, report: Report) -> AnimationFile:
 def import_animation(
     context: Context, rig: Object | None, file: str | AnimationFile, *, options: AnimationImportOptions, report: Report
 ) -> ImportedAnimation:
-    """The animation of a file as an action on ``rig``, or on a new armature where that is None.
+    """Import an animation file as an action on ``rig``, or on a new armature if that is None.
 
-    Raises `ReadError`, also for an animation without frames or of which no bone is in the armature; `WriteError` for an
-    armature that may not be changed.
+    Raises `ReadError`, also if the animation has no frames or if no bone of it is in the armature; `WriteError` if the
+    armature cannot be edited.
     """
     source = read_animation(file, report) if isinstance(file, str) else file
     return _Importer(context, source.path, options, report).onto(rig, source)
@@ -138,7 +138,7 @@ def import_animation(
 
 @dataclass
 class _Importer:
-    """One file on its way in."""
+    """Imports one file."""
 
     context: Context
     file: str
@@ -181,7 +181,7 @@ class _Importer:
             properties.path = self.file
             keep(properties, "document", source.data)
             properties.data_version = WITH_SCALES
-            if not table:  # else its bones have other names in the file than in the skeleton it is of
+            if not table:  # with a table, the file's bone names are not those of the armature's skeleton
                 given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
                 if is_local(rig.data):
                     skeletons.remember(rig, hierarchy, given)
@@ -199,7 +199,9 @@ class _Importer:
             return ImportedAnimation(rig, action, missing)
 
     def _hierarchy(self, rig: Object | None, document: rtm.Rtm) -> Hierarchy:
-        """The hierarchy asked for; onto an armature that knows its game's one, that, where nothing else is said."""
+        """Return the chosen hierarchy. In automatic mode without a model.cfg, that is the one stored on the armature if
+        it fits, then a built-in one, then the armature's own.
+        """
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
         if rig is None or not automatic or options.config or skeletons.beside(self.file):
@@ -249,7 +251,7 @@ class _Importer:
         return missing
 
     def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:
-        """Say which actions stop playing on bones that rotate by quaternions from now on."""
+        """Warn of actions that no longer play on bones that rotate by quaternions from now on."""
         stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
         if stopped:
             self.report.warn(
@@ -259,7 +261,7 @@ class _Importer:
             )
 
     def _freed(self, rig: Object, bones: list[str]) -> dict[str, str]:
-        """Let the bones take the keys; the orders of those that rotate by Euler angles, as other actions need them."""
+        """Set up bones so that they can play the keys; returns the Euler orders that other actions need."""
         orders = rotation_modes.angles_in_use(rig, bones)
         self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
         if not is_local(rig.data):
@@ -311,13 +313,13 @@ class _Importer:
 
 
 def fits(rig: Object, file: AnimationFile, prefix: str, table: BoneTable) -> bool:
-    """Whether an armature has at least half of the bones of an animation."""
+    """Return whether an armature has at least half of the bones of an animation."""
     bones = file.document.bones
     return 2 * sum(1 for name in bone_names(rig, bones, prefix, table) if name) >= max(len(bones), 1)
 
 
 def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> list[str]:
-    """Blender's name of the bone that each of a file's means, "" where the armature has none; whatever the case."""
+    """Return Blender's bone name for each bone of the file, ignoring case; "" if the armature has none."""
     named = {bone.name.lower(): bone.name for bone in reversed(rig.data.bones)}
     known = {entry.name: entry.bone for entry in rig.data.motionbridge_skeleton.bones if entry.bone in rig.data.bones}
     known_below = {name.lower(): bone for name, bone in known.items()}
@@ -345,7 +347,7 @@ def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: 
 
 
 def _describe(action: Action, clip: DeltaClip, named: list[str], hierarchy: Hierarchy, document: rtm.Rtm) -> None:
-    """What the file says besides keys."""
+    """Store on the action what the file contains besides keys."""
     properties = action.motionbridge_animation
     properties.is_animation = True
     properties.step = clip.step.tolist()

@@ -1,4 +1,4 @@
-"""The files of Operation Flashpoint and Arma as the interface offers them."""
+"""File kinds of Operation Flashpoint and Arma for the interface."""
 
 from ..kinds import Drop, FileKind
 

@@ -1,12 +1,12 @@
-"""Models of the Arma tools (MLOD) into Blender, so that an animation can be seen on a body; they are not written.
+"""Import of editable Arma models (MLOD), so that animations can be seen on a body. Models are not exported.
 
-A mesh object for each level that is asked for; points of the memory level and proxies are empties, which follow the
+Each chosen level of detail becomes a mesh object; points of the memory LOD and proxies become empties, which follow the
 bone whose selection they are in. With an armature the meshes are its children and have its modifier.
 
-The game's pictures of faces (PAA) cannot be shown. Textures that were made or unpacked are PNG or TGA files of
-the same names: beside the model, in ``data`` there, or in the folders that the texture's path names. These are
-looked for below the model's folder and those around it up to the project's, and in the work folder of the tools;
-nowhere else, since a model from a stranger may name any path. Colours that the game would make itself are shown.
+The game's textures (PAA) cannot be shown. PNG or TGA files of the same names are used instead: beside the model, in its
+``data`` folder, or in the folders that the texture's path names. These are searched for below the model's folder and
+its parent folders up to the project's, and below the tools' work folder; nowhere else, since a model from a stranger
+may contain any path. Procedural textures that are a plain colour are shown.
 """
 
 from __future__ import annotations
@@ -38,21 +38,21 @@ if TYPE_CHECKING:
 
 PICTURES = (".png", ".tga")
 SEE_THROUGH = "_ca"
-"""Names of textures whose alpha is transparency end like this."""
+"""Ending of the names of textures whose alpha is transparency."""
 WORK_DRIVE = "p:"
-"""The drive that the tools take for the game's root; a path may name it."""
+"""The drive that the tools use as the game's root; texture paths may start with it."""
 PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
 ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
-"""Lower-case names of files whose folder is a project, or an addon of it."""
+"""Lower-case names of files that mark their folder as that of a project (`PROJECT_MARKS`) or of one of its addons."""
 DEEPEST = 16
-"""Folders of a texture's path that are looked at, and folders around a model."""
+"""Largest number of folders used from a texture's path, and of parent folders searched around a model."""
 _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
 
 
 @dataclass
 class Surfaces:
-    """``model`` the file whose surfaces are built; ``work_folder`` what the tools' work drive holds, None where it is
-    not known; ``missing`` textures for which no picture was found.
+    """Builds materials. ``model``: the model's file; ``work_folder``: folder that the tools mount as work drive, None
+    if unknown; ``missing``: textures for which no image was found.
     """
 
     model: Path
@@ -62,7 +62,7 @@ class Surfaces:
     _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
 
     def build(self, wanted: Material) -> Any:
-        """A Blender material; an existing one if it looks the same."""
+        """Return a Blender material; an existing one if it looks the same."""
         colour = colour_of(wanted.texture)
         if colour is not None:
             return material.build(wanted, colour=colour)
@@ -76,7 +76,7 @@ class Surfaces:
         return material.build(wanted, image, see_through=stem.endswith(SEE_THROUGH))
 
     def picture(self, texture: str) -> Path | None:
-        """The picture that shows a texture of the game."""
+        """Return the image file that shows a texture of the game, None if there is none."""
         path = PurePosixPath(texture.replace("\\", "/").lower())
         if not path.stem or texture.startswith("#"):
             return None
@@ -84,7 +84,7 @@ class Surfaces:
         places = [own, *self._below(own, ("data",))]
         parts = _folders_of(path)
         for around in self._roots(own):
-            # ``P:\\tag\\addon\\data\\a.paa`` may lie as tag/addon/data or, for the addon's author, as addon/data.
+            # ``P:\\tag\\addon\\data\\a.paa`` may be in tag/addon/data or, for the addon's author, in addon/data.
             for start in range(len(parts)):
                 places += self._below(around, tuple(parts[start:]))
         for place in dict.fromkeys(places):
@@ -95,7 +95,7 @@ class Surfaces:
         return None
 
     def _roots(self, own: Path) -> list[Path]:
-        """The model's folder, those around it up to the project's or the work folder, and the work folder."""
+        """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
         work = [self.work_folder.absolute()] if self.work_folder is not None else []
         around = [own, *own.parents][: DEEPEST + 1]
         last = next((place for place, folder in enumerate(around) if folder in work), None)
@@ -107,13 +107,13 @@ class Surfaces:
         return [*around[: last + 1], *work]
 
     def _is_marked(self, folder: Path, marks: frozenset[str]) -> bool:
-        """Whether a folder is a project's by what is in it; a whole disk is only where it is the work drive."""
+        """Return whether a folder contains one of ``marks``; the root of a disk counts only if it is the work drive."""
         if folder == folder.parent:
             return folder.drive.lower() == WORK_DRIVE
         return any(mark in self._listing(folder) for mark in marks)
 
     def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
-        """The folder that ``parts`` lead to, in whatever case."""
+        """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
         for part in parts:
             found = self._listing(folder).get(part)
             if found is None or not found.is_dir():
@@ -125,12 +125,12 @@ class Surfaces:
         if folder not in self._folders:
             try:
                 self._folders[folder] = {entry.name.lower(): entry for entry in sorted(folder.iterdir())}
-            except OSError:  # not to be looked into: nothing is found there
+            except OSError:  # not readable: treated as empty
                 self._folders[folder] = {}
         return self._folders[folder]
 
     def tell(self, report: Report) -> None:
-        """Say once what cannot be shown."""
+        """Report once which textures cannot be shown."""
         missing = list(dict.fromkeys(self.missing))
         if missing:
             report.note(
@@ -141,7 +141,7 @@ class Surfaces:
 
 
 def _folders_of(texture: PurePosixPath) -> list[str]:
-    """The folders that a texture's path names, from the root of the work drive; none on any other drive."""
+    """Return the folders of a texture's path, from the root of the work drive; empty for any other drive."""
     parts = [part for part in texture.parent.parts if part not in ("/", "//", "..", ".")]
     if parts and parts[0].endswith(":"):
         if parts[0] != WORK_DRIVE:
@@ -151,7 +151,7 @@ def _folders_of(texture: PurePosixPath) -> list[str]:
 
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:
-    """Red, green, blue and alpha of a texture that is only a colour, ``#(argb,8,8,3)color(1,0,0,1,co)``; else None."""
+    """Return red, green, blue, alpha (0 to 1) of a colour such as ``#(argb,8,8,3)color(1,0,0,1,co)``; else None."""
     found = _COLOUR.match(texture.strip())
     if found is None:
         return None
@@ -165,9 +165,9 @@ def colour_of(texture: str) -> tuple[float, float, float, float] | None:
 # Models ---------------------------------------------------------------------------------------------------------------
 
 POINT_SIZE, PROXY_SIZE = 0.02, 0.1
-"""Metres that empties are shown with."""
+"""Display size of empties, in metres."""
 MOST_POINTS = 4096
-"""Of one memory level that become empties; more are vertices of a mesh."""
+"""Most points of a memory LOD that become empties; a LOD with more becomes a mesh."""
 
 
 KINDS: dict[Levels, tuple[str, ...]] = {
@@ -187,7 +187,9 @@ KINDS: dict[Levels, tuple[str, ...]] = {
 
 @dataclass
 class ImportedModel:
-    """``meshes`` objects of levels in the file's order; ``points`` and ``proxies`` empties; ``rig`` or None."""
+    """``meshes`` of levels of detail in the file's order; ``points`` and ``proxies``: empties; ``rig``: armature or
+    None.
+    """
 
     meshes: list[Any] = field(default_factory=list)
     points: list[Any] = field(default_factory=list)
@@ -201,7 +203,7 @@ class ImportedModel:
 
 
 def read_model(path: str, report: Report) -> p3d.P3d:
-    """A model, read once for `fits` and `import_model`. Raises `ReadError`, also for the game's binarised models."""
+    """Read a model once, for `fits` and `import_model`. Raises `ReadError`, also for the game's binarised models."""
     return p3d.read(files.read_file(path), path, report)
 
 
@@ -214,12 +216,10 @@ def import_model(
     *,
     document: p3d.P3d | None = None,
 ) -> ImportedModel:
-    """The model in the scene, on ``rig`` unless that is None; its first mesh is active afterwards.
+    """Import a model, bound to ``rig`` unless that is None. Its first mesh, or else first point, becomes active.
 
-    ``document``: the file, if it was read already.
-
-    Raises `ReadError` before anything is made, also for the game's binarised models and where there is nothing in the
-    levels asked for.
+    ``document``: the model if it was read already. Raises `ReadError` before anything is created, also for the game's
+    binarised models and if the chosen levels of detail are empty.
     """
     document = document or read_model(file, report)
     chosen = _chosen(document, options.levels, file, report)
@@ -250,7 +250,7 @@ def import_model(
 
 
 def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Report) -> list[p3d.Lod]:
-    """The levels asked for that hold anything. Raises `ReadError`."""
+    """Return the chosen levels of detail that are not empty. Raises `ReadError` if there are none."""
     filled = [lod for lod in document.lods if len(lod.points)]
     wanted = set(levels)
     kinds = {kind for group in wanted for kind in KINDS.get(group, ())}
@@ -273,7 +273,7 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
 
 
 def _groups(rig: Object | None, document: p3d.P3d, options: ModelImportOptions) -> dict[str, str]:
-    """Selection in lower case -> the bone of the armature that it moves with."""
+    """Return selection (lower case) -> bone of the armature that moves it."""
     if rig is None:
         return {}
     selections = selections_of(document.lods)
@@ -283,7 +283,7 @@ def _groups(rig: Object | None, document: p3d.P3d, options: ModelImportOptions) 
 
 
 def fits(rig: Object, document: p3d.P3d, prefix: str, table: BoneTable) -> bool:
-    """Whether an armature has bones named like half of a model's selections, or the model has half of its bones."""
+    """Return whether an armature's bones and a model's selections match: at least half of the smaller number."""
     selections = selections_of(document.lods)
     matching = sum(1 for name in bone_names(rig, selections, prefix, table) if name)
     return bool(matching) and 2 * matching >= min(len(selections), len(rig.data.bones))
@@ -291,7 +291,7 @@ def fits(rig: Object, document: p3d.P3d, prefix: str, table: BoneTable) -> bool:
 
 @dataclass
 class _Builder:
-    """One model on its way in; ``groups`` as `_groups` gives them."""
+    """Builds the objects of one model; ``groups`` as returned by `_groups`."""
 
     document: p3d.P3d
     file: str
@@ -305,7 +305,7 @@ class _Builder:
         self.surfaces = Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
-        """What becomes of one level."""
+        """Create the objects of one level of detail and add them to ``result``."""
         if lod.kind == "memory" and len(lod.points) <= MOST_POINTS:
             result.points += [self._empty(point, "POINT") for point in p3d.named_points(lod)]
             return
@@ -363,7 +363,7 @@ class _Builder:
 
 
 def hang_on_rig(shown: Object, rig: Object) -> None:
-    """Let a mesh stand in the armature's space and follow its bones."""
+    """Parent a mesh to the armature object and give it an Armature modifier."""
     shown.parent = rig
     modifier = shown.modifiers.new("Armature", "ARMATURE")
     modifier.object = rig

@@ -1,6 +1,6 @@
-"""Options of Arma's imports and exports, as the interface shows them and as recipes take them.
+"""Options of Arma's imports and exports.
 
-They are needed when the extension is enabled, so no format and no recipe is loaded here.
+They are needed when the extension is enabled, so no format, import or export is loaded here.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ def _table() -> Any:
 
 
 class HierarchyFrom(Enum):
-    """Where the hierarchy of bones comes from."""
+    """Source of the bone hierarchy."""
 
     AUTOMATIC = "automatic"
-    """The model.cfg that is named or lies beside the file, else a man that has the bones, else none."""
+    """The model.cfg that is set or in the file's folder, else a built-in skeleton with these bones, else none."""
     CONFIG = "model.cfg"
     ARMA3 = "arma3"
     ARMA2 = "arma2"
     FLASHPOINT = "flashpoint"
     FLAT = "flat"
-    """No bone has a parent: always the same pose, but no chain to animate."""
+    """No bone has a parent: the pose is right, but there is no bone chain to animate."""
 
 
 HIERARCHIES = (
@@ -61,10 +61,10 @@ HIERARCHIES = (
 
 
 class PivotsFrom(Enum):
-    """Where the joints of a new armature come from; any choice shows the same posed mesh."""
+    """Source of the joints of a new armature; the posed mesh looks the same with each."""
 
     AUTOMATIC = "automatic"
-    """Of the model that is named, else of the animation, else of the built-in man."""
+    """The pivots model if set, else the animation, else the built-in skeleton."""
     MODEL = "model"
     ANIMATION = "animation"
     BUILT_IN = "built-in"
@@ -83,7 +83,7 @@ PIVOTS = (
 
 
 class StepMode(Enum):
-    """What becomes of the step in Blender; with each the file can be exported unchanged."""
+    """How the step is shown in Blender; the file can be exported unchanged with each."""
 
     LEFT_OUT = "LEFT_OUT"
     OBJECT = "OBJECT"
@@ -91,11 +91,12 @@ class StepMode(Enum):
 
 
 class AnimationImportOptions(Options):
-    """``seconds`` how long a cycle lasts, None for one frame a key; ``prefix`` what Blender's bones have before the
-    game's names; ``table`` other names that an existing armature has for the file's bones; ``config`` and
-    ``pivots_model`` paths, "" for none.
+    """Options of importing animations.
 
-    ``whole_skeleton``: a new armature also gets the bones of the hierarchy that the animation does not move.
+    ``seconds``: duration of a cycle, None for one frame per key. ``prefix``: what Blender's bone names have before the
+    game's names. ``table``: names of the file's bones in an existing armature, where they differ. ``config`` and
+    ``pivots_model``: paths, "" for none. ``whole_skeleton``: a new armature also gets the bones of the hierarchy that
+    the animation does not move.
     """
 
     hierarchy: HierarchyFrom = choice(
@@ -137,10 +138,10 @@ class AnimationImportOptions(Options):
 
 
 class Encoding(Enum):
-    """What is written."""
+    """Encoding of the written file."""
 
     AS_IT_CAME = "as it came"
-    """Binarised where the action comes from such a file, else plain."""
+    """Binarised if the action's source file is, else plain."""
     PLAIN = "plain"
     BINARISED = "binarised"
 
@@ -160,9 +161,9 @@ class FramesFrom(Enum):
     """Which frames become keys of the file."""
 
     KEYS = "keys"
-    """In new animations also frames between keys, where what the game blends would leave the tolerance."""
+    """Frames with keys; in new animations also frames between them, where the tolerance requires it."""
     EVERY = "every"
-    """Every so many frames of the action's range, and its last one."""
+    """Every Nth frame of the action's range, and the last frame."""
     RANGE = "range"
 
 
@@ -174,10 +175,10 @@ FRAMES = (
 
 
 class PhasesFrom(Enum):
-    """What phases frames get."""
+    """Phases of the written keys."""
 
     KEPT = "kept"
-    """The file's own where its keys lie, in between in proportion; new animations from 0 to 1."""
+    """The source file's phases at its keys, interpolated between them; from 0 to 1 in new animations."""
     EVEN = "even"
 
 
@@ -188,13 +189,13 @@ PHASES = (
 
 
 class StepFrom(Enum):
-    """What becomes the file's step."""
+    """Source of the file's step."""
 
     AUTOMATIC = "automatic"
-    """The number on the action; where the object carries the step and its keys were edited, what these say."""
+    """The action's step; if the object's location keys show the step and were edited, the step from these keys."""
     TYPED = "typed"
     BONE = "bone"
-    """How far a bone goes in one cycle, which is taken out of all bones."""
+    """Travel of a bone in one cycle, which is removed from all bones."""
 
 
 STEPS = (
@@ -213,10 +214,10 @@ STEPS = (
 
 
 class NamesFrom(Enum):
-    """What decides the order of bones and their upper and lower case."""
+    """Source of the order of bones and of their upper and lower case."""
 
     FILE = "file"
-    """The file the action came from; where there is none the skeleton that the armature knows."""
+    """The action's source file; if there is none, the skeleton stored on the armature."""
     CONFIG = "model.cfg"
     ARMATURE = "armature"
 
@@ -229,12 +230,15 @@ NAMES = (
 
 
 class AnimationExportOptions(HiddenKeysOptions):
-    """``every``, ``first``, ``last`` frames for `FramesFrom`; ``step_bone`` Blender's name; ``config`` a path or "";
-    ``prefix`` what Blender's bones have before the game's names, ``table`` what the file is to call them otherwise.
+    """Options of exporting animations.
 
-    ``own_markers``: the user's own pose markers become events too. ``from_file`` False: nothing is taken from the file
-    the action came from. ``pairs``: a pose of one frame is written as two, as the game's own tools do. ``tolerance``
-    metres that what the game blends between the keys of a new animation may be off; 0 for the keys alone.
+    ``every``, ``first``, ``last``: frames for `FramesFrom`. ``step_bone``: Blender's bone name. ``config``: a path or
+    "". ``prefix``: what Blender's bone names have before the game's names. ``table``: names for the file where they
+    differ.
+
+    ``own_markers``: the user's own pose markers become events too. ``from_file`` False: the source file is ignored.
+    ``pairs``: write a pose of one frame as two frames, as the game's own tools do. ``tolerance``: in metres, largest
+    error of the game's interpolation between keys of a new animation; 0 to write only Blender's keys.
     """
 
     kind: Encoding = choice(Encoding.AS_IT_CAME, "File", "Encoding of the written file", ENCODINGS)
@@ -275,10 +279,10 @@ class AnimationExportOptions(HiddenKeysOptions):
 
 
 class Levels(Enum):
-    """Groups of levels, by what they are for."""
+    """Groups of levels of detail, by purpose."""
 
     FIRST = "first visual"
-    """The first one that is looked at."""
+    """The first visual level of detail."""
     VISUAL = "visual"
     VIEWS = "views"
     SHADOW = "shadow"
@@ -299,9 +303,12 @@ LEVELS = (
 
 
 class ModelImportOptions(Options):
-    """``new_rig`` makes an armature from a model.cfg, ``config`` or the one beside the file; ``pivots_model`` the P3D
-    of its joints, "" for the model's own. ``work_folder`` what the tools' work drive holds, for textures. ``prefix``
-    and ``table`` as in animations. ``collection`` names a new one; "" for none.
+    """Options of importing models.
+
+    ``new_rig``: create an armature from a model.cfg, ``config`` or the one in the file's folder. ``pivots_model``: P3D
+    file of its joints, "" for the model's own. ``work_folder``: folder that the tools mount as work drive, for
+    textures. ``prefix`` and ``table`` as in `AnimationImportOptions`. ``collection``: name of a new collection; "" for
+    none.
     """
 
     levels: frozenset[Levels] = choice(

@@ -1,7 +1,7 @@
-"""What Arma adds to Blender's types: to actions and armatures (step, events, the source file, the game's skeleton) and
-to the objects of a model (level of detail, named properties, points and proxies).
+"""Properties of Arma on Blender's types: on actions and armatures (step, events, source file, the game's skeleton) and
+on objects of a model (level of detail, named properties, points and proxies).
 
-The whole file travels with its action, so that what is not edited leaves byte for byte.
+An action stores its whole source file, so that unedited parts are exported byte for byte.
 """
 
 import contextlib
@@ -37,7 +37,7 @@ POINT_ITEMS = (
     ("PROXY", "Proxy", "Where another model is attached"),
 )
 WITH_SCALES = 1
-"""The `data_version` from which on keys have the scales of binarised files."""
+"""The first `data_version` whose keys include the scales of binarised files."""
 
 
 # Animations ---------------------------------------------------------------------------------------------------------
@@ -48,13 +48,13 @@ def _event_renamed(event: "AnimationEvent", _context: Context) -> None:
 
 
 def _event_typed(event: "AnimationEvent", _context: Context) -> None:
-    # A callback cannot refuse. What is wrong with the data kept from a file the panel says, and every export.
+    # An update callback cannot report errors; the panel and every export report damaged stored data.
     with contextlib.suppress(ReadError):
         timing.show_typed(event)
 
 
 class AnimationEvent(bpy.types.PropertyGroup):
-    """Something the game does at a moment of the animation; ``name`` is the event's."""
+    """An event that the game triggers at a phase of the animation."""
 
     label: StringProperty(
         name="Event", description="The event's name, such as StepSound", default="StepSound", update=_event_renamed
@@ -70,14 +70,14 @@ class AnimationEvent(bpy.types.PropertyGroup):
 
 
 class AnimationBone(bpy.types.PropertyGroup):
-    """A bone of the file; ``name`` as the file spells it."""
+    """A bone of the animation file; ``name`` as spelled in the file."""
 
     bone: StringProperty(name="Bone", description="Bone of the armature that the track moves; empty if there is none")
     parent: StringProperty(name="Parent", description="Bone to which a binarised file stores this bone relatively")
 
 
 class AnimationProperties(bpy.types.PropertyGroup):
-    """What an action is to the game."""
+    """Data of an action that is an animation of the game."""
 
     is_animation: BoolProperty(name="Animation", description="This action is an animation of the game")
     step: FloatVectorProperty(
@@ -129,14 +129,14 @@ class AnimationProperties(bpy.types.PropertyGroup):
 
 
 class SkeletonBone(bpy.types.PropertyGroup):
-    """A bone of the game's skeleton; ``name`` as the game spells it."""
+    """A bone of the game's skeleton; ``name`` as spelled in the game."""
 
     bone: StringProperty(name="Bone", description="Bone of the armature")
     parent: StringProperty(name="Parent", description="Name of the parent in the game")
 
 
 class SkeletonProperties(bpy.types.PropertyGroup):
-    """The game's skeleton as an armature knows it: spelling, order and hierarchy."""
+    """The game's skeleton as stored on an armature: spelling, order and hierarchy of the bones."""
 
     skeleton: StringProperty(name="Skeleton", description="The skeleton's name in the game")
     for_display: BoolProperty(
@@ -148,7 +148,7 @@ class SkeletonProperties(bpy.types.PropertyGroup):
 
 
 class SkeletonFiles(bpy.types.PropertyGroup):
-    """The files of a skeleton that the dialogs of imports and exports suggest, chosen once for a scene."""
+    """Skeleton files that import and export dialogs suggest, set once per scene."""
 
     config: StringProperty(
         name="model.cfg",
@@ -168,7 +168,7 @@ class SkeletonFiles(bpy.types.PropertyGroup):
 
 
 class NamedProperty(bpy.types.PropertyGroup):
-    """A named property of a level; ``name`` is its own."""
+    """A named property of a level of detail; ``name`` is the property's name."""
 
     value: StringProperty(name="Value", description="Named properties of the model for the game")
 
@@ -184,14 +184,14 @@ class ArmaLevelProperties(bpy.types.PropertyGroup):
 
 
 class MarkProperties(bpy.types.PropertyGroup):
-    """What an empty stands for."""
+    """The point or proxy that an empty represents."""
 
     kind: EnumProperty(name="Type", description="What the empty represents in the model", items=POINT_ITEMS)
     game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
 
 
 def level_of(active: Object | None) -> Any:
-    """The level that the active object is, or that it is a child of; else None."""
+    """Return the level of detail of the active object or its nearest ancestor that is one, else None."""
     while active is not None:
         if active.type == "MESH" and active.motionbridge_arma_level.is_level:
             return active.motionbridge_arma_level
@@ -200,7 +200,7 @@ def level_of(active: Object | None) -> Any:
 
 
 def is_of_model(active: Object | None) -> bool:
-    """Whether an object is a level, a point or a proxy of a model."""
+    """Return whether an object is a level of detail or one of its descendants, a point or a proxy of a model."""
     return active is not None and (level_of(active) is not None or active.motionbridge_arma_mark.kind != "NONE")
 
 

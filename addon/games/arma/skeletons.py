@@ -1,6 +1,6 @@
 """The skeleton of an animation or a model: its hierarchy, and its joints as far as they are known.
 
-The files hold no hierarchy: it comes from a model.cfg, a table of a known man, or there is none.
+Animation and model files contain no hierarchy: it comes from a model.cfg or a built-in skeleton, or there is none.
 """
 
 from __future__ import annotations
@@ -30,9 +30,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 CONFIG_NAME = "model.cfg"
 MOST_UNKNOWN = 0.5
-"""Share of a file's bones that a skeleton may lack and still be taken for its own."""
+"""Largest fraction of a file's bones that may be missing in a skeleton that still counts as the file's."""
 FARTHEST = 5.0
-"""Metres from the model's origin that the joint of a man or an animal may lie."""
+"""Largest accepted distance of a recovered joint from the model's origin, in metres; models are people and animals."""
 
 
 # Hierarchies --------------------------------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ FLAT = Hierarchy("flat", {}, for_display=True)
 
 
 def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy:
-    """The hierarchy for the bones of an animation ``file``. Raises `ReadError` where what is asked for is not there."""
+    """Return the hierarchy for the bones of an animation ``file``. Raises `ReadError` if ``source`` has none."""
     if source is HierarchyFrom.FLAT:
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
@@ -63,16 +63,16 @@ def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], 
 
 
 def beside(file: str) -> str:
-    """The model.cfg in the folder of a file, "" where there is none."""
+    """Return the path of the model.cfg in the folder of a file, "" if there is none."""
     folder = Path(file).parent
     found = sorted(entry for entry in folder.glob("*.[cC][fF][gG]") if entry.name.lower() == CONFIG_NAME)
     return str(found[0]) if found else ""
 
 
 def of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
-    """The skeleton that a model.cfg gives this file by its name, else the one that lists the most of its bones.
+    """Return the skeleton that a model.cfg assigns to this file by name, else the one with the most of its bones.
 
-    None where none of its skeletons has half of them. Raises `ReadError`.
+    None, with a warning, if that skeleton, or every skeleton, lacks more than half of the bones. Raises `ReadError`.
     """
     config = model_cfg.read(files.read_file(path), path, report)
     named = config.skeleton_of(Path(file).stem)
@@ -85,13 +85,13 @@ def of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hie
 
 
 def built_in(bones: Sequence[str]) -> Hierarchy | None:
-    """The man that has most of the bones, None where none has half of them."""
+    """Return the built-in skeleton with the most of the bones, None if every one lacks more than half of them."""
     fitting = [candidate for candidate in BUILT_IN.values() if fits(candidate, bones)]
     return min(fitting, key=lambda candidate: len(candidate.unknown(bones))) if fitting else None
 
 
 def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
-    """What the game's hierarchy may be, of an armature that does not know it: a known man's, else its ``own``."""
+    """Guess the game's hierarchy for an armature that does not store one: a built-in skeleton's, else its ``own``."""
     man = built_in(bones)
     if man is not None and not man.for_display:
         return man if own.for_display else Hierarchy(man.name, {**own.parents, **man.parents})
@@ -105,12 +105,12 @@ def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
 
 
 def fits(hierarchy: Hierarchy, bones: Sequence[str]) -> bool:
-    """Whether it lists enough of the bones."""
+    """Return whether a hierarchy contains at least half of the bones."""
     return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= MOST_UNKNOWN * len(bones)
 
 
 def of_armature(rig: Object, known: bool = True) -> Hierarchy:
-    """The game's hierarchy that an armature remembers, else its own; ``known`` False for its own in any case."""
+    """Return the game's hierarchy stored on an armature, else, or if not ``known``, the armature's own."""
     skeleton = rig.data.motionbridge_skeleton
     if known and len(skeleton.bones):
         parents = {entry.name: entry.parent for entry in skeleton.bones}
@@ -124,9 +124,9 @@ def of_armature(rig: Object, known: bool = True) -> Hierarchy:
 
 
 def remember(rig: Object, hierarchy: Hierarchy, given: dict[str, str]) -> None:
-    """Let an armature know the game's spelling, order and parents of bones; ``given`` game's name -> Blender's.
+    """Store the game's spelling, order and parents of bones on an armature; ``given``: game's name -> Blender's name.
 
-    Bones it knows already stay as they are.
+    Bones that are stored already stay unchanged.
     """
     skeleton = rig.data.motionbridge_skeleton
     known = {entry.name.lower() for entry in skeleton.bones}
@@ -140,7 +140,7 @@ def remember(rig: Object, hierarchy: Hierarchy, given: dict[str, str]) -> None:
 
 
 def spelled_as(hierarchy: Hierarchy, bones: Sequence[str]) -> list[str]:
-    """The bones with the hierarchy's own upper and lower case where it lists them."""
+    """Return the bones in the hierarchy's upper and lower case, where it contains them."""
     spelling = {bone.lower(): bone for bone in hierarchy.parents}
     return [spelling.get(bone.lower(), bone) for bone in bones]
 
@@ -150,7 +150,9 @@ def spelled_as(hierarchy: Hierarchy, bones: Sequence[str]) -> list[str]:
 
 @dataclass(frozen=True)
 class Joints:
-    """``points`` (bones, 3) model space, Blender's axes; ``known`` (bones,) which are more than a guess."""
+    """``points`` (bones, 3): joints in model space, metres, Blender's axes. ``known`` (bones,): False where a point is
+    not known.
+    """
 
     points: Floats
     known: NDArray[np.bool_]
@@ -166,9 +168,10 @@ def skeleton_for(
     noise: float,
     report: Report,
 ) -> Skeleton:
-    """The skeleton of a new armature for ``clip``; ``noise`` metres of rounding in its matrices.
+    """Return the skeleton of a new armature for ``clip``.
 
-    Raises `ReadError` for a ``model`` that cannot be read.
+    ``model``: path of a pivots model. ``whole``: as in `bones_of`. ``noise``: rounding error of its matrices in metres.
+    Raises `ReadError` if ``model`` cannot be read.
     """
     bones = bones_of(clip, hierarchy, whole=whole)
     parents = hierarchy.parent_indices(bones)
@@ -197,13 +200,13 @@ def _skeleton(
 
 
 def bones_of(clip: DeltaClip, hierarchy: Hierarchy, *, whole: bool) -> list[str]:
-    """The file's bones, and with ``whole`` those of the hierarchy that it does not move, which follow."""
+    """Return the clip's bones, with ``whole`` followed by bones of the hierarchy that the clip does not move."""
     listed = {bone.lower() for bone in clip.bones}
     return list(clip.bones) + [bone for bone in hierarchy.parents if whole and bone.lower() not in listed]
 
 
 def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Floats]:
-    """Bone -> pivot in a model; a model with none is reported. Raises `ReadError`."""
+    """Return bone -> pivot, as in a pivots model; warns if there is none. Raises `ReadError` if it cannot be read."""
     found = p3d.pivots(p3d.read(files.read_file(model), model, report), bones, report)
     if not found:
         report.warn("none of the bones is a selection of the model of pivots", Path(model).name)
@@ -211,7 +214,7 @@ def _pivots_of(model: str, bones: Sequence[str], report: Report) -> dict[str, Fl
 
 
 def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
-    """Joints by name."""
+    """Return joints for ``bones`` from ``points`` by bone name, ignoring case; missing ones are NaN and not known."""
     by_name = {bone.lower(): point for bone, point in points.items()}
     result = np.array([by_name.get(bone.lower(), np.full(3, np.nan)) for bone in bones]).reshape(-1, 3)
     known: NDArray[np.bool_] = np.isfinite(result).all(axis=1)
@@ -219,11 +222,11 @@ def joints_at(bones: Sequence[str], points: Mapping[str, Floats]) -> Joints:
 
 
 def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], noise: float) -> Joints:
-    """Joints that the motion itself shows; where it does not, those that are ``placed``, the clip's bones first."""
+    """Compute joints from the motion; where that fails, use those of ``placed``, whose first bones are the clip's."""
     own = len(clip.bones)
     near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
     found = recover(clip.deltas, parents, near=near, noise=noise)
-    # Two frames that hardly turn put joints anywhere.
+    # Frames with almost no rotation between them give joints at arbitrary positions.
     accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= FARTHEST)
     points, known = placed.points.copy(), placed.known.copy()
     points[:own][accepted] = found.points[accepted]
@@ -232,7 +235,7 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
 
 
 def settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
-    """Every bone somewhere: where nothing is known at its parent's joint, a root in the middle of its children's."""
+    """Return joints (bones, 3), unknown ones at their parent's joint, or for roots at the mean of their children's."""
     points, known = joints.points.copy(), joints.known.copy()
     for root in np.flatnonzero((parents < 0) & ~known):
         children = np.flatnonzero((parents == root) & known)
@@ -248,7 +251,7 @@ def settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
 
 
 def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
-    """The names of all selections that may move with a bone, each once, whatever the case."""
+    """Return the names of all selections that may move with a bone, without duplicates (ignoring case)."""
     found: dict[str, str] = {}
     for lod in lods:
         for name, _, _ in lod.selections():
@@ -260,7 +263,7 @@ def selections_of(lods: Iterable[p3d.Lod]) -> list[str]:
 def build_rig(
     context: Context, document: p3d.P3d, file: str, *, config: str, pivots_model: str, report: Report
 ) -> Object | None:
-    """A new armature, linked nowhere yet, of the model's skeleton. Raises `ReadError` where nothing says which."""
+    """Return a new armature of the model's skeleton, in no collection yet. Raises `ReadError` if none is found."""
     hierarchy = hierarchy_of(document, file, config, report)
     bones = list(hierarchy.parents)
     parents = hierarchy.parent_indices(bones)
@@ -270,7 +273,7 @@ def build_rig(
 
 
 def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Object:
-    """A new armature object, linked nowhere yet, that remembers the game's skeleton."""
+    """Return a new armature object that stores the game's skeleton, in no collection yet."""
     rig, given = armature.build(context, skeleton)
     remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
     report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", place)
@@ -278,8 +281,9 @@ def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, r
 
 
 def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> Hierarchy:
-    """What the model.cfg says of a model of this name, else its skeleton with the most bones among the selections;
-    without a model.cfg the known man that has half of them. Raises `ReadError`.
+    """Return the skeleton of a model: the one its model.cfg assigns to the file name, else the one in the model.cfg
+    with the most bones among the selections. Without a model.cfg, the built-in skeleton with at least half of them.
+    Raises `ReadError` if none is found.
     """
     selections = selections_of(document.lods)
     path = config or beside(file)
@@ -307,8 +311,8 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
 
 
 def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: str, report: Report) -> dict[str, Floats]:
-    """Bone -> joint: of the pivots model that is named or lies beside, else of the model's memory level; what is still
-    missing is the middle of the vertices that follow the bone.
+    """Return bone -> joint: from the pivots model that is given or is in the file's folder, else from the model's
+    memory LOD; for bones still missing, the centre of the bone's vertices.
     """
     bones = list(hierarchy.parents)
     path = pivots_model or _beside(file, hierarchy.pivots_model)
@@ -332,7 +336,7 @@ def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:
 
 
 def _beside(file: str, model: str) -> str:
-    """A model the game knows by its path, looked for by its name in the folder of ``file``; "" where it is not."""
+    """Return the path of a model file, named by the game's path, in the folder of ``file``; "" if it is not there."""
     name = model.replace("\\", "/").rpartition("/")[2].lower()
     if not name:
         return ""

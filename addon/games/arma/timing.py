@@ -1,12 +1,12 @@
-"""Time: phases of keys in the cycle, the frames of Blender that stand for them, which frames become keys; step, events.
+"""Time of animations: phases of keys, their Blender frames, choice of keys; also the step and events.
 
-The step is how far the whole model moves in one cycle, which an animation's matrices leave out. The model stands
-``step · phase`` further at a phase (in files that number their frames instead of giving phases, by the share of their
-number). So the step can be keys of the armature object, or be added to every bone's matrix (which moves the parentless
-bones; the others follow) and be taken out again by subtracting it.
+The step is how far the whole model moves in one cycle; the animation's matrices do not contain it. At a phase the model
+is displaced by ``step · phase`` (in files that number their frames instead of storing phases, by the same fraction of a
+cycle). So the step can become location keys of the armature object, or be added to every bone's matrix (which moves the
+root bones; the others follow) and be subtracted again on export.
 
-Of events the phases are the truth, pose markers on whole frames a view of them. A marker that is moved moves its event,
-one that is deleted deletes its event; one that is not moved never rounds a phase.
+Phases of events are stored exactly; pose markers on whole frames only show them. Moving a marker moves its event,
+deleting it deletes the event; a marker that was not moved never rounds a phase.
 """
 
 from __future__ import annotations
@@ -34,23 +34,24 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 NEAREST_KEYS = 0.02
-"""Frames; Blender makes one of keys that are nearer than half of this."""
+"""Smallest distance of keys in frames; Blender merges keys that are closer than half of this."""
 SAME_FRAME = 1e-3
-"""Frames within which a key is on a frame: Blender's are 32-bit numbers."""
+"""Tolerance in frames within which a key is on a frame: Blender stores key times as 32-bit floats."""
 LAST_FRAME = 1_048_574
-"""That Blender knows; the first one is as far below 0."""
+"""Blender's largest frame number; the smallest is its negative."""
 COUNTED_FROM = 1.5
-"""A last phase above this is no share of a cycle; some files number their frames (0.5, 1.5 ... 13.5)."""
+"""If the last phase is greater than this, the file numbers its frames (0.5, 1.5 ... 13.5) instead of storing phases."""
 WHOLE_CYCLE = 0.9
-"""What phases of a whole cycle go through at least; others are a piece of a longer animation."""
+"""Smallest range of phases that counts as a whole cycle; with less, the file is a part of a longer animation."""
 
 
 def frames_of(
     phases: NDArray[np.float32], first_frame: float, cycle: float | None, report: Report, place: str
 ) -> NDArray[np.float32]:
-    """(keys,) the frame of each key: one frame apart, or with ``cycle`` frames from phase 0 to phase 1.
+    """Return (keys,) the frame of each key: one frame apart, or ``cycle`` frames from phase 0 to phase 1.
 
-    Where phases are NaN or infinite, do not rise or are too close together, each key is a frame, which is reported.
+    If phases are NaN or infinite, do not rise, are too close together or exceed Blender's frames, one frame per key is
+    used, with a warning.
     """
     every = first_frame + np.arange(len(phases), dtype=np.float64)
     if cycle is None:
@@ -65,13 +66,13 @@ def frames_of(
 
 
 def keep_keys(properties: AnimationProperties, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> None:
-    """Remember on which frame each key of the file lies, and its phase."""
+    """Store the Blender frame and the phase of each key of the file."""
     keep(properties, "frames", frames.astype("<f4").tobytes())
     keep(properties, "phases", phases.astype("<f4").tobytes())
 
 
 def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
-    """(keys,) the frames and the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    """Return (keys,) the frames and the phases that `keep_keys` stored. Raises `ReadError` if they are damaged."""
     frames, phases = kept_frames(properties), kept_phases(properties)
     if len(frames) != len(phases):
         problem = f"the data kept of its file does not agree: frames {len(frames)}, phases {len(phases)}"
@@ -80,12 +81,12 @@ def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]
 
 
 def kept_frames(properties: AnimationProperties) -> NDArray[np.float32]:
-    """(keys,) the frames that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    """Return (keys,) the frames that `keep_keys` stored. Raises `ReadError` if they are damaged."""
     return _kept_floats(properties, "frames")
 
 
 def kept_phases(properties: AnimationProperties) -> NDArray[np.float32]:
-    """(keys,) the phases that `keep_keys` stored. Raises `ReadError` where they are damaged."""
+    """Return (keys,) the phases that `keep_keys` stored. Raises `ReadError` if they are damaged."""
     return _kept_floats(properties, "phases")
 
 
@@ -103,10 +104,10 @@ def _kept_floats(properties: Any, name: str) -> NDArray[np.float32]:
 def phases_at(
     frames: NDArray[np.float32], known_frames: NDArray[np.float32], known_phases: NDArray[np.float32]
 ) -> NDArray[np.float32]:
-    """(frames,) phases of ``frames``: the file's own, to the bit, where its keys lie, and between them in proportion.
+    """Return (frames,) phases: exactly the file's at its keys, interpolated linearly between them.
 
-    As many keys as the file has, all moved or stretched together, keep its phases. Without a file (nothing known) or
-    where its phases are no use in between they are spread evenly from 0 to 1.
+    If there are as many frames as keys in the file, moved or stretched as a whole, they keep its phases. Without a
+    source file, or if its phases cannot be interpolated, phases are spread evenly from 0 to 1.
     """
     if is_stretched(frames, known_frames):
         return known_phases.copy()
@@ -120,7 +121,7 @@ def phases_at(
 
 
 def spread_phases(frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(frames,) phases from 0 to 1, in the way of the usual tools where frames are evenly apart."""
+    """Return (frames,) phases from 0 to 1; for evenly spaced frames as the usual tools compute them."""
     count = len(frames)
     if count < 2:
         return np.zeros(count, np.float32)
@@ -131,7 +132,7 @@ def spread_phases(frames: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def is_stretched(frames: NDArray[np.float32], known: NDArray[np.float32]) -> bool:
-    """Whether frames are the known ones, moved and stretched as a whole."""
+    """Return whether ``frames`` are the known ones, moved or stretched as a whole."""
     if len(frames) != len(known):
         return False
     ours, theirs = frames.astype(np.float64), known.astype(np.float64)
@@ -143,7 +144,7 @@ def is_stretched(frames: NDArray[np.float32], known: NDArray[np.float32]) -> boo
 
 
 def _between(frames: Floats, known: Floats, phases: Floats) -> Floats:
-    """In proportion, also beyond both ends."""
+    """Interpolate linearly, and extrapolate beyond both ends."""
     result = np.interp(frames, known, phases)
     before, after = frames < known[0], frames > known[-1]
     result[before] = phases[0] + (frames[before] - known[0]) * (phases[1] - phases[0]) / (known[1] - known[0])
@@ -152,21 +153,22 @@ def _between(frames: Floats, known: Floats, phases: Floats) -> Floats:
 
 
 def moving_phases(phases: NDArray[np.float32]) -> Floats:
-    """(keys,) how much of the step is done: the phases, or evenly spread ones where some are NaN or infinite."""
+    """Return (keys,) phases that drive the step; evenly spread phases if some are NaN or infinite."""
     usable = np.isfinite(phases).all()
     return (phases if usable else rtm.default_phases(len(phases))).astype(np.float64)
 
 
 def cycle_of(phases: NDArray[np.float32]) -> float:
-    """What the phase of a whole cycle is: 1, or in files that count frames instead as many as there are."""
+    """Return the phase at the end of the cycle: 1, or the number of frames in files that number their frames."""
     last = float(phases.max(initial=0.0)) if np.isfinite(phases).all() else 0.0
     return float(np.ceil(last)) if last > COUNTED_FROM else 1.0
 
 
 @dataclass(frozen=True)
 class Phases:
-    """``kept`` (frames,) in proportion to the file's; ``written`` (frames,) those the file gets, which are other ones
-    where the animation became longer or shorter. ``stretch``: by how much more they rise.
+    """``kept`` (frames,): phases interpolated from the source file. ``written`` (frames,): phases of the written file,
+    which differ if the animation became longer or shorter. ``stretch``: slope of the written phases relative to the
+    kept ones.
     """
 
     kept: NDArray[np.float32]
@@ -175,21 +177,21 @@ class Phases:
 
     @property
     def changed(self) -> bool:
-        """Whether other phases are written."""
+        """Whether the written phases differ from the kept ones."""
         return self.written is not self.kept
 
     def of(self, phase: np.float32) -> np.float32:
-        """The phase written for one in proportion to the file's."""
+        """Return the written phase for a kept one."""
         if not self.changed:
             return phase
         return np.float32(float(self.written[0]) + self.stretch * (float(phase) - float(self.kept[0])))
 
 
 def phases_of(frames: NDArray[np.float32], known: NDArray[np.float32], phases: NDArray[np.float32]) -> Phases:
-    """The phases of ``frames`` in a file whose keys were put on ``known`` frames with ``phases``.
+    """Return the phases of ``frames``, for a source file whose keys were placed on ``known`` frames with ``phases``.
 
-    The game plays a cycle from 0 to 1. So an animation that covers the whole of it goes on covering it where frames
-    were added at its ends or cut off.
+    The game plays a cycle from 0 to 1. So an animation of a whole cycle still covers the whole cycle after frames were
+    added at its ends or cut off.
     """
     found = phases_at(frames, known, phases)
     whole = _is_whole_cycle(phases)
@@ -222,7 +224,7 @@ def _is_even(frames: NDArray[np.float32]) -> bool:
 
 @dataclass(frozen=True)
 class Length:
-    """First and last frame of an action, and whether its frame range is what says so, not its keys."""
+    """First and last frame of an action; ``by_range``: defined by the action's frame range, not by its keys."""
 
     first: float
     last: float
@@ -230,11 +232,11 @@ class Length:
 
 
 def length_of(action: Action, times: NDArray[np.float32], imported: NDArray[np.float32]) -> Length:
-    """How long an action with keys at ``times`` is whose file's keys were put on the frames ``imported``.
+    """Return the length of an action with keys at ``times``; ``imported``: frames on which its file's keys were placed.
 
-    An import sets the action's frame range to the file's. Where the user changed it since, it decides. Else keys behind
-    the end make the animation longer, and none makes it shorter: bones that stand still may have one key. Keys that
-    were moved or stretched all together take its ends along.
+    An import sets the action's frame range to the file's. If the user changed it since, it defines the length.
+    Otherwise keys after the end make the animation longer, while missing keys do not make it shorter, since a bone that
+    does not move may have a single key. If all keys were moved or stretched together, the ends move with them.
     """
     if action.use_frame_range:
         start, end = float(action.frame_start), float(action.frame_end)
@@ -249,13 +251,13 @@ def length_of(action: Action, times: NDArray[np.float32], imported: NDArray[np.f
 
 
 def keys_within(times: NDArray[np.float32], length: Length) -> NDArray[np.float32]:
-    """The keys from the first to the last frame, and these two."""
+    """Return the key times between the first and the last frame, and these two frames."""
     inside = times[(times > length.first + SAME_FRAME) & (times < length.last - SAME_FRAME)]
     return np.unique(np.concatenate(([length.first], inside, [length.last])).astype(np.float32))
 
 
 def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Length, report: Report) -> None:
-    """Say which keys a frame range leaves out."""
+    """Warn of keys outside the frame range, which are not exported."""
     before, behind = length.first - times[:1], times[-1:] - length.last
     for frames, where in ((before, "before the first frame"), (behind, "after the last frame")):
         if len(frames) and frames[0] > SAME_FRAME:
@@ -266,7 +268,7 @@ def warn_of_keys_outside(action: Action, times: NDArray[np.float32], length: Len
 
 
 def keys_between(action: Any, frames: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(keys,) times of keys of an action's controls that are not among the rising ``frames`` but between them."""
+    """Return (keys,) key times of an action's controls between the sorted ``frames``, without those on a frame."""
     controls = action.motionbridge_controls
     times = key_times(compat.curve_bag(controls).fcurves) if controls is not None and len(frames) else frames[:0]
     times = times[(times > frames[:1]) & (times < frames[-1:])]
@@ -274,7 +276,7 @@ def keys_between(action: Any, frames: NDArray[np.float32]) -> NDArray[np.float32
 
 
 def warn_of_keys_between(action: Action, times: NDArray[np.float32], report: Report) -> None:
-    """Say on which frames controls were edited that become no keys of the file."""
+    """Warn of frames on which controls were edited but the file gets no key."""
     if len(times):
         report.warn(
             "the file's key times are kept, and the game blends between them, also where controls were edited; key a "
@@ -284,7 +286,7 @@ def warn_of_keys_between(action: Action, times: NDArray[np.float32], report: Rep
 
 
 def every(first: float, last: float, step: int) -> NDArray[np.float32]:
-    """Whole frames so many apart, and the last one. Raises `WriteError` where these are more than the game reads."""
+    """Return every ``step``-th whole frame and the last one. Raises `WriteError` if the game cannot read that many."""
     begin, end = int(np.floor(first + SAME_FRAME)), int(np.ceil(last - SAME_FRAME))
     if (end - begin) // step >= rtm.MOST_FRAMES:
         raise WriteError(
@@ -302,20 +304,20 @@ def every(first: float, last: float, step: int) -> NDArray[np.float32]:
 LOCATION = "location"
 GROUP = "Step"
 FARTHEST = 1e6
-"""Metres; further away 32-bit keys are decimetres apart."""
+"""Largest displacement by the step in metres; further away, 32-bit floats are decimetres apart."""
 LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
-"""The modes; their meaning is said where they are shown (`properties.STEP_ITEMS`)."""
+"""Step modes, described in `properties.STEP_ITEMS`."""
 
 
 def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
-    """(3,) how far the model goes from one phase to one that is greater by 1, rounded as properties round it."""
+    """Return (3,) metres that the model moves while the phase rises by 1, rounded to 32 bits like properties."""
     return (np.asarray(step, np.float64) / cycle_of(phases)).astype(np.float32).astype(np.float64)
 
 
 def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0, zero: float = 0.0) -> Floats:
-    """Deltas (bones, frames, 4, 4) that carry the step too (or with -1 no longer); ``carried`` (3,) metres a phase.
+    """Return deltas (bones, frames, 4, 4) with the step added, or subtracted if ``sign`` is -1.
 
-    ``zero``: the phase at which nothing of it is done.
+    ``carried`` (3,): step in metres per phase. ``zero``: phase at which the displacement is 0.
     """
     result = deltas.copy()
     result[..., :3, 3] += sign * (moving_phases(phases)[:, None] - zero) * np.asarray(carried, np.float64)
@@ -323,7 +325,7 @@ def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: fl
 
 
 def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
-    """Whether all places that the step leads to are numbers, and no further than `FARTHEST`."""
+    """Return whether all displacements by the step are finite and at most `FARTHEST`."""
     with np.errstate(over="ignore", invalid="ignore"):
         return bool((np.abs(moving_phases(phases)[:, None] * carried) <= FARTHEST).all())
 
@@ -335,7 +337,7 @@ def put_on_object(
     phases: NDArray[np.float32],
     frames: NDArray[np.float32],
 ) -> None:
-    """Keys of the object's location in the same action: from where it is now, along its own axes."""
+    """Add the step to the action as keys of the object's location: from its current location, along its own axes."""
     offsets = moving_phases(phases)[:, None] * carried
     turned = offsets @ np.array(rig.matrix_basis.to_3x3()).T
     keys = np.empty((3, len(frames), 2), np.float32)
@@ -347,7 +349,9 @@ def put_on_object(
 
 
 def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
-    """(3,) metres a phase that the object's location keys make, in the armature's axes; None where there are none."""
+    """Return (3,) the travel by the object's location keys in metres per phase, in the armature's axes; None without
+    such keys or if the phases do not change.
+    """
     curves = [curve for curve in compat.curves_of(action, rig) if curve.data_path == LOCATION]
     done = _done(phases)
     if not curves or not done:
@@ -361,9 +365,9 @@ def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: 
 
 
 def of_bone(shown: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
-    """(3,) how far a bone's head (``shown`` its deltas (frames, 4, 4), ``rest`` (4, 4)) goes, metres a phase.
+    """Return (3,) the travel of a bone's head in metres per phase; ``shown`` (frames, 4, 4) deltas, ``rest`` (4, 4).
 
-    Upwards only with ``vertical``: real animations have no step there.
+    Z is 0 unless ``vertical``: real animations have no vertical step.
     """
     done = _done(phases)
     heads = (shown @ rest)[:, :3, 3]
@@ -383,7 +387,7 @@ def _done(phases: NDArray[np.float32]) -> float:
 
 
 def store(action: Action, found: Sequence[Event]) -> None:
-    """Put a clip's events on the action and show them, in the place of those it had."""
+    """Replace the action's events and their markers by a clip's events."""
     properties = action.motionbridge_animation
     hide(action)
     properties.events.clear()
@@ -392,7 +396,7 @@ def store(action: Action, found: Sequence[Event]) -> None:
 
 
 def add(action: Action, event: Event) -> AnimationEvent:
-    """One more event at the end of the list, with its marker."""
+    """Append an event with its marker."""
     made = action.motionbridge_animation.events.add()
     made.label, made.value, made.phase = event.name, event.value, float(event.phase)
     _mark(action, made)
@@ -400,7 +404,7 @@ def add(action: Action, event: Event) -> AnimationEvent:
 
 
 def remove(action: Any, place: int) -> None:
-    """Take an event and its marker away."""
+    """Remove an event, by its index, and its marker."""
     properties = action.motionbridge_animation
     marker = action.pose_markers.get(properties.events[place].marker)
     if marker is not None:
@@ -409,7 +413,7 @@ def remove(action: Any, place: int) -> None:
 
 
 def show(action: Any) -> None:
-    """Markers named as the events are now."""
+    """Rename markers whose event was renamed."""
     for event in action.motionbridge_animation.events:
         marker = action.pose_markers.get(event.marker)
         if marker is not None and not event.marker.startswith(f"{event.label} #"):
@@ -418,14 +422,14 @@ def show(action: Any) -> None:
 
 
 def show_typed(event: Any) -> None:
-    """Take the marker of an event along whose phase was typed."""
+    """Move the marker of an event whose phase was typed."""
     marker = event.id_data.pose_markers.get(event.marker)
     if marker is not None:
         marker.frame = frame_of(event.id_data, event.phase)
 
 
 def hide(action: Action) -> None:
-    """Take the markers of the events away; the user's own markers stay."""
+    """Remove the markers of events; the user's own markers stay."""
     shown = {event.marker for event in action.motionbridge_animation.events}
     for marker in [marker for marker in action.pose_markers if marker.name in shown]:
         action.pose_markers.remove(marker)
@@ -444,7 +448,7 @@ def _free_name(action: Action, label: str) -> str:
 
 
 def gather(action: Action) -> list[Event]:
-    """The events as they are, in their order."""
+    """Return the current events in order. Moved markers change the phase, deleted ones delete the event."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     result = []
     for event in action.motionbridge_animation.events:
@@ -458,25 +462,25 @@ def gather(action: Action) -> list[Event]:
 
 
 def as_stored(phase: float) -> np.float32:
-    """A phase as files and properties hold it."""
+    """Return a phase rounded to 32 bits, as files and properties store it."""
     return np.float32(phase)
 
 
 def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
-    """The user's own pose markers, which are no events."""
+    """Return the user's own pose markers, which do not belong to events."""
     shown = {event.marker for event in action.motionbridge_animation.events}
     return [marker for marker in action.pose_markers if marker.name not in shown]
 
 
 def of_own_markers(action: Action) -> list[Event]:
-    """The user's own pose markers as events without a value."""
+    """Return the user's own pose markers as events without a value."""
     return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
 
 def frame_of(action: Action, phase: float) -> int:
-    """The whole frame nearest to a phase."""
+    """Return the whole frame nearest to a phase."""
     known, phases = _known(action)
-    # No limits: a phase may lie outside the keys, where time goes on as between the outermost two.
+    # A phase may be outside the keys; there it is extrapolated by the average slope.
     slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
     inside = phases[0] <= phase <= phases[-1]
     found = np.interp(phase, phases, known) if inside else known[0] + slope * (phase - phases[0])
@@ -484,7 +488,7 @@ def frame_of(action: Action, phase: float) -> int:
 
 
 def phase_at(action: Action, frame: float) -> float:
-    """The phase of a frame."""
+    """Return the phase at a frame."""
     known, phases = _known(action)
     slope = (phases[-1] - phases[0]) / (known[-1] - known[0])
     inside = known[0] <= frame <= known[-1]
@@ -492,7 +496,7 @@ def phase_at(action: Action, frame: float) -> float:
 
 
 def _known(action: Action) -> tuple[Any, Any]:
-    """Frames and phases of the file's keys, rising; of an action without a file its range as one cycle."""
+    """Return frames and phases of the file's keys, both rising; without a usable file the action's range as a cycle."""
     properties = action.motionbridge_animation
     frames, phases = (known.astype(np.float64) for known in kept_keys(properties))
     rising = len(frames) > 1 and np.isfinite(phases).all() and (np.diff(phases) > 0).all()
