@@ -1,6 +1,6 @@
-"""Every file format, one line each: bytes <-> document <-> model.
+"""The registry of file formats. Each format converts between bytes, document and model.
 
-A format is a module with the functions of `FormatModule`. Nothing here knows Blender.
+A format is a module with the functions of `FormatModule`. Nothing here imports Blender.
 """
 
 from __future__ import annotations
@@ -14,13 +14,14 @@ from ..core.errors import ReadError
 from ..core.report import Report
 
 HEAD_SIZE = 64
-"""How many first bytes `detect` wants to see."""
+"""Number of bytes from the start of a file that `detect` needs."""
 
 
 class GameModelChoice(NamedTuple):
-    """How a model of the game is made: for Shadow of Chernobyl or the later games; whether near vertices are merged.
+    """Options for converting an editor model to a game model: ``soc`` for Shadow of Chernobyl instead of the later
+    games, ``merge`` to merge details smaller than a millimetre as the SDK does.
 
-    ``bones_as``: path of a model or motion file whose order of bones it gets, "" for the SDK's own.
+    ``bones_as``: path of a model or motion file whose bone order is used; "" for the SDK's order.
     """
 
     soc: bool = False
@@ -29,44 +30,46 @@ class GameModelChoice(NamedTuple):
 
 
 class FormatModule(Protocol):
-    """What a format offers. ``Any`` stands for the format's own document.
+    """The functions that every format module has. ``Any`` stands for the format's own document type.
 
-    A module may have `pieces` too: the bytes of `write` in runs that follow each other, without copies of large arrays.
-    And tables. ``CONVERSIONS`` by the name of what comes out (a version): each takes a document and
-    gives another of this format, tells a report what that costs, and raises `WriteError` for what cannot be.
-    ``ALONG_SKELETON``: conversions that may need to know the hierarchy of the bones, and are given that or None.
+    A module may also have `pieces(document)`, which yields the bytes of `write` as consecutive runs, without copying
+    large arrays, and two tables of conversions. ``CONVERSIONS``: name of the result (a version) -> function that takes
+    a document and returns another document of the same format, reports what is lost, and raises `WriteError` if the
+    conversion is impossible. ``ALONG_SKELETON``: the same for conversions that may need the hierarchy of the bones;
+    they take it, or None, as another argument.
     """
 
     def starts_like(self, head: bytes) -> bool:
-        """Whether a file whose first `HEAD_SIZE` bytes are these may be of this format."""
+        """Return whether a file whose first `HEAD_SIZE` bytes are ``head`` may be of this format."""
 
     def read(self, data: bytes, file: str, report: Report) -> Any:
-        """The document of ``data``; ``file`` is its name for messages. Raises `ReadError`."""
+        """Parse ``data`` into a document. ``file`` is the file's name for messages. Raises `ReadError`."""
 
     def write(self, document: Any) -> bytes:
-        """The bytes of a document: those it was read from where nothing was changed."""
+        """Return the bytes of a document. Parts that were not changed keep the bytes they were read from."""
 
     def recompose(self, document: Any) -> bytes:
-        """As `write`, but every field that has a type is written from its value, never from a kept run of bytes."""
+        """Like `write`, but compose every field that has a type from its value, never from a stored run of bytes."""
 
     def raw_size(self, document: Any) -> int:
-        """How many bytes of the file the document keeps without knowing what they mean."""
+        """Return how many bytes of the file the document stores without interpreting them."""
 
     def describe(self, document: Any) -> list[str]:
-        """A few lines for people."""
+        """Return a summary of a few lines."""
 
     def dump(self, document: Any) -> Iterator[str]:
-        """Everything as text, a value or a row a line, made for comparing two files with a text tool."""
+        """Yield the whole document as text, one value or row per line, for comparing two files with a text tool."""
 
     def differences(self, first: Any, second: Any) -> Iterator[str]:
-        """What differs, in the format's own words."""
+        """Yield the differences between two documents, in the format's own terms."""
 
 
 class Format(NamedTuple):
-    """A format: its short ``name``, what it is in the game, its file suffixes, and where below here its module is.
+    """A file format: its short ``name``, its ``title`` (what the files are in the game), its suffixes, and the dotted
+    path of its module below this package.
 
-    The module is loaded when it is first asked for. ``file_names`` are whole names of files without a suffix.
-    ``mapped``: files are so large that they are mapped into memory instead of read.
+    The module is imported on first use. ``file_names``: names of files that have no suffix. ``mapped``: files are so
+    large that they are mapped into memory instead of being read.
     """
 
     name: str
@@ -78,37 +81,37 @@ class Format(NamedTuple):
 
     @property
     def module(self) -> FormatModule:
-        """The module that knows the format."""
+        """The format's module, imported on first use."""
         return cast("FormatModule", import_module(f"{__name__}.{self.place}"))
 
     def starts_like(self, head: bytes) -> bool:
-        """Whether a file whose first `HEAD_SIZE` bytes are these may be of this format."""
+        """Return whether a file whose first `HEAD_SIZE` bytes are ``head`` may be of this format."""
         return self.module.starts_like(head)
 
     @property
     def conversions(self) -> Mapping[str, Callable[[Any, Report], Any]]:
-        """See `FormatModule`."""
+        """Table ``CONVERSIONS`` of the module (see `FormatModule`), or an empty one."""
         return self._table("CONVERSIONS")
 
     @property
     def along_skeleton(self) -> Mapping[str, Callable[[Any, Any, Report], Any]]:
-        """See `FormatModule`."""
+        """Table ``ALONG_SKELETON`` of the module (see `FormatModule`), or an empty one."""
         return self._table("ALONG_SKELETON")
 
     @property
     def into_model(self) -> Callable[[Any, Any, Report], Any] | None:
-        """What puts its motions into a model of X-Ray's editor (`renderings`); None of formats without such motions."""
+        """Function that adds a document's motions to an X-Ray editor model (`renderings`); None without motions."""
         found: Mapping[str, Any] = import_module(f"{__name__}.renderings").INTO_MODELS
         return found.get(self.name)
 
     def game_model(self, name: str, choice: GameModelChoice) -> Callable[[Any, Report], list[bytes]]:
-        """The rendering as `.ogf` of a file called ``name``, for a game and with bones in an order."""
+        """Return the function that writes the file ``name`` as an `.ogf` with the options ``choice``."""
         make: Callable[..., Callable[[Any, Report], list[bytes]]] = import_module(f"{__name__}.renderings").game_model
         return make(name, choice)
 
     @property
     def renderings(self) -> Mapping[str, Callable[[Any, Report], list[bytes]]]:
-        """What it can be written as, by the suffix of that (`renderings`)."""
+        """Functions that write a document as another format, by the suffix of the result (see `renderings`)."""
         found: Mapping[str, Mapping[str, Any]] = import_module(f"{__name__}.renderings").RENDERINGS
         return found.get(self.name, {})
 
@@ -150,7 +153,9 @@ FORMATS: tuple[Format, ...] = (
 
 
 def detect(path: PurePath | str, head: bytes) -> Format | None:
-    """The format of a file by its name or suffix, or where that says nothing by its first `HEAD_SIZE` bytes."""
+    """Return the format of a file: by its name or suffix, or by its first `HEAD_SIZE` bytes where the suffix is unknown
+    or shared by several formats. None for an unknown format.
+    """
     name, suffix = PurePath(path).name.lower(), PurePath(path).suffix.lower()
     whole = next((known for known in FORMATS if name in known.file_names), None)
     if whole is not None:
@@ -164,7 +169,7 @@ def detect(path: PurePath | str, head: bytes) -> Format | None:
 
 
 def format_named(name: str) -> Format:
-    """The format with this short name. Raises `ReadError` for an unknown name."""
+    """Return the format with this short name. Raises `ReadError` for an unknown name."""
     for known in FORMATS:
         if known.name == name:
             return known

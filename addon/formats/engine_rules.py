@@ -1,6 +1,6 @@
-"""What a game's engine refuses or misreads in a file that is read and written without loss: counts, ids, names, bones.
+"""Problems that make a game reject or misread a file: counts, ids, names, bones.
 
-A file may be identical to the byte and yet end the game. `verify` and `info` say so.
+A file can be read and written without loss and still crash the game. `verify` and `info` report these problems.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .xray.omf import edit
 from .xray.omf.document import MotionSet, Omf
 
 Rules = Callable[[Any], Iterator[str]]
-"""A document -> a sentence for each problem."""
+"""Function that takes a document and yields one sentence per problem."""
 
 
 def _motions(motions: MotionSet) -> Iterator[str]:
@@ -140,4 +140,4 @@ RULES: Mapping[str, Rules] = {
     "hom": lambda document: _fatal(hom.find_problems(hom.decode(document, Report()))),
     "som": lambda document: _fatal(som.find_problems(som.decode(document, Report()))),
 }
-"""By the name of the format (`formats.FORMATS`)."""
+"""Rules by the name of the format (`formats.FORMATS`)."""

@@ -1,4 +1,4 @@
-"""Files as files of another kind: textures as pictures, models and motions of the editor as those of the game."""
+"""Write documents as other formats: textures as pictures, editor models and motions as those of the game."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .xray.object.document import Object
 from .xray.ogf.building import COP, SOC
 
 Rendering = Callable[[Any, Report], list[bytes]]
-"""A document and a report -> the bytes of one file of another kind or of several. Raises `WriteError`."""
+"""Function (document, report) -> the bytes of one or several files of another format. Raises `WriteError`."""
 
 
 def _game_motions(document: skl.Skl, report: Report) -> list[bytes]:
@@ -36,7 +36,9 @@ def _motions_inside(document: Object, _report: Report) -> list[bytes]:
 
 
 def game_model(name: str, choice: GameModelChoice) -> Rendering:
-    """What writes an object called ``name`` as a model of the game. Raises `ReadError` for the order of bones."""
+    """Return the function that writes an editor model called ``name`` as a game model. Raises `ReadError` if the file
+    of ``choice.bones_as`` cannot be read.
+    """
     order = conversion.bone_order_of(choice.bones_as).bones if choice.bones_as else ()
     making = conversion.Making(SOC if choice.soc else COP, choice.merge, order)
     return lambda document, report: [ogf.write(conversion.game_model(document, name, making, report))]
@@ -60,11 +62,11 @@ RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "skl": {"omf": _game_motions},
     "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": game_model("", GameModelChoice())},
 }
-"""By the name of the format (`formats.FORMATS`), then by the suffix of what comes out."""
+"""By the name of the format (`formats.FORMATS`), then by the suffix of the result."""
 
 INTO_MODELS: Mapping[str, Callable[[Any, Object, Report], Object]] = {
     "omf": _game_motions_into,
     "skl": _editor_motions_into,
     "object": _inside_motions_into,
 }
-"""By the name of the format: its motions into a model of the editor."""
+"""Functions that add a document's motions to an editor model, by the name of the format."""

@@ -1,7 +1,7 @@
-"""What an import and an export do with a file in which nothing is edited: document -> model -> document.
+"""Convert an unedited document as an import followed by an export does: document -> model -> document.
 
-Only what Blender does in between is missing. A format without a way back is decoded alone; one that is not decoded at
-all (an archive, a table) has no entry.
+Only the steps in Blender are left out. A format without an `encode` is decoded only. A format that is never decoded (an
+archive, a table) has no entry.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ from .xray.omf.mapping import decode as decode_motions
 from .xray.omf.mapping import encode as encode_motions
 
 RoundTrip = Callable[[Any, Report], Any]
-"""A document and a report -> the document that an export of what was imported gives. Raises `MotionbridgeError`."""
+"""Function that takes a document and a report and returns the document that an export directly after an import would
+write. Raises `MotionbridgeError`.
+"""
 
 
 def _motions(motions: MotionSet, report: Report, model_bones: list[str] | None = None) -> MotionSet:
@@ -80,7 +82,7 @@ def _details(document: details.Details, report: Report) -> details.Details:
 def _rtm(document: Any, report: Report) -> Any:
     if not isinstance(document, rtm.Binarised):
         return rtm.encode_plain(rtm.decode(document, report), document)[0]
-    # The file does not name the parents of bones; whatever they are, the same ones lead back.
+    # The file does not store the parents of bones. Any hierarchy works here if decode and encode use the same one.
     flat = Hierarchy("none", dict.fromkeys(document.bones, ""))
     return rtm.encode_binarised(rtm.decode(document, report, flat), flat, document)[0]
 
@@ -119,4 +121,4 @@ ROUND_TRIPS: Mapping[str, RoundTrip] = {
     "dm": lambda document, report: dm.encode(dm.decode(document, report), document)[0],
     "oof": lambda document, report: oof.encode(oof.decode(document, report), document)[0],
 }
-"""By the name of the format (`formats.FORMATS`)."""
+"""Round trips by the name of the format (`formats.FORMATS`)."""

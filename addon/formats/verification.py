@@ -1,4 +1,4 @@
-"""The byte law checked for one file: is it written byte for byte as it was read?"""
+"""Verify that a file is written byte for byte as it was read."""
 
 from __future__ import annotations
 
@@ -20,30 +20,30 @@ from .round_trips import ROUND_TRIPS
 
 DIFFERENCES_SHOWN = 5
 _BLOCK = 1 << 20
-"""Bytes that are compared at a time."""
+"""Bytes compared at a time."""
 
 
 class Status(Enum):
-    """What became of a file."""
+    """Result of verifying a file."""
 
     IDENTICAL = "identical"
-    """Written again, and composed again from its typed fields, it is the same to the byte."""
+    """`write` and `recompose` both return the file's bytes."""
     DIFFERS = "differs"
     REFUSED = "refused"
-    """It cannot be read, and we say why."""
+    """The file cannot be read; the reason is reported."""
     UNKNOWN = "unknown"
-    """It is of no format known here."""
+    """The file's format is unknown."""
     CRASHED = "crashed"
-    """The code failed: a defect of ours."""
+    """The code failed with an unexpected exception: a bug in Motionbridge."""
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found out about a file.
+    """The result for one file.
 
-    ``raw_share`` of its bytes (0 ... 1) are kept without knowing what they mean, None where it could not be read;
-    ``detail`` is the refusal, the difference, or the failure; ``warnings`` those of reading it; ``problems`` what its
-    game would refuse or misread (`engine_rules`).
+    ``raw_share``: share (0 to 1) of the bytes that are stored without being interpreted, None if the file could not be
+    read. ``detail``: the refusal, the difference or the failure. ``warnings``: warnings from reading the file.
+    ``problems``: what its game would reject or misread (`engine_rules`), and imports or exports that are refused.
     """
 
     file: str
@@ -56,13 +56,13 @@ class Verdict:
 
 
 def file_data(path: str) -> Bytes:
-    """All bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`."""
+    """Return all bytes of a file, mapped into memory if files of its format are large. Raises `ReadError`."""
     found = detect(path, b"")
     return map_file(path) if found is not None and found.mapped else read_file(path)
 
 
 def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
-    """A file's format, document and what reading had to say. Raises `ReadError`, also for an unknown format."""
+    """Return format, document and report of reading ``data``. Raises `ReadError`, also for an unknown format."""
     found = detect(file, bytes(data[:HEAD_SIZE]))
     if found is None:
         known = ", ".join(name for known in FORMATS for name in (*known.suffixes, *known.file_names))
@@ -72,9 +72,10 @@ def open_document(data: Bytes, file: str) -> tuple[Format, Any, Report]:
 
 
 def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
-    """Read the bytes of ``file`` and write them again in both ways. Raises only for defects of ours.
+    """Read the bytes of ``file``, write them with both `write` and `recompose`, and compare. Raises only if
+    Motionbridge itself has a bug.
 
-    ``deep`` also decodes what was read and encodes it again (`round_trips`), as an import and an export do.
+    ``deep``: also decode and encode the document (`round_trips`), as an import and an export do.
     """
     found = detect(file, bytes(data[:HEAD_SIZE]))
     if found is None:
@@ -99,13 +100,15 @@ def verify(data: Bytes, file: str, *, deep: bool = False) -> Verdict:
 
 
 def engine_problems(found: Format, document: Any) -> tuple[str, ...]:
-    """What the game would refuse or misread in a document of this format."""
+    """Return what the game would reject or misread in a document of this format."""
     rules = RULES.get(found.name)
     return tuple(dict.fromkeys(rules(document))) if rules is not None else ()
 
 
 def _difference(found: Format, document: Any, data: Bytes) -> str:
-    """What writing and composing again make of a document that was read from ``data``; empty where it is the same."""
+    """Compare ``data`` with what `write` and `recompose` return for its document. Returns the first difference as text,
+    "" if the bytes are equal.
+    """
     if hasattr(found.module, "pieces"):
         return _difference_of_pieces(found.module.pieces(document), data)
     for way in (found.module.write, found.module.recompose):
@@ -119,7 +122,7 @@ def _difference(found: Format, document: Any, data: Bytes) -> str:
 
 
 def _difference_of_pieces(pieces: Iterator[Bytes], data: Bytes) -> str:
-    """The same of bytes that come in runs: no copy of a large file is made."""
+    """Like `_difference` for bytes that arrive in runs, without copying a large file."""
     whole, at = np.frombuffer(data, np.uint8), 0
     for piece in pieces:
         written = np.frombuffer(piece, np.uint8)
@@ -134,7 +137,9 @@ def _difference_of_pieces(pieces: Iterator[Bytes], data: Bytes) -> str:
 
 
 def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
-    """The same of decoding and encoding. Raises `ReadError` if decoding refuses, `WriteError` if encoding does."""
+    """Like `_difference` for a document that is decoded and encoded. Raises `ReadError` if decoding is refused,
+    `WriteError` if encoding is.
+    """
     round_trip = ROUND_TRIPS.get(found.name)
     if round_trip is None:
         return ""
@@ -147,7 +152,7 @@ def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
 
 
 def first_difference(before: Bytes, after: Bytes) -> str:
-    """Where two runs of bytes part, in words."""
+    """Describe the first difference between two runs of bytes."""
     shorter = min(len(before), len(after))
     place, step = 0, 1 << 16
     while place < shorter and before[place : place + step] == after[place : place + step]:
