@@ -1,4 +1,4 @@
-"""The formats of Operation Flashpoint and Arma."""
+"""File formats of Operation Flashpoint and Arma."""
 
 from ... import lazy
 

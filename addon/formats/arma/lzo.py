@@ -1,8 +1,8 @@
-"""LZO1X, the compression of arrays in binarised files: matches and literals, byte aligned, its own end mark.
+"""LZO1X, the compression of arrays in binarised files: byte-aligned literals and matches, with an end mark.
 
-An instruction is one byte and what it asks for; which distance and length a match has depends on the byte and on how
-many literals were copied just before. Checked against streams of the reference library. Packing here is storing: one
-run of literals, which every reader takes.
+An instruction is one byte plus operands. The meaning of a match (its distance and length) depends on this byte and on
+how many literals were copied just before it. Checked against streams of the reference library. `stored` does not
+compress: it writes one run of literals, which every decoder accepts.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from ...core.binary import Reader
 from ...core.report import counted
 
 HIGHEST_RATIO = 256
-"""Times the packed size that a stream can unpack to: each byte of a long length stands for 255."""
+"""Largest possible ratio of unpacked to packed size: each extra byte of a long length stands for 255 bytes."""
 
 _END = b"\x11\0\0"
 _LONG_LITERALS = 4
@@ -19,16 +19,16 @@ _FAR = 16384
 
 
 def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
-    """The ``size`` plain bytes of the stream at which ``reader`` stands, and the stream; passes over it.
+    """Read a stream at the position of ``reader`` and return its ``size`` unpacked bytes and the stream itself.
 
-    Raises `ReadError` for a stream that ends early, gives more or fewer bytes, or copies from before its beginning.
+    Raises `ReadError` for a stream that ends early, unpacks to another size, or refers to bytes before its start.
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
             f"{what} declares {size} unpacked bytes, but only {counted(reader.remaining, 'byte')} remain in the file"
         )
     ahead = reader.data[reader.position :]
-    # No packer makes it twice as large: the copy stays small however large the file is.
+    # Packed data is never twice as large as the plain data: this limits the copy, however large the file is.
     packed = bytes(ahead[: 2 * size + 64])
     try:
         plain, used = _decode(packed, size)
@@ -42,7 +42,9 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
 
 
 def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls would cost more than the copying)
-    """At most ``size`` bytes and how many of ``packed`` they took. `IndexError`: too short; `ValueError`: damaged."""
+    """Return the unpacked bytes and how many of ``packed`` were used. `IndexError`: too short; `ValueError`:
+    damaged.
+    """
     out = bytearray()
     at, state = 0, 0
     if packed[0] > 17:
@@ -102,7 +104,7 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
 
 
 def _extended(packed: bytes, at: int, base: int) -> tuple[int, int]:
-    """A length whose bits in the instruction were 0, and where the next byte stands."""
+    """Return a length whose bits in the instruction were 0, and the position after its extra bytes."""
     start = at
     while not packed[at]:
         at += 1
@@ -110,7 +112,7 @@ def _extended(packed: bytes, at: int, base: int) -> tuple[int, int]:
 
 
 def stored(plain: bytes) -> bytes:
-    """A stream that unpacks to ``plain`` and saves nothing."""
+    """Return a stream that unpacks to ``plain``, without compression."""
     size = len(plain)
     if size <= 238:
         head = bytes((17 + size,)) if size else b""

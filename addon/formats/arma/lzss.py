@@ -1,8 +1,8 @@
-"""LZSS, the compression of arrays in binarised files of version 2: a window of 4096 bytes, a sum behind the stream.
+"""LZSS, the compression of arrays in binarised files of version 2: a window of 4096 bytes, and a checksum at the end.
 
-Eight flags in a byte, lowest first: 1 is a literal, 0 a match of 3 to 18 bytes up to 4095 back; what lies before the
-beginning are spaces. Behind it stands the sum of all plain bytes, u32. Known from the community's description of the
-packing; no file of that version was at hand.
+A byte holds eight flags, lowest bit first: 1 is a literal, 0 a match of 3 to 18 bytes, up to 4095 bytes back. The
+window before the first byte is filled with spaces. After the stream follows a u32, the sum of all unpacked bytes. Known
+from the community's description; no file of that version was available.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from ...core.binary import Reader
 from ...core.report import counted
 
 HIGHEST_RATIO = 9
-"""Times the packed size that a stream can unpack to: 17 bytes give 8 times 18."""
+"""Largest possible ratio of unpacked to packed size: 17 bytes (a byte of flags, 8 matches) unpack to 8 times 18."""
 
 
 def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
-    """The ``size`` plain bytes of the stream at which ``reader`` stands, and the stream with its sum.
+    """Read a stream at the position of ``reader``; return its ``size`` unpacked bytes and the stream with its checksum.
 
-    Raises `ReadError` for a stream that ends early or whose sum is wrong.
+    Raises `ReadError` for a stream that ends early or whose checksum is wrong.
     """
     if size > HIGHEST_RATIO * reader.remaining:
         raise reader.error(
@@ -37,7 +37,7 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
 
 
 def _sums(plain: bytes) -> tuple[int, int]:
-    """The sum of the bytes, and the one of tools that take them as signed."""
+    """Return the sum of the bytes, and the sum that tools with signed bytes compute. Both modulo 2**32."""
     unsigned = sum(plain)
     signed = unsigned - 256 * sum(1 for byte in plain if byte > 127)
     return unsigned & 0xFFFFFFFF, signed & 0xFFFFFFFF
@@ -59,7 +59,7 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:
             at += 2
             distance, length = low | (high & 0xF0) << 4, min((high & 15) + 3, end - len(out))
             if not distance:
-                distance = 4096  # the place that will be written next still holds what was there a window ago
+                distance = 4096  # this slot of the ring buffer still holds the byte written 4096 bytes ago
             start = len(out) - distance
             if distance >= length:
                 out += out[start : start + length]
@@ -70,6 +70,6 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:
 
 
 def stored(plain: bytes) -> bytes:
-    """A stream that unpacks to ``plain`` and saves nothing."""
+    """Return a stream that unpacks to ``plain``, without compression."""
     parts = [b"\xff" + plain[start : start + 8] for start in range(0, len(plain), 8)]
     return b"".join(parts) + struct.pack("<I", sum(plain) & 0xFFFFFFFF)

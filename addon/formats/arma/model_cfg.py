@@ -1,12 +1,12 @@
-"""`model.cfg`: classes of settings; here which skeletons they describe and which models use them.
+"""Read skeletons from `model.cfg`, a text file of nested classes with settings.
 
-``CfgSkeletons`` has a class for each skeleton: pairs of bone and parent, another skeleton to inherit, the P3D of its
-pivots. ``CfgModels`` says by a file's name which skeleton it has. People write these files by hand for a forgiving
-preprocessor, so what is odd is reported and read as far as it goes: comments anywhere, commas too many, names
-without quotes, a bone left over at the end of the pairs.
+``CfgSkeletons`` has a class for each skeleton: pairs of bone and parent, another skeleton to inherit from, the P3D that
+stores its pivots. ``CfgModels`` has a class for each model, by file name, which names its skeleton. People write these
+files by hand for a forgiving preprocessor, so oddities are reported and read as far as possible: comments anywhere,
+extra commas, names without quotes, a bone without a parent at the end of the pairs.
 
-The preprocessor knows comments, `#define` and conditions. Includes are not followed: a configuration brings settings of
-the whole game along, of which none is needed here.
+Comments, `#define` and conditions are processed. Includes are not followed: they bring in settings of the whole game,
+none of which is needed here.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from ...core.report import Report, listed
 from .skeletons import Hierarchy
 
 LARGEST_GROWTH = 6
-"""Times its own size (and 64 KiB) that is written while a text's definitions are filled in, all rounds together."""
+"""Limit of macro expansion: 64 KiB plus this many times the text's length, over all rounds together."""
 _ROUNDS = 32
-"""Definitions that name other definitions are followed so often."""
+"""Maximum number of expansions of one line, for macros whose text contains other macros."""
 
 _COMMENT = re.compile(r'("(?:[^"\n]|"")*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
 _CONTINUED = re.compile(r"\\\r?\n")
@@ -33,25 +33,24 @@ _DEFINITION = re.compile(r"\s*(\w+)(\(([^)]*)\))?\s?(.*)", re.DOTALL)
 
 
 class TooMuch(Exception):
-    """A small text asks for far more work than its size."""
+    """A small text demands far more work than its size justifies."""
 
 
 class Work:
-    """What is left of an allowance."""
+    """A budget of work, in characters or steps."""
 
     def __init__(self, allowed: int) -> None:
-        """``allowed`` units, bytes or steps."""
         self._left = allowed
 
     def spend(self, amount: int) -> None:
-        """Take some off. Raises `TooMuch` where there is none left."""
+        """Subtract ``amount`` from the budget. Raises `TooMuch` if the budget is exceeded."""
         self._left -= amount
         if self._left < 0:
             raise TooMuch
 
 
 def preprocessed(text: str, report: Report) -> str:
-    """The text that is left when comments are gone, definitions filled in and conditions decided."""
+    """Return the text without comments and directives, with macros expanded and conditional sections resolved."""
     plain = _COMMENT.sub(lambda found: found.group(1) or " ", _CONTINUED.sub(" ", text))
     plain = plain.replace("\r\n", "\n").replace("\r", "\n")
     macros: dict[str, tuple[list[str] | None, str]] = {}
@@ -72,7 +71,7 @@ def preprocessed(text: str, report: Report) -> str:
 
 
 def _holds(conditions: list[tuple[bool, bool]]) -> bool:
-    """Whether a line counts: each condition stands with whether those around it hold."""
+    """Return whether the current line is active. A condition is stored as (outer conditions, this condition)."""
     return all(conditions[-1]) if conditions else True
 
 
@@ -104,7 +103,7 @@ def _directive(
 
 
 def _filled(line: str, macros: dict[str, tuple[list[str] | None, str]], work: Work) -> str:
-    """A line with definitions filled in, again and again until none is left. Raises `TooMuch`."""
+    """Expand the macros of a line, repeatedly until none is left. Raises `TooMuch`."""
     for _ in range(_ROUNDS):
         if macros.keys().isdisjoint(_WORD.findall(line)):
             break
@@ -141,7 +140,7 @@ def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], wor
 
 
 def _called(body: str, given: dict[str, str], work: Work) -> str:
-    """A definition's text with its arguments: ``a##b`` joins, ``#a`` puts quotes around. Raises `TooMuch`."""
+    """Expand a macro with arguments: ``a##b`` joins two words, ``#a`` puts the argument in quotes. Raises `TooMuch`."""
 
     def replaced(found: re.Match[str]) -> str:
         text = _argument(found.group(), given)
@@ -163,10 +162,12 @@ def _argument(word: str, given: dict[str, str]) -> str:
 # Classes --------------------------------------------------------------------------------------------------------------
 
 DEEPEST = 64
-"""Classes inside each other, lists inside each other, and classes inheriting from each other."""
+"""Maximum depth of nested classes, of nested lists, and of chains of inheritance."""
 MOST_STEPS = 200_000
 STEPS_A_BYTE = 4
-"""What may be done to find out what classes inherit: bones taken over, classes asked. Small files may do the former."""
+"""Budget for resolving inheritance: ``MOST_STEPS`` plus this many steps per byte of the file. A step is a class visited
+or an entry of a list of bones copied. ``MOST_STEPS`` lets even a small file inherit long lists of bones.
+"""
 
 _TOKEN = re.compile(
     r'(?P<space>\s+)|(?P<string>"(?:[^"]|"")*")|(?P<sign>[{}\[\]=,;:]|\+=)|(?P<word>[^\s{}\[\]=,;:"+]+|\+)'
@@ -177,7 +178,7 @@ Value = str | list["Value"]
 
 @dataclass
 class ConfigClass:
-    """``values`` and ``classes`` by their names in lower case; ``base`` the name of the class it inherits."""
+    """A class: ``values`` and inner ``classes`` by lower-case name, ``base`` the name of the class it inherits."""
 
     name: str
     base: str = ""
@@ -187,22 +188,22 @@ class ConfigClass:
 
 @dataclass
 class ModelConfig:
-    """``skeletons`` by name, in the file's order; ``models`` model -> name of its skeleton (in lower case both)."""
+    """``skeletons`` by name, in the file's order; ``models``: model -> name of its skeleton (both in lower case)."""
 
     skeletons: dict[str, Hierarchy]
     models: dict[str, str]
 
     def skeleton(self, name: str) -> Hierarchy | None:
-        """The skeleton of this name, whatever the case."""
+        """Return the skeleton with this name (case-insensitive), or None."""
         return next((found for found in self.skeletons.values() if names.same(found.name, name)), None)
 
     def skeleton_of(self, model: str) -> Hierarchy | None:
-        """The skeleton that the model or animation of this name (a file's, without suffix) is said to have."""
+        """Return the skeleton of a model or animation, by its file name without suffix. None if not configured."""
         return self.skeleton(self.models.get(model.lower(), ""))
 
 
 def read(data: bytes, file: str, report: Report) -> ModelConfig:
-    """The skeletons and models of a `model.cfg`. Raises `ReadError` for what is no such text."""
+    """Return the skeletons and models of a `model.cfg`. Raises `ReadError` if ``data`` is not such a text."""
     if not len(data) or b"\0" in data[:256]:
         raise ReadError(
             "this is not a text file" if len(data) else "the file is empty",
@@ -221,7 +222,7 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
 
 
 def _inherit(top: ConfigClass, result: ModelConfig, work: Work, report: Report) -> None:
-    """Fill in what the classes say together with those they inherit from. Raises `TooMuch`."""
+    """Add all skeletons and models to ``result``, including inherited values. Raises `TooMuch`."""
     parent = top.classes.get("cfgskeletons", ConfigClass(""))
     for found in parent.classes.values():
         result.skeletons[found.name] = _skeleton(found, parent, work, report)
@@ -233,7 +234,7 @@ def _inherit(top: ConfigClass, result: ModelConfig, work: Work, report: Report) 
 
 
 def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Report) -> Hierarchy:
-    """One skeleton with the bones of those it inherits before its own. Raises `TooMuch`."""
+    """Return one skeleton, the bones of inherited skeletons before its own. Raises `TooMuch`."""
     line: list[ConfigClass] = []
     current: ConfigClass | None = found
     while current is not None and len(line) < DEEPEST and not any(current is other for other in line):
@@ -271,7 +272,7 @@ def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[st
 
 
 def _inherited(found: ConfigClass, parent: ConfigClass, name: str, work: Work) -> Value | None:
-    """A value of a class or of the classes it inherits from, which are beside it. Raises `TooMuch`."""
+    """Return a value of a class or of its base classes, siblings in ``parent``; None if missing. Raises `TooMuch`."""
     current: ConfigClass | None = found
     for _ in range(DEEPEST):
         if current is None:
@@ -284,7 +285,7 @@ def _inherited(found: ConfigClass, parent: ConfigClass, name: str, work: Work) -
 
 
 class _Parser:
-    """Goes once through the tokens; an open class is on a stack, so that depth is bounded by its length."""
+    """Parser that reads the tokens once. Open classes and lists are on explicit stacks of limited depth."""
 
     def __init__(self, text: str, file: str, report: Report) -> None:
         self.file = file
@@ -293,7 +294,7 @@ class _Parser:
         self._coming = next(self._tokens, "")
 
     def parse(self) -> ConfigClass:
-        """The whole file as a class without a name."""
+        """Return the whole file as one class without a name."""
         top = ConfigClass("")
         stack = [top]
         while token := self._next():
@@ -316,7 +317,7 @@ class _Parser:
         return top
 
     def _class_head(self) -> ConfigClass | None:
-        """A class that begins here; None for one that is only named."""
+        """Read a class head up to ``{``. None for a mere declaration (``class Name;``)."""
         name, base = self._text(self._next()), ""
         if self._peek() == ":":
             self._next()
@@ -327,7 +328,7 @@ class _Parser:
         return ConfigClass(name, base)
 
     def _value(self, into: ConfigClass, name: str) -> None:
-        """``name = value;``, ``name[] = {...};``: anything else is passed over up to the semicolon."""
+        """Read ``name = value;`` or ``name[] = {...};``. Any other token is skipped."""
         while self._peek() in ("[", "]"):
             self._next()
         if self._peek() not in ("=", "+="):
@@ -381,7 +382,7 @@ class _Parser:
 
 
 def _tokens(text: str) -> Iterator[str]:
-    """Strings with their quotes, words and signs; a quote without an end is passed over."""
+    """Yield strings with their quotes, words and signs. A quote that is never closed is skipped."""
     for found in _TOKEN.finditer(text):
         if found.lastgroup != "space":
             yield found.group()

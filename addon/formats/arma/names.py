@@ -11,8 +11,8 @@ import codecs
 
 from ...core.errors import WriteError
 
-# Code page 1252 with its five holes closed: a byte without a character becomes the control character of that number, as
-# in the web platform's windows-1252, so that every byte string can be read.
+# Code page 1252 with its five undefined bytes mapped to the control characters of the same number, as in the web
+# platform's windows-1252, so that every byte string can be decoded.
 _TABLE = "".join(
     chr(code) if code in b"\x81\x8d\x8f\x90\x9d" else bytes((code,)).decode("cp1252") for code in range(256)
 )
@@ -20,7 +20,7 @@ _ENCODING = codecs.charmap_build(_TABLE)
 
 
 def decode(name: bytes) -> str:
-    """A name as text: UTF-8 where its bytes are that, else code page 1252."""
+    """Return a name as text, decoded as UTF-8 if it is valid UTF-8, else as code page 1252."""
     try:
         return name.decode("utf-8")
     except UnicodeDecodeError:
@@ -28,9 +28,9 @@ def decode(name: bytes) -> str:
 
 
 def encode(name: str) -> bytes:
-    """The bytes of a new name, in code page 1252; a name that was read keeps its bytes instead.
+    """Return the bytes of a new name in code page 1252. Names read from a file keep their original bytes instead.
 
-    Raises `WriteError` for a character that the code page lacks, and where the bytes would be read as another name.
+    Raises `WriteError` for a character that the code page lacks, or if the bytes would be decoded to another name.
     """
     try:
         data = codecs.charmap_encode(name, "strict", _ENCODING)[0]

@@ -1,13 +1,13 @@
-"""Skeletons: each bone's parent, other names of the same bones, and the skeletons of the games' men.
+"""Skeletons: the parent of each bone, tables that rename bones, and the built-in skeletons of the games' men.
 
-Tables of names are for animations and armatures that call the same bone differently; editable JSON:
-``{"bones": {"name in the file": "name in the armature", …}}``, and a ``comment`` if wanted. Names are compared without
-regard to case, as everywhere in the game; bones that are not in the table keep their names. What belongs to what in
-the table of the two men is anatomy: the games themselves say nothing about it.
+Tables of names serve animations and armatures that use different names for the same bones. They are editable JSON:
+``{"bones": {"name in the file": "name in the armature", …}}``, with an optional ``comment``. Names are compared without
+regard to case, as everywhere in the game; bones that are not in the table keep their names. The shipped table of
+Flashpoint's and Arma's men is based on anatomy; the games themselves do not define one.
 
-Of the men, bones and parents, and joints where they are known: Arma 3's and Arma 2's from public configurations; the
-bones of Operation Flashpoint's man from its configurations and the community's. Joints are recovered from animations of
-mods (rigs differ by a centimetre) and only for display.
+The built-in men have bones and parents, and joints where these are known: Arma 3's and Arma 2's from public
+configurations; the bones of Operation Flashpoint's man from its configurations and the community's. Joints are
+recovered from animations of mods (their rigs differ by about a centimetre) and are only used for display.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from ...core.errors import ReadError
 
 @dataclass(frozen=True)
 class Hierarchy:
-    """``parents``: bone -> parent ("" for none) in the list's own order and spelling; a parent may come after its
-    child, or be missing. ``pivots`` bone -> (x, y, z) metres in the game's axes, for some of them; ``pivots_model`` the
-    path of the P3D that has them all, as the game writes it.
+    """A skeleton. ``parents``: bone -> parent ("" for none) in the list's own order and spelling; a parent may come
+    after its child, or be missing. ``pivots``: bone -> (x, y, z) metres in the game's axes, for some of the bones.
+    ``pivots_model``: path of the P3D with all pivots, as written in the game's configuration.
 
-    ``for_display``: the game's skeleton has no hierarchy; this one only makes an armature easier to look at.
+    ``for_display``: the game's skeleton has no hierarchy; this one only makes an armature easier to read.
     """
 
     name: str
@@ -42,14 +42,14 @@ class Hierarchy:
     for_display: bool = False
 
     def renamed(self, named: Callable[[str], str]) -> Hierarchy:
-        """The same hierarchy of bones with other names, without joints; "" stays."""
+        """Return the same hierarchy with the bone names that ``named`` returns, without pivots."""
         parents = {named(bone): named(parent) if parent else "" for bone, parent in self.parents.items()}
         return Hierarchy(self.name, parents, for_display=self.for_display)
 
     def parent_indices(self, bones: Sequence[str]) -> NDArray[np.int32]:
-        """(bones,) for each bone the place of its nearest ancestor among ``bones``, -1 for none.
+        """Return (bones,) the index in ``bones`` of each bone's nearest ancestor that is in ``bones``, -1 for none.
 
-        Names are compared without regard to case. Where parents form a cycle its first bone counts as a root.
+        Names are compared without regard to case. In a cycle of parents one bone becomes a root.
         """
         above = {bone.lower(): parent.lower() for bone, parent in self.parents.items()}
         place = {bone.lower(): number for number, bone in reversed(list(enumerate(bones)))}
@@ -67,14 +67,14 @@ class Hierarchy:
         return _without_rings(result)
 
     def unknown(self, bones: Sequence[str]) -> list[str]:
-        """Which of ``bones`` it does not list."""
+        """Return those of ``bones`` that the skeleton does not list."""
         listed = {bone.lower() for bone in self.parents}
         return [bone for bone in bones if bone.lower() not in listed]
 
 
 def _without_rings(parents: NDArray[np.int32]) -> NDArray[np.int32]:
-    """The same with one bone of every ring made a root."""
-    seen = np.zeros(len(parents), np.int32)  # the walk (counted from 1) that came by
+    """Make one bone of every cycle a root. Changes ``parents`` and returns it."""
+    seen = np.zeros(len(parents), np.int32)  # number (from 1) of the walk that visited the bone, 0 for none
     for start in range(len(parents)):
         bone = start
         while bone >= 0 and not seen[bone]:
@@ -95,7 +95,7 @@ _EXAMPLE = 'Write it as {"bones": {"name in the file": "name in the armature"}}'
 
 @dataclass(frozen=True)
 class BoneTable:
-    """``pairs``: name in the file -> name in the armature. Without pairs every bone keeps its name."""
+    """A table of bone names. ``pairs``: name in the file -> name in the armature. Other bones keep their names."""
 
     pairs: Mapping[str, str] = field(default_factory=dict)
 
@@ -103,15 +103,15 @@ class BoneTable:
         return bool(self.pairs)
 
     def in_armature(self, bone: str) -> str:
-        """What the armature calls a bone of the file."""
+        """Return the name in the armature of a bone of the file."""
         return _found(self.pairs.items(), bone)
 
     def in_file(self, bone: str) -> str:
-        """What the file calls a bone of the armature."""
+        """Return the name in the file of a bone of the armature."""
         return _found(((right, left) for left, right in self.pairs.items()), bone)
 
     def reversed(self) -> BoneTable:
-        """For files that have the names the armature has now."""
+        """Return the table with the two sides swapped."""
         return BoneTable({right: left for left, right in self.pairs.items()})
 
 
@@ -121,7 +121,7 @@ def _found(pairs: Iterable[tuple[str, str]], bone: str) -> str:
 
 
 def read_table(data: bytes, file: str) -> BoneTable:
-    """A table of JSON. Raises `ReadError` for anything that is no table of one name for one name."""
+    """Parse a JSON table of bone names. Raises `ReadError` if it is not a one-to-one table."""
     try:
         content = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
     except UnicodeDecodeError as wrong:
@@ -154,7 +154,7 @@ def read_table(data: bytes, file: str) -> BoneTable:
 
 
 class _Double(Exception):
-    """A name that occurs twice in one object of JSON."""
+    """A name that occurs twice in one JSON object."""
 
 
 def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -174,13 +174,13 @@ def _first_double(names: Iterable[str]) -> str:
 
 
 def read_table_file(path: str) -> BoneTable:
-    """The table in a file. Raises `ReadError`."""
+    """Read a table of bone names from a file. Raises `ReadError`."""
     return read_table(files.read_file(path), path)
 
 
 @cache
 def flashpoint_to_arma() -> BoneTable:
-    """For files with the bones of Flashpoint's man and armatures with those of Arma's."""
+    """Return the shipped table for files with the bones of Flashpoint's man and armatures with those of Arma's."""
     return read_table_file(str(SHIPPED))
 
 
@@ -272,7 +272,7 @@ _LEFT_JOINTS = {
 
 
 def _listed(*parts: str) -> dict[str, str]:
-    """Bone -> parent of texts of ``child < parent`` between commas."""
+    """Parse comma-separated entries ``child < parent`` into a dictionary bone -> parent ("" for none)."""
     pairs = (entry.strip().partition(" < ") for part in parts for entry in part.split(","))
     return {bone: parent for bone, _, parent in pairs}
 
@@ -293,4 +293,4 @@ MAN_ARMA_2 = Hierarchy("OFP2_ManSkeleton", _listed(_UPPER, _ARMA_2_HEAD, _LIMBS)
 MAN_FLASHPOINT = Hierarchy("OFP man", _listed(_OFP_MAN), for_display=True)
 
 BUILT_IN = {"arma3": MAN_ARMA_3, "arma2": MAN_ARMA_2, "flashpoint": MAN_FLASHPOINT}
-"""By the name that options and the command line use."""
+"""Built-in skeletons by the names that options and the command line use."""

@@ -1,4 +1,4 @@
-"""`.p3d` of tools (MLOD): the models that animations move; read for their meshes, weights and pivots."""
+"""`.p3d` models for editing (MLOD): the models that animations move; read for their meshes, weights and pivots."""
 
 from __future__ import annotations
 

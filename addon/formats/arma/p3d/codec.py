@@ -1,4 +1,4 @@
-"""Bytes <-> document of a `.p3d` of tools."""
+"""Bytes <-> document of an editable `.p3d` (MLOD)."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ from .document import (
 HEADER_SIZE = 28
 _LEAST_FACE = FACE.itemsize + 2
 _FEW = 8
-"""So many faces with the same texts are compared one by one, further ones many at a time."""
+"""Faces of a run that are compared one by one; further ones are compared in blocks."""
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a model's mark, of tools or of the game."""
+    """Return whether a file's first bytes are the mark of a model, editable (MLOD) or binarised (ODOL)."""
     return head[:4] in (MARK, BINARISED_MARK)
 
 
 def read(data: bytes, file: str, report: Report) -> P3d:
-    """The document of a `.p3d` of tools. Raises `ReadError`, also for the game's binarised models."""
+    """Parse an editable `.p3d`. Raises `ReadError`, also for the game's binarised models."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -60,7 +60,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
 
 
 def write(document: P3d) -> bytes:
-    """The file's bytes. Raises `WriteError`."""
+    """Return the file's bytes. Raises `WriteError`."""
     writer = Writer()
     writer.raw(MARK)
     writer.u32(document.version)
@@ -72,11 +72,11 @@ def write(document: P3d) -> bytes:
 
 
 recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
+"""Equal to `write`: the document stores no typed field as bytes."""
 
 
 def raw_size(document: P3d) -> int:
-    """Bytes kept without looking at what they mean: also the payloads of tags that nothing here reads."""
+    """Return how many bytes are stored without being interpreted, payloads of unread tags included."""
     return len(document.tail) + sum(len(lod.header_rest) + sum(map(len, lod.unread())) for lod in document.lods)
 
 
@@ -171,7 +171,7 @@ Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
 
 
 def _read_faces(reader: Reader, count: int) -> Faces:
-    """Faces with texture and material behind each; neighbours usually have the same, so they are read in runs."""
+    """Read faces, each followed by texture and material, which neighbours usually share: so they are read in runs."""
     reader.expect_room(count, "faces", _LEAST_FACE)
     index: dict[tuple[bytes, bytes], int] = {}
     parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
@@ -193,7 +193,7 @@ def _read_faces(reader: Reader, count: int) -> Faces:
 
 
 def _read_old_faces(reader: Reader, count: int) -> Faces:
-    """Faces behind a texture's field of 32 bytes each."""
+    """Read faces of Operation Flashpoint: each is preceded by a texture name in a field of 32 bytes."""
     stride = TEXTURE_FIELD + FACE.itemsize
     rows = reader.array("u1", count, stride, what=f"{counted(count, 'face')}")
     faces = np.ascontiguousarray(rows[:, TEXTURE_FIELD:]).view(FACE).reshape(count)
@@ -219,7 +219,7 @@ def _write_faces(writer: Writer, lod: Lod) -> None:
 
 
 def _run_length(data: memoryview, stride: int, most: int) -> int:
-    """How many faces from the first on have the same bytes behind their corners."""
+    """Return how many faces, counted from the first, have the same texture and material bytes after their corners."""
     texts = bytes(data[FACE.itemsize : stride])
     run = 1
     while run < min(_FEW, most):

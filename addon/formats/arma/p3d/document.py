@@ -1,8 +1,9 @@
-"""What a `.p3d` of tools says (MLOD): levels of detail, each points, faces and named selections.
+"""Document of an editable `.p3d` (MLOD): levels of detail (LODs), each with points, faces and named selections.
 
-A level is a mesh to be looked at, or one to be shot, walked on or asked for points (`Memory`), told apart by a number
-that the engine calls resolution. Arma's levels begin with ``P3DM``, those of Operation Flashpoint with ``SP3X``. Known
-from the released engine of Cold War Assault and from files of mods. The game itself holds another format (ODOL).
+A LOD is a mesh for drawing, or one for hits, for walking on, or for named points (`Memory`). They are distinguished by
+a number that the engine calls resolution. LODs of Arma begin with ``P3DM``, those of Operation Flashpoint with
+``SP3X``. Known from the released engine of Cold War Assault and from files of mods. The game itself ships another
+format (ODOL).
 """
 
 from __future__ import annotations
@@ -27,7 +28,7 @@ TAG_FIELD = 64
 POINT = np.dtype([("position", "<f4", 3), ("flags", "<u4")])
 CORNER = np.dtype([("point", "<u4"), ("normal", "<u4"), ("uv", "<f4", 2)])
 FACE = np.dtype([("count", "<u4"), ("corners", CORNER, 4), ("flags", "<u4")])
-"""Three or four corners are used; the fourth slot is there for triangles too."""
+"""Three or four corners are used; triangles have a fourth slot, too."""
 
 MEMORY = 1e15
 KINDS = {
@@ -57,7 +58,7 @@ KINDS = {
     2e16: "gunner's view shadow",
     2.1e16: "wreck",
 }
-"""The game's number of each kind of level."""
+"""Kinds of LODs by resolution."""
 NUMBERED_KINDS = (
     (1.2e3, 1.3e3, "cargo view"),
     (1e4, 1.1e4, "shadow"),
@@ -66,12 +67,12 @@ NUMBERED_KINDS = (
     (2e4, 3e4, "edit"),
     (1.8e16, 1.9e16, "cargo view shadow"),
 )
-"""Kinds of which a model may have several: the first number and the end of the range."""
+"""Kinds of which a model may have several: (first resolution, end of the range, kind)."""
 
 
 @dataclass(slots=True)
 class Tag:
-    """``field`` the name as stored: up to its zero, or 64 bytes in files of Operation Flashpoint."""
+    """A tag. ``field``: its name as stored, without the final zero; all 64 bytes in Operation Flashpoint's files."""
 
     field: bytes
     data: Bytes
@@ -85,10 +86,10 @@ class Tag:
 
 @dataclass(slots=True)
 class Lod:
-    """``points`` (n,) of `POINT`, ``normals`` (n, 3) float32, ``faces`` (n,) of `FACE`.
+    """A level of detail. ``points`` (n,) of `POINT`, ``normals`` (n, 3) float32, ``faces`` (n,) of `FACE`.
 
-    ``texts`` the distinct (texture, material) and ``face_texts`` (faces,) int32 which of them a face has; a Flashpoint
-    file's texture is its whole field of 32 bytes, its material empty.
+    ``texts``: the distinct pairs (texture, material); ``face_texts`` (faces,) int32: the index in ``texts`` of each
+    face. In a Flashpoint file the texture is the whole field of 32 bytes and the material is empty.
     """
 
     signature: bytes
@@ -105,8 +106,8 @@ class Lod:
 
     @property
     def kind(self) -> str:
-        """What the level is for, in words."""
-        resolution = float(self.resolution)  # numpy before 2 warns of a signalling NaN where it compares
+        """Purpose of the LOD, in words."""
+        resolution = float(self.resolution)  # numpy before 2 warns when it compares a signalling NaN
         for number, word in KINDS.items():
             if abs(resolution - number) <= 1e-4 * number:
                 return word
@@ -116,7 +117,7 @@ class Lod:
         return "visual" if resolution < 1e3 else "special"
 
     def selections(self) -> Iterator[tuple[str, NDArray[np.uint8], NDArray[np.uint8]]]:
-        """Name, byte of each point and byte of each face of the named selections; 0 is outside."""
+        """Yield name, (points,) bytes and (faces,) bytes of each named selection; a byte of 0 means not selected."""
         count = len(self.points)
         for tag in self.tags:
             if not tag.name.startswith(b"#") and len(tag.data) == count + len(self.faces):
@@ -124,12 +125,12 @@ class Lod:
                 yield names.decode(tag.name), values[:count], values[count:]
 
     def properties(self) -> dict[str, str]:
-        """The named properties, the last of each name."""
+        """Return the named properties. Of properties with the same name the last one counts."""
         pairs = (bytes(tag.data) for tag in self.tags if tag.name == PROPERTY and len(tag.data) == 128)
         return {_text(pair[:64]): _text(pair[64:]) for pair in pairs}
 
     def unread(self) -> Iterator[Bytes]:
-        """The payloads of tags that stay bytes: poses of the points, further texture coordinates, unknown ones."""
+        """Yield the payloads of tags that are kept as bytes: point animations, further UV sets, unknown tags."""
         points, both = len(self.points), len(self.points) + len(self.faces)
         for tag in self.tags:
             size = len(tag.data)
@@ -142,7 +143,7 @@ class Lod:
                 yield tag.data
 
     def textures(self) -> list[tuple[str, str]]:
-        """(texture, material) of `texts` as text."""
+        """Return the pairs (texture, material) of ``texts`` as text."""
         return [(_text(texture), _text(material)) for texture, material in self.texts]
 
 
@@ -152,12 +153,12 @@ def _text(field: bytes) -> str:
 
 @dataclass(slots=True)
 class P3d:
-    """The file: ``lods`` in its order; ``tail`` bytes behind the last."""
+    """A model file: its ``lods`` in the file's order, and ``tail``, the bytes after the last one."""
 
     version: int
     lods: list[Lod]
     tail: Bytes = b""
 
     def lod(self, kind: str) -> Lod | None:
-        """The first level of a kind."""
+        """Return the first LOD of a kind, or None."""
         return next((lod for lod in self.lods if lod.kind == kind), None)

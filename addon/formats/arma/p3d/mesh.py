@@ -1,13 +1,13 @@
-"""A level of a model in Blender's axes: polygons and weights, named points and proxies, pivots of bones.
+"""Decode a LOD into Blender's axes: polygons and weights, named points and proxies, pivots of bones.
 
-Exchanging y and z turns left-handed into right-handed, so faces keep the order of their corners; the stored normals
-point inward then and are negated. Points are the vertices; normals and texture coordinates belong to corners of faces,
-as in the file. Sharp edges are pairs of points (``#SharpEdges#``), the mass of the geometry level one number per point
+Exchanging y and z turns left-handed into right-handed coordinates, so faces keep the order of their corners. The stored
+normals then point inwards and are negated. Points become vertices; normals and UVs belong to corners of faces, as in
+the file. Sharp edges are pairs of points (``#SharpEdges#``), the mass of the geometry LOD is one number per point
 (``#Mass#``).
 
-A selection ``proxy:path.001`` is one triangle that marks another model. Tools draw it with a right angle, where that
-model's origin is; of the two legs there the shorter leads forward along the model and the longer up, as the engine of
-Cold War Assault takes them. How it reads other shapes is not known.
+A selection ``proxy:path.001`` is one triangle that marks the place of another model. Tools draw it with a right angle
+at that model's origin. The shorter leg points forward along the model, the longer leg up, as in the engine of Cold War
+Assault. How the engine treats triangles without a right angle is unknown.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ PROXY = "proxy:"
 
 
 def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: str) -> PolygonMesh:
-    """The level without the triangles of proxies; every selection is a vertex group, with the weights as stored.
+    """Convert the LOD to a mesh without proxy triangles. Each selection becomes a vertex group with the stored weights.
 
-    ``groups``: selection in lower case -> name of its group, for those that get another name.
+    ``groups``: selection in lower case -> name of its vertex group, for selections whose group has another name.
     """
     visible = np.flatnonzero(~_proxy_faces(lod))
     counts, corners, faces = _distinct_corners(lod.faces[visible], visible)
@@ -65,9 +65,10 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
 def _distinct_corners(
     faces: NDArray[np.void], indices: NDArray[np.intp]
 ) -> tuple[NDArray[np.int32], NDArray[np.void], NDArray[np.intp]]:
-    """Number of corners of each face (faces,), the corners face after face, and the entry of ``indices`` of each face.
+    """Return the corner count of each face (faces,), all corners concatenated, and each face's entry of ``indices``.
 
-    A quad with two neighbouring corners on one point is a triangle; what is less than that is left out.
+    A quad with two neighbouring corners at one point becomes a triangle. Faces with fewer than three distinct corners,
+    or with one point at several corners, are left out.
     """
     counts = np.minimum(faces["count"], 4).astype(np.int64)
     slot = np.arange(4)
@@ -86,7 +87,7 @@ def _distinct_corners(
 
 
 def _numbers(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
-    """The content of a tag as numbers, None where the level has no such tag."""
+    """Return the content of a tag as an array of numbers, or None if the LOD has no such tag."""
     found = next((found for found in lod.tags if found.name == tag), None)
     if found is None:
         return None
@@ -113,15 +114,15 @@ def _report_left_out(lod: Lod, report: Report, name: str) -> None:
 
 
 def _material_name(texture: str, material: str) -> str:
-    """The name of a material in Blender: that of its texture, else its own, without folder and suffix."""
+    """Return a material's name in Blender: the base name of its texture, or of its file if it has no texture."""
     path = (texture or material).replace("\\", "/")
-    if path.startswith("#"):  # a colour or noise the game makes
+    if path.startswith("#"):  # a procedural texture: a colour or noise
         return path
     return path.rpartition("/")[2].rpartition(".")[0] or path or "no texture"
 
 
 def _blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(corners, 2) with v counted upwards."""
+    """Return UVs (corners, 2) with v counted upwards."""
     flipped = np.array(stored, np.float32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         flipped[:, 1] = 1 - flipped[:, 1]
@@ -129,7 +130,7 @@ def _blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def _proxy_faces(lod: Lod) -> NDArray[np.bool_]:
-    """(faces,) which are the triangles of proxies."""
+    """Return (faces,) whether each face is the triangle of a proxy."""
     result = np.zeros(len(lod.faces), np.bool_)
     for name, _, faces in lod.selections():
         if name.lower().startswith(PROXY):
@@ -141,9 +142,11 @@ def _proxy_faces(lod: Lod) -> NDArray[np.bool_]:
 
 
 def selection_weights(lod: Lod, bones: Sequence[str] | None = None) -> dict[str, NDArray[np.float32]]:
-    """Name -> weight (points,) of the selections, or of those named like one of ``bones``, under that spelling.
+    """Return name -> weight (points,) of the selections. With ``bones``: only selections named like one of them
+    (without regard to case), under the bone's spelling.
 
-    The engine skips names that begin with ``-`` or ``.``; of selections of one name the largest weight counts.
+    Selections whose name begins with ``-`` or ``.`` are skipped, as in the engine, and so are proxies. Of selections
+    with the same name the largest weight counts.
     """
     wanted = None if bones is None else {bone.lower(): bone for bone in reversed(bones)}
     result: dict[str, NDArray[np.float32]] = {}
@@ -158,7 +161,7 @@ def selection_weights(lod: Lod, bones: Sequence[str] | None = None) -> dict[str,
 
 
 def _weight_table() -> NDArray[np.float32]:
-    """The weight of each byte: 1 is whole, 2 to 255 fall to 1/255; 0 is outside."""
+    """Return (256,) the weight of each byte: 0 is 0, 1 is 1, and 2 to 255 decrease from 254/255 to 1/255."""
     table = (256 - np.arange(256)) % 256 / 255
     table[1] = 1.0
     return table.astype(np.float32)
@@ -168,7 +171,7 @@ _WEIGHTS = _weight_table()
 
 
 def _stacked(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.float32]:
-    """(groups, points) the weights of a table."""
+    """Return the weights of a table as an array (groups, points)."""
     return np.array(list(table.values()), np.float32).reshape(len(table), points)
 
 
@@ -177,9 +180,9 @@ def _stacked(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.f
 
 @dataclass(frozen=True)
 class NamedPoint:
-    """``name`` of the selection, "" for a point in none; ``point`` its index in the level.
+    """A point. ``name`` of its selection (without ``proxy:``), "" if it is in none; ``point``: its index in the LOD.
 
-    ``transform`` (4, 4) metres, Blender's axes; ``bones``: selection -> weight, the heaviest first.
+    ``transform`` (4, 4) in metres and Blender's axes; ``bones``: selection -> weight, the largest weight first.
     """
 
     name: str
@@ -189,7 +192,7 @@ class NamedPoint:
 
 
 def named_points(lod: Lod) -> list[NamedPoint]:
-    """Every point of the level, without a rotation, under the name of its first selection."""
+    """Return every point of the LOD, named after its first selection, without a rotation."""
     table = selection_weights(lod)
     labels = list(table)
     stacked = _stacked(table, len(lod.points))
@@ -206,7 +209,7 @@ def named_points(lod: Lod) -> list[NamedPoint]:
 
 
 def proxies(lod: Lod) -> Iterator[NamedPoint]:
-    """The proxies in the order of their selections; a selection without a triangle gives none."""
+    """Yield the proxies in the order of their selections. A selection without a triangle is skipped."""
     table = selection_weights(lod)
     positions = _positions(lod)
     for name, _, faces in lod.selections():
@@ -223,11 +226,12 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
         )
 
 
-@np.errstate(invalid="ignore", over="ignore")  # broken files: what is not finite becomes the identity
+@np.errstate(invalid="ignore", over="ignore")  # values of broken files may not be finite
 def _frame(triangle: Floats) -> tuple[int, Floats]:
-    """The index of the corner (of three) with the largest angle, and (3, 3) the axes of the model there.
+    """Return the index (0 to 2) of the corner with the largest angle, and the axes (3, 3) of the proxy's model there.
 
-    The y axis is exactly the shorter leg (the file's z, forward), the z axis roughly the longer one (the file's y, up).
+    The y axis is exactly along the shorter leg (the file's z, forward), the z axis roughly along the longer one (the
+    file's y, up). Identity for triangles without area or with values that are not finite.
     """
     sides = np.linalg.norm(np.roll(triangle, -1, axis=0) - np.roll(triangle, 1, axis=0), axis=1)
     origin = int(np.argmax(np.nan_to_num(sides)))
@@ -256,9 +260,9 @@ def _heaviest_first(bones: dict[str, float]) -> dict[str, float]:
 
 
 def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Floats]:
-    """Bone -> (3,) its pivot, metres in Blender's axes: the first point of the selection of its name.
+    """Return bone -> pivot (3,), metres in Blender's axes: the first point of the selection with the bone's name.
 
-    Looked up in the memory level, or in the first level where there is none.
+    Searched in the Memory LOD, or in the first LOD if there is no Memory LOD.
     """
     lod = document.lod("memory")
     if lod is None:
@@ -273,7 +277,7 @@ def pivots(document: P3d, bones: Sequence[str], report: Report) -> dict[str, Flo
 
 
 def centres(lod: Lod, bones: Sequence[str]) -> dict[str, Floats]:
-    """Bone -> (3,) the weighted mean of its points: where its head may be put if its pivot is not known."""
+    """Return bone -> (3,) the weighted mean of its points: a position for its head if its pivot is unknown."""
     positions = _positions(lod)
     usable = np.isfinite(positions).all(axis=1)
     positions = positions[usable]

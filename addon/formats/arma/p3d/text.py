@@ -1,4 +1,4 @@
-"""A `.p3d` in words: a summary, a complete dump for text tools, and what differs between two."""
+"""A `.p3d` as text: a summary, a complete dump for text tools, and the differences between two models."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .document import Lod, P3d
 
 
 def describe(document: P3d) -> list[str]:
-    """A few lines for people."""
+    """Return a summary of a few lines."""
     lines = [f"version {document.version:#x}, {counted(len(document.lods), 'level')}"]
     for number, lod in enumerate(document.lods):
         counts = f"{counted(len(lod.points), 'point')}, {counted(len(lod.faces), 'face')}"
@@ -27,7 +27,7 @@ def describe(document: P3d) -> list[str]:
 
 
 def dump(document: P3d) -> Iterator[str]:
-    """Everything as text."""
+    """Yield the whole document as text."""
     yield f"version {document.version}"
     for number, lod in enumerate(document.lods):
         yield from (f"level {number} {line}" for line in _lod_lines(lod))
@@ -49,7 +49,7 @@ def _lod_lines(lod: Lod) -> Iterator[str]:
 
 
 def differences(first: P3d, second: P3d) -> Iterator[str]:
-    """What differs, level by level."""
+    """Yield the differences between two documents, LOD by LOD."""
     if first.version != second.version:
         yield f"version: {first.version} / {second.version}"
     if len(first.lods) != len(second.lods):

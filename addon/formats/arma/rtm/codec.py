@@ -1,8 +1,8 @@
 """Bytes <-> document of an `.rtm`, plain (`Plain`) or binarised (`Binarised`).
 
-Neither has an end mark. A binarised file holds its arrays one behind the other, each with its count. Version 5 states
-for each whether it is compressed; older versions compress arrays of 1024 bytes or more. A document keeps the compressed
-block that an array was read from, so that an unedited file leaves byte for byte without the vendor's own packers.
+Neither kind has an end mark. A binarised file concatenates its arrays, each with its count. Version 5 stores a flag for
+each array that says whether it is compressed; older versions compress arrays of 1024 bytes or more. A document keeps
+the compressed block of every array, so that an unedited file is written byte for byte without the vendor's packers.
 """
 
 from __future__ import annotations
@@ -44,12 +44,12 @@ _PHASE = np.dtype("<f4")
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are the mark of a plain or binarised animation."""
+    """Return whether a file's first bytes are the mark of a plain or binarised animation."""
     return head[:8] in (PLAIN, PLAIN_OLD, PROPERTIES) or head[:4] == BINARISED
 
 
 def read(data: bytes, file: str, report: Report) -> Rtm:
-    """The document of an `.rtm`: `Plain` or `Binarised`. Raises `ReadError`."""
+    """Parse an `.rtm` into a `Plain` or `Binarised` document. Raises `ReadError`."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -63,17 +63,17 @@ def read(data: bytes, file: str, report: Report) -> Rtm:
 
 
 def write(document: Rtm) -> bytes:
-    """The file's bytes. Raises `WriteError`."""
+    """Return the file's bytes. Raises `WriteError`."""
     return _write_binarised(document, checked=False) if isinstance(document, Binarised) else _write_plain(document)
 
 
 def recompose(document: Rtm) -> bytes:
-    """The same; compressed blocks are kept only where they unpack to what the document says."""
+    """Like `write`, but use a stored compressed block only if it unpacks to the document's values."""
     return _write_binarised(document, checked=True) if isinstance(document, Binarised) else _write_plain(document)
 
 
 def raw_size(document: Rtm) -> int:
-    """Bytes kept without knowing what they mean: behind names, and after the last frame."""
+    """Return how many bytes are stored without being interpreted: after the zero of names, and after the last frame."""
     if isinstance(document, Binarised):
         return len(document.tail)
     return len(document.tail) + garbage(document.bone_fields) + garbage(document.frame_fields)
@@ -83,7 +83,6 @@ def raw_size(document: Rtm) -> int:
 
 
 def _read_plain(reader: Reader, report: Report) -> Plain:
-    """The document, from the first byte on. Raises `ReadError`."""
     events, properties_version = None, 0
     magic = bytes(reader.take(8, "the file's mark"))
     if magic == PROPERTIES:
@@ -98,7 +97,8 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
     frames, bones = reader.u32("the number of frames"), reader.u32("the number of bones")
     fields = reader.array("u1", bones, NAME_SIZE, what=f"the list of {counted(bones, 'bone')}")
     row = _row_size(bones)
-    # A view of raw bytes: numpy refuses row types beyond 2 GiB, and a hostile count of bones asks for one.
+    # Raw bytes instead of a structured dtype: numpy refuses row types beyond 2 GiB, which a damaged number of bones may
+    # need.
     rows = reader.array("u1", frames, row, what=f"{counted(frames, 'frame')} of {counted(bones, 'bone')}")
     cells = rows[:, 4:].reshape(frames, bones, NAME_SIZE + _MATRIX_SIZE)
     result = Plain(
@@ -122,7 +122,6 @@ def _read_plain(reader: Reader, report: Report) -> Plain:
 
 
 def _write_plain(document: Plain) -> bytes:
-    """The file's bytes. Raises `WriteError`."""
     writer = Writer()
     if document.events is not None:
         writer.raw(PROPERTIES)
@@ -154,7 +153,7 @@ def _row_size(bones: int) -> int:
 
 
 def _floats(raw: NDArray[np.uint8]) -> NDArray[np.float32]:
-    """The numbers in bytes (..., 4 n) that do not lie side by side."""
+    """Convert bytes (..., 4 n), not necessarily contiguous, to floats (..., n)."""
     result: NDArray[np.float32] = np.ascontiguousarray(raw).view("<f4")
     return result
 
@@ -191,7 +190,6 @@ def _short_string(reader: Reader, what: str) -> bytes:
 
 
 def _read_binarised(reader: Reader, report: Report) -> Binarised:
-    """The document, from the first byte on. Raises `ReadError`."""
     reader.take(len(BINARISED), "the file's mark")
     version = reader.u32("the version")
     if version not in BINARISED_VERSIONS:
@@ -236,7 +234,10 @@ def _read_binarised(reader: Reader, report: Report) -> Binarised:
 
 
 def _write_binarised(document: Binarised, *, checked: bool) -> bytes:
-    """The file's bytes; ``checked``: kept blocks are unpacked and compared before use. Raises `WriteError`."""
+    """Return the file's bytes. ``checked``: use stored blocks only if they unpack to the values.
+
+    Raises `WriteError`.
+    """
     writer = Writer()
     writer.raw(BINARISED)
     writer.u32(document.version)
@@ -285,7 +286,7 @@ def _read_binarised_events(reader: Reader) -> tuple[list[bytes], list[StoredEven
 def _read_array(
     reader: Reader, version: int, kind: np.dtype[Any], expected: int, what: str
 ) -> tuple[NDArray[Any], Bytes]:
-    """An array and the compressed block it was in, empty where it was not."""
+    """Return an array and the compressed block it was read from, which is empty if the array is not compressed."""
     count = reader.u32(f"the length of {what}")
     if count != expected:
         raise reader.error(f"{what}: {said_of(count, 'entries', 'are declared')}, {expected} are expected")
@@ -327,7 +328,7 @@ def _unpack(reader: Reader, version: int, size: int, what: str) -> tuple[bytes, 
 
 
 def _report(document: Rtm, report: Report) -> None:
-    """Warn of what is odd in a file that was read."""
+    """Warn about oddities of a file that was read."""
     matrices: NDArray[Any] = document.matrices if isinstance(document, Plain) else document.transforms
     frames, bones = matrices.shape[:2]
     for what, values in (

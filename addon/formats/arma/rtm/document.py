@@ -1,9 +1,9 @@
-"""What an `.rtm` says: a matrix for every bone in every frame, plain or binarised; and what an encoding changed in it.
+"""Document of an `.rtm`: a matrix for every bone in every frame, plain or binarised; and the changes of an encoding.
 
-Plain files (``RTM_0101``, the oldest ``RTM_0100``) are what tools write: absolute matrices in the space of the rest
-model. Binarised ones (``BMTR``) hold each bone relative to its parent, rounded, in axes that are turned half round.
+Plain files (``RTM_0101``, the oldest ``RTM_0100``) are written by modding tools: absolute matrices in the space of the
+rest model. Binarised files (``BMTR``) store each bone relative to its parent, rounded, in axes rotated by 180° about y.
 Known from the reader of the released engine of Cold War Assault, from files of many mods and from a pair of one
-animation that the vendor's tool binarised. Unknown: what the meta names of a binarised file are for (none has any).
+animation that the vendor's tool binarised. Unknown: the purpose of a binarised file's meta names (no file has any).
 """
 
 from __future__ import annotations
@@ -21,32 +21,32 @@ from .. import names
 
 NAME_SIZE = 32
 LONGEST_NAME = NAME_SIZE - 1
-"""Bytes; the game's field has no room for more and a zero behind it."""
+"""Bytes; the field also holds a final zero."""
 LONGEST_TEXT = 255
-"""Bytes of an event's name or value."""
+"""Maximum number of bytes of an event's name or value."""
 MOST_FRAMES = 100_000
 MOST_BONES = 1000
-"""What the game's reader takes."""
+"""Limits of the game's reader."""
 
 PLAIN, PLAIN_OLD, PROPERTIES = b"RTM_0101", b"RTM_0100", b"RTM_MDAT"
 BINARISED = b"BMTR"
 BINARISED_VERSIONS = (2, 3, 4, 5)
 WITH_EVENTS = 4
-"""The first binarised version that has events; plain files have them in a block of their own."""
+"""First binarised version with events; plain files store them in a separate block."""
 PACKED_BY_FLAG = 5
-"""The first binarised version that says of each array whether it is compressed."""
+"""First binarised version with a flag for each array that says whether it is compressed."""
 PACKED_FROM = 1024
-"""Bytes from which on the arrays of older versions are compressed."""
+"""Size in bytes from which arrays of older versions are compressed."""
 STEP_SOUND = b"StepSound"
-"""The event that binarised files know by a number (0)."""
+"""The event that binarised files store by number (0)."""
 
 TRANSFORM = np.dtype([("rotation", "<i2", 4), ("translation", "<f2", 3)])
-"""x y z w times 16384, and metres."""
+"""Quaternion x y z w times 16384, and translation in metres."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoredEvent:
-    """``kind`` is a binarised file's number (0 for step sounds, else -1); 0 in a plain file, which has none."""
+    """An event. ``kind``: number in a binarised file, 0 for step sounds, else -1; always 0 in a plain file."""
 
     phase: np.float32
     name: bytes
@@ -55,17 +55,18 @@ class StoredEvent:
 
     @property
     def meaning(self) -> tuple[bytes, bytes, bytes]:
-        """Everything but the kind: phase (its bits), name and value."""
+        """Bits of the phase, name and value: everything but the kind."""
         return self.phase.tobytes(), self.name, self.value
 
 
 @dataclass(slots=True)
 class Plain:
-    """``step`` (3,) float32; ``bone_fields`` (bones, 32) uint8, text up to the first zero and whatever lay in memory;
-    ``phases`` (frames,) float32; ``frame_fields`` (frames, bones, 32) uint8, the names again; ``matrices`` (frames,
-    bones, 4, 3) float32: the images of the x, y and z axis and the translation, in the file's axes.
+    """A plain file. ``step`` (3,) float32; ``bone_fields`` (bones, 32) uint8: each bone's name up to the first zero,
+    then arbitrary bytes; ``phases`` (frames,) float32; ``frame_fields`` (frames, bones, 32) uint8: the names again in
+    each frame; ``matrices`` (frames, bones, 4, 3) float32: the images of the x, y and z axis and the translation, in
+    the file's axes.
 
-    ``events`` None where the file has no block of them; ``properties_version`` the number that block begins with.
+    ``events`` is None if the file has no block of events; ``properties_version``: the first number of that block.
     """
 
     magic: bytes
@@ -80,18 +81,18 @@ class Plain:
 
     @property
     def bones(self) -> list[str]:
-        """The bones' names as text."""
+        """Bone names as text."""
         return [names.decode(text) for text in texts_of(self.bone_fields)]
 
     @property
     def version(self) -> str:
-        """In words."""
+        """Version in words."""
         return "plain" if self.magic == PLAIN else "plain, oldest version"
 
     def frame_names_differ(self) -> NDArray[np.bool_]:
-        """(frames,) where a frame's names are not the file's, upper and lower case being the same."""
+        """Return (frames,) whether a frame's bone names differ from the file's, ignoring case."""
         differ: NDArray[np.bool_] = np.any(self.frame_fields != self.bone_fields, axis=(1, 2))
-        other = np.flatnonzero(differ)  # if only in bytes that mean nothing
+        other = np.flatnonzero(differ)  # some differ only in the bytes after the name
         if len(other):
             wanted, found = _compared(self.bone_fields), _compared(self.frame_fields[other])
             differ[other] = (wanted != found).any(axis=(1, 2))
@@ -100,11 +101,11 @@ class Plain:
 
 @dataclass(slots=True)
 class Binarised:
-    """``transforms`` (frames, bones) of `TRANSFORM`; ``blocks`` the compressed bytes that each frame was read from,
-    empty where it is stored as it is, and ``phases_block`` the same of the phases.
+    """A binarised file. ``transforms`` (frames, bones) of `TRANSFORM`. ``blocks``: the compressed bytes of each frame,
+    empty for uncompressed frames; ``phases_block``: the same for the phases.
 
-    ``turned``: the data is in the half-turned frame (in every known file). ``preload``: kept in memory.
-    ``first_frame_bones`` is a number every file repeats.
+    ``turned``: the data is in axes rotated by 180° about y (1 in every known file). ``preload``: the game keeps the
+    animation in memory. ``first_frame_bones``: repeats the number of bones in every known file.
     """
 
     version: int
@@ -123,43 +124,43 @@ class Binarised:
 
     @property
     def bones(self) -> list[str]:
-        """The bones' names as text."""
+        """Bone names as text."""
         return [names.decode(name) for name in self.bone_names]
 
     def unpacked(self) -> Binarised:
-        """The same in version 5, where no array has to be compressed."""
+        """Return the same animation in version 5, in which arrays may be uncompressed."""
         frames = len(self.phases)
         return replace(self, version=PACKED_BY_FLAG, phases_block=b"", blocks=[b""] * frames)
 
 
 Rtm = Plain | Binarised
-"""Either kind of file."""
+"""A plain or binarised animation."""
 
 
 def too_long(text: bytes) -> WriteError:
-    """The refusal of an event's name or value of more than `LONGEST_TEXT` bytes."""
+    """Return the error for an event's name or value of more than `LONGEST_TEXT` bytes."""
     return WriteError(
         f"{names.decode(text)!r} is longer than {LONGEST_TEXT} bytes", remedy="Shorten the event's name or value"
     )
 
 
 def texts_of(fields: NDArray[np.uint8]) -> list[bytes]:
-    """The names in fields (n, 32): the bytes before the first zero."""
+    """Return the names in fields (n, 32): the bytes before the first zero."""
     return [field.tobytes().partition(b"\0")[0] for field in fields]
 
 
 def name_field(name: bytes) -> NDArray[np.uint8]:
-    """A field of 32 bytes for a name that fits."""
+    """Return the field of 32 bytes for a name of at most 32."""
     return np.frombuffer(name.ljust(NAME_SIZE, b"\0"), np.uint8)
 
 
 def garbage(fields: NDArray[np.uint8]) -> int:
-    """How many bytes behind the names are not zero: memory of the program that wrote the file."""
+    """Return how many bytes after the names are not zero: uninitialised memory of the program that wrote the file."""
     return int(np.count_nonzero(fields)) - int(np.count_nonzero(_texts(fields)))
 
 
 def _texts(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
-    """The fields (..., 32) with everything behind the first zero made zero."""
+    """Return fields (..., 32) with every byte after the first zero cleared."""
     result: NDArray[np.uint8] = np.where(np.logical_and.accumulate(fields != 0, axis=-1), fields, 0)
     return result
 
@@ -174,9 +175,9 @@ def _compared(fields: NDArray[np.uint8]) -> NDArray[np.uint8]:
 def changes_of(
     bones: list[str], changed: NDArray[np.bool_], fields: list[str], left_out: tuple[str, ...] = ()
 ) -> Changes:
-    """The changes of a clip of these bones; ``changed`` (bones, frames) which poses are no longer the base's.
+    """Return the changes of a clip with these bones. ``changed`` (bones, frames): poses that differ from the base.
 
-    In a plain file the bones below an edited one change with it.
+    In a plain file, matrices are absolute: the descendants of an edited bone change with it.
     """
     counts = changed.sum(axis=1)
     items = [Item(bones[bone], int(counts[bone])) for bone in np.flatnonzero(counts)]
@@ -186,7 +187,7 @@ def changes_of(
 
 
 def with_phases(document: Rtm, phases: NDArray[np.float32], changes: Changes) -> tuple[Rtm, Changes]:
-    """The document with other phases (frames,) for its frames, and the changes with that."""
+    """Return the document with other phases (frames,), and ``changes`` with this change added."""
     stored = phases.astype("<f4")
     lines = changes.lines if "phases" in changes.lines else [*changes.lines, "phases"]
     changed = replace(changes, lines=lines)

@@ -1,21 +1,22 @@
 """Document <-> `DeltaClip`: model-space matrices in Blender's axes.
 
-A plain file has them. A binarised one stores for each bone, in game axes turned half round about y (``S``), the
-transposed rotation R(q), a scale s and a translation relative to the parent: ``D = S [s R(q)^T | t] S``, and the
-model-space matrix is the parent's times D. Decoding it takes the hierarchy, but not the positions of the joints. The
-scale is the square of the quaternion's length: in files of scaled bones only then do the joints of parent and child
-meet (0.54 m apart without it).
+A plain file stores these matrices. A binarised file stores for each bone, in game axes rotated by 180° about y (``S``),
+the transposed rotation R(q), a scale s and a translation relative to the parent: ``D = S [s R(q)^T | t] S``. The
+model-space matrix is the parent's times D. So decoding needs the hierarchy, but not the positions of the joints. The
+scale is the square of the quaternion's length: in files with scaled bones, joints of parent and child coincide only
+with this rule (without it they are 0.54 m apart).
 
-Encoding keeps the bits of every number that still means what the base file says. Blender cannot show everything a
-matrix holds (no shear), so the clip is compared, number by number, with what an unedited base would have come back as
-(``unedited``). Frames are matched with the base's by index, or where frames were added or removed, by phase; bones by
+Encoding keeps the bits of every number that still has the base file's value. Blender cannot represent every matrix (no
+shear), so the clip is compared number by number with ``unedited``: what would be gathered from Blender for the base
+file without edits. Frames are matched with the base's by index, or by phase if frames were added or removed; bones by
 name without regard to case.
 
-Binarised numbers are rounded as the vendor's tool rounds: the quaternion to the nearest step, with the square root of
-the scale as length; its sign makes w positive for rotations of up to 120 degrees, and beyond that the largest of x, y,
-z. The translation is rounded towards zero, unless it is a half-precision number but for the noise of 32-bit matrices:
-if always rounded towards zero, a file would lose a step each time it becomes plain and binarised again. Subnormal
-halves and negative zeros do not occur in real files. Measured on real files: every quaternion comes back to the bit.
+Binarised numbers are rounded as by the vendor's tool. Quaternion: to the nearest step, its length the square root of
+the scale, its sign such that w is positive for rotations of up to 120 degrees, and beyond that the largest of x, y, z.
+Translation: towards zero, except for values that differ from a half-precision number only by the noise of 32-bit
+matrices, which become that number. If these were rounded towards zero as well, a file would lose a step on every
+conversion to plain and back. Subnormal halves and negative zeros do not occur in real files. Measured on real files:
+every quaternion is restored exactly.
 """
 
 from __future__ import annotations
@@ -60,37 +61,37 @@ from .document import (
 Floats = NDArray[np.float64]
 
 TOLERANCE = 2e-6
-"""How far a number of a matrix may be from the unedited one: what 32-bit channels along a chain of bones add up to."""
+"""Matrix elements within this of the unedited ones are unedited: error of 32-bit channels along a chain of bones."""
 UNIT = 16384.0
-"""What 1 is stored as in a binarised quaternion."""
+"""Stored value of 1 in a binarised quaternion."""
 SLIGHTEST_LENGTH = 2e-3
-"""By how much a quaternion's length must differ from 1 for a visible scale (4 mm at a metre)."""
+"""Difference of a quaternion's length from 1 above which its scale is visible (4 mm at 1 m)."""
 ROUNDING = 5e-4
-"""Metres that a point near a binarised bone may be off: for what is computed from such a clip."""
+"""Metres by which rounding may displace a point near a binarised bone, for values computed from such a clip."""
 PRELOADED_FRAMES = 3
-"""The engine keeps animations of up to so many frames in memory."""
+"""Animations with at most this many frames are marked to be kept in memory by the engine."""
 LARGEST_SCALE_ERROR = 2e-3
-"""What rotation and scale may leave of a matrix before it is reported."""
+"""Matrix error above which a rotation and scale that cannot be stored are reported."""
 LARGEST_TRANSLATION_ERROR = 0.01
-"""Metres that rounding may move a bone before it is reported."""
+"""Metres of displacement by rounding above which it is reported."""
 LARGEST_STEP = 32767
 NOISE = 2.0**-20
-"""Of the magnitude: the error of 32-bit matrices along a chain of bones."""
+"""Error of 32-bit matrices along a chain of bones, relative to the magnitude of their values."""
 COARSEST = 2.0**-22
-"""Of the magnitude: finer steps than that are noise."""
+"""Steps finer than this, relative to the magnitude, are noise."""
 
 
 def default_phases(frames: int) -> NDArray[np.float32]:
-    """(frames,) float32 from 0 to 1 as the usual tools compute them: i times the 32-bit 1 / (frames - 1)."""
+    """Return (frames,) float32 from 0 to 1 as common exporters compute them: i times the 32-bit 1 / (frames - 1)."""
     return np.arange(frames, dtype=np.float32) * np.float32(1 / max(frames - 1, 1))
 
 
 def decode(
     document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "", *, scaled: bool = True
 ) -> DeltaClip:
-    """The animation as a clip of this name. Raises `ReadError` for a binarised one without a ``hierarchy``.
+    """Return the animation as a clip named ``name``. Raises `ReadError` for a binarised file without a ``hierarchy``.
 
-    Matrices that are not finite (broken files) are decoded as they are. ``scaled`` as in `transforms_of`.
+    NaN and infinite matrices (broken files) are decoded unchanged. ``scaled``: see `transforms_of`.
     """
     if isinstance(document, Plain):
         matrices = space.arma_deltas(np.swapaxes(matrices_of(document), 0, 1))
@@ -117,12 +118,12 @@ def decode(
 
 
 def matrices_of(document: Plain) -> NDArray[np.float32]:
-    """(frames, bones, 4, 3) the matrices in the order of the file's bones, also where a frame names them in another."""
+    """Return the matrices (frames, bones, 4, 3), bones in the file's order even where a frame has another."""
     return _in_order(document, document.matrices)
 
 
 def _in_order(document: Plain, rows: NDArray[Any]) -> NDArray[Any]:
-    """Rows (frames, bones, ...) of the frames in the order of the file's bones; the same array where they are."""
+    """Return rows (frames, bones, ...) with bones in the file's order; ``rows`` itself if all frames have it."""
     changed = np.flatnonzero(document.frame_names_differ())
     if not len(changed):
         return rows
@@ -133,7 +134,7 @@ def _in_order(document: Plain, rows: NDArray[Any]) -> NDArray[Any]:
 
 
 def _frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
-    """(bones,) the index in this frame of each of the file's bones; as it is where the frame names others."""
+    """Return (bones,) the index in this frame of each bone of the file; identity if the frame has other names."""
     wanted = [text.lower() for text in texts_of(document.bone_fields)]
     index = {text.lower(): number for number, text in enumerate(texts_of(document.frame_fields[frame]))}
     if len(index) == len(wanted) and set(index) == set(wanted):
@@ -144,11 +145,11 @@ def _frame_order(document: Plain, frame: int) -> NDArray[np.intp]:
 def encode_plain(
     clip: DeltaClip, base: Plain | None = None, *, unedited: Floats | None = None, tolerance: float | Floats = TOLERANCE
 ) -> tuple[Plain, Changes]:
-    """``base`` with this clip in it, or a new file; and what is no longer the base's.
+    """Return ``base`` with this clip's animation, or a new file without a base, and the changes from the base.
 
-    ``unedited`` (bones, frames, 4, 4) as the clip's deltas: what an unedited base would be gathered as, where that
-    is not what it decodes to; only rows that the base has are looked at. ``tolerance``: by how much numbers may differ
-    from that and count as unedited, one or (bones, 1, 1, 1). Raises `WriteError`.
+    ``unedited`` (bones, frames, 4, 4), as the clip's deltas: what would be gathered from Blender for an unedited base,
+    if that differs from what it decodes to; only rows of the base count. ``tolerance``: largest difference from it that
+    counts as unedited, a number or (bones, 1, 1, 1). Raises `WriteError`.
     """
     _check(clip, base)
     if base is None:
@@ -167,7 +168,7 @@ def encode_plain(
 
 
 def _new_plain(clip: DeltaClip, bone_names: list[bytes], events: list[StoredEvent]) -> Plain:
-    """A file of its own. Raises `WriteError`."""
+    """Raises `WriteError` for NaN or infinite matrices."""
     rows = space.arma_deltas_back(clip.deltas)
     _refuse_not_finite(rows, np.ones(rows.shape, np.bool_), clip.bones)
     fields = _name_fields(bone_names)
@@ -185,7 +186,7 @@ def _new_plain(clip: DeltaClip, bone_names: list[bytes], events: list[StoredEven
 def _plain_matrices(
     rows: Floats, base: Plain, sources: Sources, unedited: Floats | None, tolerance: float | Floats
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """The file's matrices (bones, frames, 4, 3), and which of their numbers are no longer the base's."""
+    """Return the file's matrices (bones, frames, 4, 3), and which of their numbers differ from the base's."""
     index, known = sources.grid()
     stored = np.swapaxes(matrices_of(base), 0, 1)[index] if known.any() else np.zeros(rows.shape, "<f4")
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
@@ -197,7 +198,7 @@ def _plain_matrices(
 
 
 def _replace(result: Plain, base: Plain, clip: DeltaClip, sources: Sources, matrices: NDArray[np.float32]) -> None:
-    """Names and matrices in the clip's order; fields keep the bytes behind their names where the name is the same."""
+    """Set names and matrices in the clip's order. Fields of unchanged names keep the bytes after the name."""
     fields = _name_fields(sources.names(clip, texts_of(base.bone_fields)))
     same = np.flatnonzero(~sources.renamed)
     fields[same] = base.bone_fields[sources.bones[same]]
@@ -207,7 +208,7 @@ def _replace(result: Plain, base: Plain, clip: DeltaClip, sources: Sources, matr
     again[np.ix_(known, same)] = ordered[np.ix_(sources.frames[known], sources.bones[same])]
     matrices = np.swapaxes(matrices, 0, 1)
     if sources.complete(len(base.bone_fields), len(base.phases)):
-        # A frame that names its bones in an order of its own keeps it.
+        # Frames that list their bones in another order keep that order.
         for frame in np.flatnonzero(base.frame_names_differ()):
             back = np.argsort(_frame_order(base, int(frame)))
             again[frame], matrices[frame] = again[frame][back], matrices[frame][back]
@@ -215,12 +216,11 @@ def _replace(result: Plain, base: Plain, clip: DeltaClip, sources: Sources, matr
 
 
 def _name_fields(texts: list[bytes]) -> NDArray[np.uint8]:
-    """(bones, 32) fields for names."""
     return np.array([name_field(text) for text in texts], np.uint8).reshape(len(texts), NAME_SIZE)
 
 
 def _settle_plain(result: Plain, base: Plain, clip: DeltaClip) -> list[str]:
-    """Take the clip's phases, step and events; the names of the fields that are no longer the base's."""
+    """Set the clip's phases and events, update the version; returns the names of fields that differ from the base."""
     changed = []
     if clip.bones != base.bones:
         changed.append("bones")
@@ -246,9 +246,9 @@ def _settle_plain(result: Plain, base: Plain, clip: DeltaClip) -> list[str]:
 
 
 def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report) -> NDArray[np.int32]:
-    """(bones,) indices of the parents that a binarised file's bones are relative to, -1 for roots.
+    """Return (bones,) the index of the parent that each bone of a binarised file is relative to, -1 for roots.
 
-    Raises `ReadError` without a hierarchy, for one that is only for display, and for one that lists none of the bones.
+    Raises `ReadError` if the hierarchy is missing, is for display only, or lists none of the bones.
     """
     remedy = "Give the skeleton's model.cfg, or choose a built-in skeleton"
     if hierarchy is None or hierarchy.for_display:
@@ -266,9 +266,9 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
 
 
 def transforms_of(stored: NDArray[np.void], *, turned: bool, scaled: bool = True) -> Floats:
-    """(..., 4, 4) what transforms (...) relative to the parent mean in Blender's axes; 0 0 0 0 is no rotation.
+    """Convert stored transforms (...) relative to the parent to (..., 4, 4), Blender's axes; 0 0 0 0 is no rotation.
 
-    Not ``scaled``: without the uniform scales, as version 0.1.0 read them.
+    ``scaled`` False ignores the uniform scales, as version 0.1.0 did.
     """
     quaternions = stored["rotation"].astype(np.float64)[..., [3, 0, 1, 2]] / UNIT
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
@@ -282,7 +282,7 @@ def transforms_of(stored: NDArray[np.void], *, turned: bool, scaled: bool = True
 
 
 def scaled_bones(document: Binarised) -> list[str]:
-    """The bones whose quaternions hold a visible scale."""
+    """Return the bones whose quaternions contain a visible scale."""
     lengths = np.linalg.norm(document.transforms["rotation"].astype(np.float64), axis=-1) / UNIT
     scaled = (np.abs(lengths - 1.0) > SLIGHTEST_LENGTH) & (lengths > 0)
     return [document.bones[bone] for bone in np.flatnonzero(scaled.any(axis=0))]
@@ -296,11 +296,11 @@ def encode_binarised(
     unedited: Floats | None = None,
     tolerance: float | Floats = TOLERANCE,
 ) -> tuple[Binarised, Changes]:
-    """``base`` with this clip in it, or a new file of version 5; and what is no longer the base's.
+    """Return ``base`` with this clip's animation (a new file of version 5 without a base), and the changes from it.
 
-    ``unedited`` and ``tolerance`` as in `encode_plain`. What cannot be held (shear, scale that differs by axis, large
-    translations to the millimetre) is listed in ``left_out``. Raises `WriteError`, and `ReadError` for a hierarchy that
-    is missing or fits no bone.
+    ``unedited`` and ``tolerance`` as in `encode_plain`. ``left_out`` of the changes lists what the format cannot store
+    (shear, scale that differs by axis, large translations to the millimetre). Raises `WriteError`, and `ReadError` for
+    a hierarchy that is missing or lists none of the bones.
     """
     _check(clip, base)
     parents = parents_of(clip.bones, hierarchy, Report())
@@ -313,7 +313,7 @@ def encode_binarised(
     stored = np.swapaxes(base.transforms, 0, 1)[index] if known.any() else np.zeros(relative.shape[:2], TRANSFORM)
     turned = bool(base.turned)
     if unedited is None:
-        # Along the hierarchy and back, as the clip came: what is NaN or infinite then spreads to children in both.
+        # Made absolute and relative again, as the clip was: NaN and infinite values spread to children in both.
         unedited = deltas.absolute(transforms_of(stored, turned=turned), parents)
     kept = _kept_numbers(relative, deltas.relative(unedited, parents), known, tolerance)
     transforms, rewritten = _onto(stored, relative, kept, _magnitude(clip), turned)
@@ -332,7 +332,9 @@ def encode_binarised(
 def _onto(
     stored: NDArray[np.void], relative: Floats, kept: NDArray[np.bool_], magnitude: float, turned: bool
 ) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
-    """Transforms (bones, frames) that keep the integers of ``kept`` (bones, frames, 4, 4); and which are rewritten."""
+    """Return transforms (bones, frames) with the stored integers where ``kept`` (bones, frames, 4, 4), else rounded
+    from ``relative``; and (bones, frames) which transforms were rewritten at least in part.
+    """
     kept_rotation: NDArray[np.bool_] = np.all(kept[..., :3, :3], axis=(2, 3))
     kept_translation: NDArray[np.bool_] = kept[..., :3, 3]
     rewritten: NDArray[np.bool_] = ~(kept_rotation & np.all(kept_translation, axis=-1))
@@ -340,7 +342,7 @@ def _onto(
     usable = rewritten & np.isfinite(relative).all(axis=(2, 3))
     result[usable] = _packed(relative[usable], magnitude, turned=turned)
     result["rotation"] = np.where(kept_rotation[..., None], stored["rotation"], result["rotation"])
-    # The file's y and z are exchanged in Blender.
+    # Blender's y and z are the file's z and y.
     result["translation"] = np.where(kept_translation[..., [0, 2, 1]], stored["translation"], result["translation"])
     return result, rewritten
 
@@ -348,7 +350,7 @@ def _onto(
 def _new_binarised(
     clip: DeltaClip, parents: NDArray[np.int32], bone_names: list[bytes], events: list[StoredEvent]
 ) -> tuple[Binarised, Changes]:
-    """A file of version 5 of its own. Raises `WriteError`."""
+    """Return a new file of version 5 and its changes. Raises `WriteError` for NaN or infinite matrices."""
     relative = deltas.relative(clip.deltas, parents)
     _refuse_not_finite(relative, np.ones(relative.shape, np.bool_), clip.bones)
     transforms = _packed(relative, _magnitude(clip), turned=True)
@@ -369,7 +371,7 @@ def _new_binarised(
 
 
 def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binarised:
-    """The base with the clip's names, phases, step and events, its transforms not yet set."""
+    """Return the base with the clip's names, phases, step and events; its transforms are not yet set."""
     bone_names = sources.names(clip, base.bone_names)
     same_bones = [bone.lower() for bone in clip.bones] == [bone.lower() for bone in base.bones]
     return replace(
@@ -386,7 +388,7 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
 def _settle_binarised(
     result: Binarised, base: Binarised, clip: DeltaClip, sources: Sources, changed: NDArray[np.bool_]
 ) -> tuple[Binarised, list[str]]:
-    """The result with the base's compressed blocks where a frame is still the base's; the names of changed fields."""
+    """Return the result with the base's compressed blocks for unchanged frames, and the names of changed fields."""
     fields = []
     same_bones = result.bone_names == base.bone_names
     if not same_bones:
@@ -412,14 +414,14 @@ def _settle_binarised(
 
 
 def _magnitude(clip: DeltaClip) -> float:
-    """The power of two that no coordinate of the clip's matrices exceeds, at least 1: their noise grows with it."""
+    """Return the smallest power of two, at least 1, that no coordinate of the clip exceeds: noise is relative to it."""
     sizes = np.abs(clip.deltas[..., :3, 3])
     largest = float(sizes.max(where=np.isfinite(sizes), initial=1.0))
     return float(2.0 ** np.ceil(np.log2(largest)))
 
 
 def _packed(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[np.void]:
-    """Transforms (...) of deltas relative to the parent (..., 4, 4); ``magnitude`` as in `halves`."""
+    """Convert deltas relative to the parent (..., 4, 4) to stored transforms (...). ``magnitude`` as in `halves`."""
     parts = deltas.decompose(relative)
     quaternions, metres = space.arma_parent_transforms_back(parts.rotations, parts.locations, turned=turned)
     w, others = quaternions[..., 0], quaternions[..., 1:]
@@ -435,12 +437,13 @@ def _packed(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[np.v
 
 
 def halves(values: Floats, magnitude: float) -> NDArray[np.float16]:
-    """Half-precision numbers for metres in matrices relative to the parent, as close to the vendor's as noise allows.
+    """Round metres in matrices relative to the parent to half-precision numbers, as the vendor's tool does.
 
-    ``magnitude`` (a power of two, metres) is the size of the 32-bit numbers that the values were computed from. A value
-    within their noise of a half is that half, others are rounded towards zero. Where halves are finer than that noise,
-    the nearest multiple of it is taken, or the next cycle would give other bits. 0 for what has no normal half (below
-    0.061 mm); what exceeds the largest half (65504 m) becomes that.
+    ``magnitude`` (a power of two, metres) is the size of the 32-bit numbers from which the values were computed. A
+    value that differs from a half only by their noise becomes that half; others are rounded towards zero. Where halves
+    are finer than the noise, values are rounded to the nearest multiple of it, or the next conversion would give other
+    bits. Values too small for a normal half (below 0.061 mm) become 0; values beyond the largest half (65504 m) become
+    that.
     """
     with np.errstate(over="ignore", under="ignore"):
         nearest = values.astype("<f2")
@@ -456,9 +459,9 @@ def halves(values: Floats, magnitude: float) -> NDArray[np.float16]:
 def _left_out(
     relative: Floats, written: Floats, bones: list[str], rewritten: NDArray[np.bool_] | None = None
 ) -> tuple[str, ...]:
-    """Sentences on how what is ``written`` (bones, frames, 4, 4) differs visibly from what was wanted.
+    """Return sentences about visible differences between ``written`` and ``relative`` (both (bones, frames, 4, 4)).
 
-    ``rewritten`` (bones, frames): the transforms to look at, default all.
+    ``rewritten`` (bones, frames): the transforms to compare, default all.
     """
     with np.errstate(invalid="ignore", over="ignore"):
         apart = np.abs(relative - written)[..., :3, :]
@@ -485,17 +488,17 @@ def _left_out(
     return tuple(result)
 
 
-# From one kind to the other -----------------------------------------------------------------------------------------
+# Conversion between the kinds ---------------------------------------------------------------------------------------
 
 
 def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plain:
-    """The same animation as a plain file of today's version. Raises `ReadError` where a hierarchy is missing."""
+    """Convert an animation to a plain file of the current version. Raises `ReadError` without a needed hierarchy."""
     if isinstance(document, Plain):
         return document if document.magic == PLAIN else replace(document, magic=PLAIN)
     clip = decode(document, report, hierarchy)
     _check(clip, None)
     _refuse_long(document.bones, document.bone_names)
-    # Names keep their bytes, whatever code page these are in.
+    # Names keep their bytes, which may be in any code page.
     events = [_new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
     result = _new_plain(clip, document.bone_names, events)
     if document.meta:
@@ -504,9 +507,9 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
 
 
 def to_binarised(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Binarised:
-    """The same animation as a binarised file of version 5, its arrays uncompressed.
+    """Convert an animation to a binarised file of version 5 with uncompressed arrays.
 
-    Raises `ReadError` where a hierarchy is missing; an older binarised file needs none.
+    Raises `ReadError` if the hierarchy is missing; an older binarised file needs none.
     """
     if isinstance(document, Binarised):
         return document if document.version == PACKED_BY_FLAG else document.unpacked()
@@ -524,17 +527,17 @@ ALONG_SKELETON: dict[str, Callable[[Rtm, Hierarchy | None, Report], Rtm]] = {
     "plain": to_plain,
     str(PACKED_BY_FLAG): to_binarised,
 }
-"""By the name of the result: ``plain``, or a binarised file's version."""
+"""Conversions by the name of the result: ``plain``, or the version of a binarised file."""
 
 
-# What both kinds share ----------------------------------------------------------------------------------------------
+# Shared by both kinds -----------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
 class Sources:
-    """Where a clip's bones and frames come from: index in the base of each, -1 for none.
+    """The index in the base file of each of a clip's bones (bones,) and frames (frames,), -1 for new ones.
 
-    ``bones`` (bones,), ``frames`` (frames,); ``renamed`` (bones,) False where the name is the same.
+    ``renamed`` (bones,) is False where the name is exactly the base's.
     """
 
     bones: NDArray[np.intp]
@@ -543,37 +546,37 @@ class Sources:
 
     @staticmethod
     def of(clip: DeltaClip, base: Rtm) -> Sources:
-        """The sources of a clip's bones and frames in a base file."""
+        """Match a clip's bones and frames with those of a base file."""
         names_of_base = base.bones
         index = {bone.lower(): number for number, bone in reversed(list(enumerate(names_of_base)))}
         rows = [index.get(bone.lower(), -1) for bone in clip.bones]
-        if clip.bones == names_of_base:  # also where a file gives two bones one name
+        if clip.bones == names_of_base:  # even if two bones of the file have the same name
             rows = list(range(len(rows)))
         renamed = [row < 0 or names_of_base[row] != bone for bone, row in zip(clip.bones, rows, strict=True)]
         frames = frame_sources(clip.phases, base.phases)
         return Sources(np.array(rows, np.intp), frames, np.array(renamed, np.bool_))
 
     def complete(self, bones: int, frames: int) -> bool:
-        """Whether nothing was added, removed or moved."""
+        """Return whether no bone or frame was added, removed or moved."""
         return all(
             len(sources) == count and bool((sources == np.arange(count)).all())
             for sources, count in ((self.bones, bones), (self.frames, frames))
         )
 
     def grid(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """An index that takes (bones, frames, ...) of the base to the clip's, and which of it the base really has."""
+        """Return an index from (bones, frames, ...) of the base to the clip's, and which elements the base has."""
         known = (self.bones >= 0)[:, None] & (self.frames >= 0)[None, :]
         return np.ix_(np.maximum(self.bones, 0), np.maximum(self.frames, 0)), known  # type: ignore[return-value]
 
     def names(self, clip: DeltaClip, base_names: Sequence[bytes]) -> list[bytes]:
-        """The bytes of the clip's bone names: the base's where the name is the same. Raises `WriteError`."""
+        """Return the bytes of the clip's bone names, the base's bytes for unchanged names. Raises `WriteError`."""
         new = iter(_new_names([bone for bone, renamed in zip(clip.bones, self.renamed, strict=True) if renamed]))
         pairs = zip(self.bones.tolist(), self.renamed.tolist(), strict=True)
         return [next(new) if renamed else base_names[source] for source, renamed in pairs]
 
 
 def frame_sources(phases: NDArray[np.float32], base: NDArray[np.float32]) -> NDArray[np.intp]:
-    """By index where there are as many frames, else by phases that are the same to the bit."""
+    """Return (frames,) indices in ``base``: 0, 1, 2 … if the counts are equal, else by equal phase, -1 for none."""
     if len(phases) == len(base):
         return np.arange(len(base), dtype=np.intp)
     bits, wanted = base.view(np.uint32), np.ascontiguousarray(phases, np.float32).view(np.uint32)
@@ -587,7 +590,7 @@ def frame_sources(phases: NDArray[np.float32], base: NDArray[np.float32]) -> NDA
 def _kept_numbers(
     values: Floats, unedited: Floats, known: NDArray[np.bool_], tolerance: float | Floats
 ) -> NDArray[np.bool_]:
-    """Which numbers (bones, frames, ...) are not edited; ``known`` (bones, frames) as `Sources.grid` gives it."""
+    """Return which numbers (bones, frames, ...) are unedited; ``known`` (bones, frames) as in `Sources.grid`."""
     with np.errstate(invalid="ignore"):
         near = np.abs(values - unedited) <= tolerance
     near |= quantum.untouched(values, unedited)
@@ -596,7 +599,7 @@ def _kept_numbers(
 
 
 def _check(clip: DeltaClip, base: Rtm | None) -> None:
-    """Refuse what the game's files cannot hold. Raises `WriteError`."""
+    """Raise `WriteError` for a clip that the game's files cannot store."""
     base_bones = base.bones if base is not None else []
     count, frames = clip.deltas.shape[:2]
     if not frames and (base is None or len(base.phases)):
@@ -622,7 +625,7 @@ def _check(clip: DeltaClip, base: Rtm | None) -> None:
 
 
 def _new_names(bones: Sequence[str]) -> list[bytes]:
-    """The bytes of new names. Raises `WriteError` for those that the format or its code page has no room for."""
+    """Return the bytes of new names. Raises `WriteError` for names that are too long or cannot be encoded."""
     texts = [names.encode(bone) for bone in bones]
     _refuse_long(bones, texts)
     return texts
@@ -638,7 +641,7 @@ def _refuse_long(bones: Sequence[str], texts: Sequence[bytes]) -> None:
 
 
 def _refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequence[str]) -> None:
-    """Refuse NaN and infinite values among those (bones, frames, ...) that are ``written``. Raises `WriteError`."""
+    """Raise `WriteError` for NaN or infinite values (bones, frames, ...) where ``written`` is True."""
     broken = (written & ~np.isfinite(values)).reshape(len(bones), -1).any(axis=1) if values.size else np.zeros(0, bool)
     if broken.any():
         which = [bones[bone] for bone in np.flatnonzero(broken)[:5]]
@@ -648,14 +651,14 @@ def _refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequen
 
 
 def event_of(stored: StoredEvent) -> Event:
-    """An event as text."""
+    """Return a stored event with its texts decoded."""
     return Event(stored.phase, names.decode(stored.name), names.decode(stored.value))
 
 
 def stored_events(events: Sequence[Event], base: Sequence[StoredEvent], *, kinds: bool) -> list[StoredEvent]:
-    """Events as files hold them: the base's own where the base has the same. Raises `WriteError`.
+    """Encode events, reusing the base's equal events. Raises `WriteError`.
 
-    ``kinds``: new ones have a binarised file's number.
+    ``kinds``: give new events the number of a binarised file.
     """
     exact, held = {}, {}
     for stored in reversed(base):
@@ -678,18 +681,18 @@ def _new_event(phase: np.float32, name: bytes, value: bytes, *, kinds: bool) -> 
 
 
 def _as_held(phase: np.float32) -> float | str:
-    """A phase as Blender's properties hold it: they know one NaN, and infinity as the largest number."""
+    """Return a phase as Blender's properties store it: all NaNs are equal, infinity is the largest number."""
     limit = np.finfo(np.float32).max
     return "nan" if np.isnan(phase) else float(np.clip(phase, -limit, limit))
 
 
 def _same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
-    """Whether two arrays hold the same 32-bit numbers, NaNs included."""
+    """Return whether two arrays are bitwise equal, NaNs included."""
     return one.shape == other.shape and one.tobytes() == other.tobytes()
 
 
 def _kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:
-    """The step (3,) in the file's axes, with the base's bits where it still is what they say."""
+    """Return the step (3,) in the file's axes; numbers that were not edited keep the base's bits."""
     with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs of broken files
         near = quantum.untouched(step, base.astype(np.float64))
         result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))

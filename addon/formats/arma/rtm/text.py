@@ -1,4 +1,4 @@
-"""An `.rtm` in words: a summary, a complete dump for text tools, and what differs between two."""
+"""An `.rtm` as text: a summary, a complete dump for text tools, and the differences between two animations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .mapping import matrices_of
 
 
 def describe(document: Rtm) -> list[str]:
-    """A few lines for people."""
+    """Return a summary of a few lines."""
     frames, bones = _shape(document)
     kind = document.version if isinstance(document, Plain) else f"binarised, version {document.version}"
     lines = [f"{kind}, {counted(frames, 'frame')} of {counted(bones, 'bone')}, step {row(document.step)}"]
@@ -40,7 +40,7 @@ def _event(event: StoredEvent) -> str:
 
 
 def dump(document: Rtm) -> Iterator[str]:
-    """Everything as text; numbers are written so that they name their bits."""
+    """Yield the whole document as text. Numbers are written exactly, so that every bit can be compared."""
     yield from _head(document)
     for number, event in enumerate(document.events or ()):
         texts = f"{decode(event.name)!r} {decode(event.value)!r}"
@@ -73,7 +73,7 @@ def _head(document: Rtm) -> Iterator[str]:
 
 
 def differences(first: Rtm, second: Rtm) -> Iterator[str]:
-    """What differs, bone by bone."""
+    """Yield the differences between two documents, bone by bone."""
     if isinstance(first, Plain) != isinstance(second, Plain):
         yield f"{' / '.join('plain' if isinstance(side, Plain) else 'binarised' for side in (first, second))}"
     heads = [list(_head(side)) for side in (first, second)]
@@ -94,7 +94,7 @@ def differences(first: Rtm, second: Rtm) -> Iterator[str]:
 
 
 def _bone_differences(one: list[str], other: list[str]) -> Iterator[str]:
-    """Which bones are there; to the game upper and lower case are the same."""
+    """Compare the bones of both files by name; case is ignored, as in the game."""
     mine, theirs = ([bone.lower() for bone in side] for side in (one, other))
     for word, side, lowered, rest in (("missing", one, mine, set(theirs)), ("new", other, theirs, set(mine))):
         bones = [bone for bone, low in zip(side, lowered, strict=True) if low not in rest]
@@ -109,7 +109,9 @@ def _bone_differences(one: list[str], other: list[str]) -> Iterator[str]:
 
 
 def _shared(one: list[str], other: list[str]) -> NDArray[np.intp]:
-    """(2, bones) the places of the bones that both have, in the order of the first; of equal names the first one."""
+    """Return (2, bones) the indices in each list of the bones both have, in the order of ``one``. Of duplicate names in
+    ``other`` the first counts.
+    """
     places: dict[str, int] = {}
     for place, bone in enumerate(other):
         places.setdefault(bone.lower(), place)
