@@ -1,4 +1,4 @@
-"""File > Import and File > Export, a menu of each game, drops of files, and collections that export them."""
+"""File > Import, File > Export, the import menu of each game, drag and drop, collection exporters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 IMPORTS = tuple(map(importers, KINDS))
-"""For each game: operator of ``import_scene`` -> its text."""
+"""For each game: operator of ``import_scene`` -> its text in the menu."""
 EXPORTS = tuple(map(exporters, KINDS))
 XRAY, ARMA, DESCENT3 = IMPORTS
 
@@ -39,7 +39,7 @@ def _draw_export(menu: Any, _context: Context) -> None:
 
 
 class GameImports:
-    """Mixed into menus of what is imported of one game."""
+    """Mixin for the menus with the imports of one game."""
 
     if TYPE_CHECKING:
         entries: dict[str, str]
@@ -50,21 +50,21 @@ class GameImports:
 
 
 class MOTIONBRIDGE_MT_import_xray(GameImports, BlenderMenu):
-    """Files of S.T.A.L.K.E.R."""
+    """Import files of S.T.A.L.K.E.R. (X-Ray)"""
 
     bl_label = "S.T.A.L.K.E.R. (X-Ray)"
     entries = XRAY
 
 
 class MOTIONBRIDGE_MT_import_arma(GameImports, BlenderMenu):
-    """Files of Operation Flashpoint and Arma."""
+    """Import files of Arma and Operation Flashpoint"""
 
     bl_label = "Arma, Operation Flashpoint"
     entries = ARMA
 
 
 class MOTIONBRIDGE_MT_import_descent3(GameImports, BlenderMenu):
-    """Files of Descent 3."""
+    """Import files of Descent 3"""
 
     bl_label = "Descent 3"
     entries = DESCENT3
@@ -83,13 +83,15 @@ FITS = {
     Drop.MOTION: lambda context: _in_scene(context) or _in_editor(context, "DOPESHEET_EDITOR"),
     Drop.IMAGE: lambda context: _in_editor(context, "IMAGE_EDITOR"),
 }
-"""Whether something can be dropped where the mouse is. Blender knows a file by its suffix alone: textures of Descent 3
-that are dropped into the viewport go to the import of X-Ray's models, which knows them by their content.
+"""Kind of drop -> whether files can be dropped in the editor under the mouse.
+
+Blender knows a file only by its suffix: textures of Descent 3 (.ogf) that are dropped into the viewport are passed to
+the import of X-Ray models, which recognises them by their content.
 """
 
 
 def handler_of(kind: FileKind) -> Any:
-    """The file handler of a kind of files."""
+    """Return the file handler class for a kind of files."""
     identifier = f"IO_FH_motionbridge_{kind.handler or kind.operator}"
     values = {
         "__doc__": f"Drop of files: {kind.label}.",
@@ -113,12 +115,12 @@ MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR
 
 
 def register() -> None:
-    """Add the entries."""
+    """Add the entries to Blender's menus."""
     for menu, draw in MENUS:
         menu.append(draw)
 
 
 def unregister() -> None:
-    """Take them away."""
+    """Remove the entries from Blender's menus."""
     for menu, draw in MENUS:
         menu.remove(draw)

@@ -38,7 +38,7 @@ def registered() -> set[str]:
     found = set()
     for kind in (*addon.ui.CLASSES, *PROPERTIES):
         found.add(getattr(kind, "bl_label", ""))
-        if issubclass(kind, bpy.types.Operator):
+        if issubclass(kind, bpy.types.Operator | bpy.types.Menu):
             found.add(inspect.cleandoc(kind.__doc__))
         for prop in properties_of(kind):
             found |= {prop.name, prop.description}
