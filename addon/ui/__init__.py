@@ -1,6 +1,6 @@
-"""What the user of Blender meets: operators, menus, file handlers, panels, preferences, translations, a command.
+"""User interface in Blender: operators, menus, file handlers, panels, preferences, translations, a command.
 
-Here is what the games share; what belongs to one of them is in a package of its name.
+This package has what the games share; what belongs to one game is in a package of its name.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]
 
 
 def register() -> None:
-    """Registers every part, in order."""
+    """Register every part, in order."""
     for part in _WITH_MORE:
         part.register()
     for kind in CLASSES:
@@ -67,7 +67,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Unregisters every part, in reverse order."""
+    """Unregister every part, in reverse order."""
     for kind in reversed(CLASSES):
         bpy.utils.unregister_class(kind)
     for part in reversed(_WITH_MORE):

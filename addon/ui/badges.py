@@ -1,4 +1,4 @@
-"""A moment after an edit the playing motion is compared with its file, and renamed bones are followed."""
+"""Handler of edits: shortly after an edit, compare the playing motion with its file, and follow renamed bones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,10 @@ PANELS_OF_EDITORS = {"VIEW_3D", "DOPESHEET_EDITOR"}
 
 
 def compare(context: Context) -> None:
-    """Compare the playing motion with its file, if it has one. Nothing is sampled: what only that tells is unknown."""
+    """Compare the playing motion with its file, if it has one, and set its status.
+
+    Nothing is sampled: the status of a motion that needs sampling is unknown.
+    """
     rig, action = active_rig(context), active_action(context)
     if rig is None or action is None:
         return
@@ -39,7 +42,7 @@ def compare(context: Context) -> None:
         try:
             omf_codec.update_status(context, rig, [action], Report(), look=False)
         except MotionbridgeError:
-            # What cannot be written cannot be compared; saving says why.
+            # A motion that cannot be written cannot be compared; saving reports why.
             action.motionbridge_motion.status = "UNKNOWN"
     if action.motionbridge_animation.is_animation:
         try:
@@ -49,7 +52,7 @@ def compare(context: Context) -> None:
 
 
 def compare_model(context: Context) -> None:
-    """Compare the motions of the active object's Descent 3 model with its file, but for those that are sampled."""
+    """Compare the motions of the active object's Descent 3 model with its file, without sampling."""
     holder = holder_of(context.view_layer.objects.active)
     if holder is None:
         return
@@ -64,7 +67,7 @@ def compare_model(context: Context) -> None:
 
 
 def _compare_later() -> float | None:
-    if pausing.unfinished():  # work that a person started is under way, and paused for the moment
+    if pausing.unfinished():  # long work of an operator is between two steps
         return DELAY
     context: Any = bpy.context
     compare(context)
@@ -74,7 +77,7 @@ def _compare_later() -> float | None:
 
 
 def _redraw(context: Context) -> None:
-    """Redraw the panels: without it, what a timer sets shows only after the mouse has moved over them."""
+    """Redraw the sidebars: otherwise what a timer sets is shown only after the mouse has moved over them."""
     for window in context.window_manager.windows:
         for area in window.screen.areas:
             for region in area.regions if area.type in PANELS_OF_EDITORS else ():
@@ -103,8 +106,8 @@ _playing = (0, 0)
 
 
 def _is_switched(rig: Any) -> bool:
-    """Whether the active armature plays another action than when this was asked last."""
-    global _playing  # noqa: PLW0603 (one active object for the whole of Blender)
+    """Return whether the active armature plays another action than at the last call."""
+    global _playing  # noqa: PLW0603 (one active object in the whole of Blender)
     data = rig.animation_data if rig is not None else None
     playing = (rig.session_uid, data.action.session_uid) if data is not None and data.action is not None else (0, 0)
     switched = playing != _playing
@@ -129,17 +132,17 @@ def _edited(scene: Any, depsgraph: Any) -> None:
         bpy.app.timers.register(_compare_later, first_interval=DELAY)
 
 
-persistent(_edited)  # it outlives the file that is open
+persistent(_edited)  # keep the handler when another file is opened
 
 
 def register() -> None:
-    """Watch edits, where there is a window that shows the badge."""
+    """Register the handler; without a window nothing shows the status."""
     if not bpy.app.background:
         bpy.app.handlers.depsgraph_update_post.append(_edited)
 
 
 def unregister() -> None:
-    """Watch no more."""
+    """Remove the handler and its timers."""
     if _edited in bpy.app.handlers.depsgraph_update_post:
         bpy.app.handlers.depsgraph_update_post.remove(_edited)
     for later in (_compare_later, _follow_later, _hold_later):

@@ -1,12 +1,14 @@
-"""What the interface is made from: Blender's classes, properties from options, and sentences in the user's language.
+"""Foundation of the interface: Blender's base classes, operator properties made from options, translations.
 
-The classes are `Any`: Blender finds out by itself which methods a class has, and the stubs of its versions disagree
-about them. Options are those of imports and exports (`games.options`). The button of a file path opens a file browser,
-which closes a pop-up and is refused inside of another file browser. So the fields of dialogs offer paths while one is
-typed.
+Blender's base classes are annotated `Any`: Blender finds out by itself which methods a class has, and the type stubs of
+its versions disagree about them.
 
-The sources are English; `ru.json` holds the Russian. `shown` and `said` are sentences in the user's language: what is
-drawn, and what is reported. Sentences of other modules are translated when they are shown: see `change_words.teller`.
+Options are those of imports and exports (`games.options`). The button beside a file path property opens a file browser,
+which would close a pop-up and is not allowed inside another file browser. Therefore path fields of dialogs suggest
+paths while the user types.
+
+The texts in the code are English; `ru.json` has the Russian ones. `shown` translates what is drawn, `said` what is
+reported. Sentences of other modules are translated when they are shown: see `change_words.teller`.
 """
 
 from __future__ import annotations
@@ -41,22 +43,22 @@ FileHandler: Any = bpy.types.FileHandler
 ImportHelper: Any = io_utils.ImportHelper
 ExportHelper: Any = io_utils.ExportHelper
 MixedIn: Any = object
-"""Base of classes that are mixed into operators, whose attributes and functions they use."""
+"""Base of mixins for operators, which use attributes and methods of the operator."""
 
 CALL: Any = bpy.ops
-"""Operators by name."""
+"""`bpy.ops`, untyped."""
 
 
 # Properties from options ----------------------------------------------------------------------------------------------
 
 Chosen = TypeVar("Chosen", bound=Options)
 MOST_LISTED = 200
-"""Paths that are offered."""
+"""Maximum number of suggested paths."""
 PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: FloatProperty, str: StringProperty}
 
 
 def properties_from(options: type[Options]) -> Any:
-    """A class to mix into operators, with a property for each option that users set, named as its field."""
+    """Return a mixin for operators with one property per option that users can set, of the same name as the field."""
     declared = {name: _property(one) for name, one in options.FIELDS.items() if one.declared is not None}
     return type(f"{options.__name__}Properties", (), {"__annotations__": declared})
 
@@ -76,7 +78,7 @@ def _property(one: Option) -> Any:
 
 
 def options_from(operator: Any, options: type[Chosen], **others: Any) -> Chosen:
-    """The options with what is set on the operator; ``others`` are fields that it says otherwise."""
+    """Return options with the values that are set on the operator; ``others`` override or add fields."""
     chosen = {name: _value(getattr(operator, name), one) for name, one in options.FIELDS.items() if one.declared}
     return options(**(chosen | others))
 
@@ -95,9 +97,9 @@ def _value(value: Any, one: Option) -> Any:
 
 
 def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
-    """A `search` of a string property: folders, and files with one of ``suffixes`` (folders alone without any).
+    """Return the `search` callback of a string property: suggests folders, and files with one of ``suffixes``, if any.
 
-    What is typed is completed in its folder; while nothing is typed, the folder of the dialog's file counts.
+    Entries are those of the folder that is typed; without one, of the folder of the dialog's file.
     """
 
     def search(operator: Any, context: Context, typed: str) -> list[str]:
@@ -123,7 +125,7 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
 
 
 def _beside(operator: Any, context: Context) -> Path:
-    """The folder that a file browser shows, or that of the files of a dialog."""
+    """Return the folder shown by the file browser, else that of the operator's files, else the user's home."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
     if browsed := getattr(browser, "directory", b""):
         return Path(os.fsdecode(browsed))
@@ -136,23 +138,23 @@ def _beside(operator: Any, context: Context) -> Path:
 # Translations ---------------------------------------------------------------------------------------------------------
 
 PACKAGE = (__package__ or "").rpartition(".")[0]
-"""The extension's own name, which begins with the repository the user has it from."""
+"""Full name of the extension's package; it begins with the repository from which the user installed it."""
 FILES = {"ru_RU": Path(__file__).with_name("ru.json")}
 DEFAULT, OPERATOR = "*", "Operator"
 
 
 def shown(english: str) -> str:
-    """A text of the interface in the user's language."""
+    """Translate a text of the interface."""
     return _own(english, "use_translate_interface") or str(translations.pgettext_iface(english))
 
 
 def said(english: str) -> str:
-    """A text of a report in the user's language."""
+    """Translate a text of a report."""
     return _own(english, "use_translate_reports") or str(translations.pgettext_rpt(english))
 
 
 def refusal_in(raised: RuntimeError) -> str:
-    """What an operator reported as an error, without the word that Blender puts before it in the user's language."""
+    """Return the message of an operator's error, without the (translated) word "Error" that Blender puts in front."""
     text = str(raised).strip()
     for word in ("Error", str(translations.pgettext_rpt("Error"))):
         text = text.removeprefix(f"{word}: ")
@@ -160,20 +162,21 @@ def refusal_in(raised: RuntimeError) -> str:
 
 
 def file_of(tell: Callable[[str], str]) -> Path | None:
-    """Our file of translations into the user's language, None for English; ``tell`` is `shown` or `said`."""
+    """Return our translation file for the user's language, None for English; ``tell`` is `shown` or `said`."""
     return _file("use_translate_interface" if tell is shown else "use_translate_reports")
 
 
 def _own(english: str, option: str) -> str:
-    """Our translation, empty if there is none, or if this ``option`` of the preferences is off.
+    """Return our translation; empty if there is none, or if the preference ``option`` is off.
 
-    Blender translates in its main thread alone, where long work is not done, and with its own words first.
+    Blender's own functions translate only in the main thread, where long work does not run, and prefer Blender's own
+    texts.
     """
     return _texts(DEFAULT, option).get(english, "")
 
 
 def texts(context: str, tell: Callable[[str], str]) -> Mapping[str, str]:
-    """English -> translation of a context of ours, empty in English; ``tell`` is `shown` or `said`."""
+    """Return English -> translation for one of our contexts, empty for English; ``tell`` is `shown` or `said`."""
     return _texts(context, "use_translate_interface" if tell is shown else "use_translate_reports")
 
 
@@ -193,16 +196,16 @@ _noticed = {"language": ""}
 
 
 def notice_language() -> None:
-    """Keep the user's language for other threads, in which Blender does not tell it."""
+    """Store the user's language for other threads, where Blender does not return it."""
     _noticed["language"] = translations.locale
 
 
 @cache
 def contexts(file: Path) -> dict[str, dict[str, str]]:
-    """Context -> English -> translation, as Blender keys them.
+    """Return context -> English -> translation, with Blender's names of the contexts.
 
-    Blender looks up the text of a button in the context `OPERATOR`: a text of the context `DEFAULT` is valid there
-    too, unless `OPERATOR` translates it differently.
+    Blender looks up the text of a button in the context `OPERATOR`. So texts of the context `DEFAULT` are copied there,
+    unless `OPERATOR` translates them differently.
     """
     found: dict[str, dict[str, str]] = json.loads(file.read_bytes())
     default = found[DEFAULT]
@@ -210,14 +213,14 @@ def contexts(file: Path) -> dict[str, dict[str, str]]:
 
 
 def register() -> None:
-    """Pass the translations to Blender, which wants all of them at once: a dictionary is not read before that."""
+    """Register the translations with Blender, which takes all of them at once as nested dictionaries."""
     tables = {
         language: {
             (context, english): text for context, texts in contexts(file).items() for english, text in texts.items()
         }
         for language, file in FILES.items()
     }
-    translations: Any = bpy.app.translations  # the stubs disagree about the keys
+    translations: Any = bpy.app.translations  # the stubs of Blender's versions disagree about the key type
     translations.register(PACKAGE, tables)
 
 

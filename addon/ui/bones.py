@@ -1,7 +1,7 @@
-"""Bones of any armature, whoever made it: buttons for bones that can be read, and rotation keys that modes hide.
+"""Bones of any armature: operators for readable bones, and rotation keys that the rotation mode hides.
 
-A bone's rotation mode hides keys of another kind: each export of motions lets the user choose, and a button sets the
-mode.
+A bone's rotation mode hides keys of another mode. Each export of motions lets the user choose how to treat hidden keys,
+and an operator restores the modes that play them.
 """
 
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ from .target import active_rig, lacks_rig
 
 
 class BoneDisplayOperation(Operation):
-    """Work on the active armature that leaves its rest pose alone."""
+    """Base of operators that change how the bones of the active armature are drawn."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -41,7 +41,7 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Add the shapes; those that a user chose stay."""
+        """Set the custom shapes; those that the user set are kept."""
         rig = active_rig(context)
         drawn = armature.make_readable(rig)
         kept = len(rig.pose.bones) - drawn
@@ -71,7 +71,7 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
 
 
 def draw_bone_display(layout: bpy.types.UILayout, context: Context) -> None:
-    """The buttons, where an armature is active."""
+    """Draw the two buttons if an armature is active."""
     if active_rig(context) is not None:
         row = layout.row(align=True)
         row.operator("motionbridge.readable_bones", icon="BONE_DATA")
@@ -84,7 +84,7 @@ HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 
 
 def hidden_bones(rig: Object | None) -> list[str]:
-    """The bones of ``rig``, if any, whose keys in the action that plays are hidden by their rotation mode."""
+    """Return the bones of ``rig``, if any, whose keys in the playing action are hidden by their rotation mode."""
     action = played(rig) if rig is not None else None
     if rig is None or action is None:
         return []
@@ -92,26 +92,29 @@ def hidden_bones(rig: Object | None) -> list[str]:
 
 
 def hides_keys(rig: Object | None) -> bool:
-    """Whether Blender shows something else than the keys of the action that ``rig``, if any, plays."""
+    """Return whether Blender shows something other than the keys of the action that ``rig``, if any, plays.
+
+    The reason is a rotation mode, or an NLA track that is solo.
+    """
     return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
 
 
 class HiddenKeysChoice(HiddenKeysProperties):
-    """Mixed into operators that write motions of armatures."""
+    """Mixin for operators that write motions of armatures: how to export hidden keys."""
 
     def draw_hidden_keys(self, layout: bpy.types.UILayout, rig: Object) -> None:
-        """The choice, where it matters."""
+        """Draw the option if keys are hidden."""
         if hides_keys(rig):
             column = layout.column()
             column.alert = self.hidden_keys == "STOP"
             column.prop(self, "hidden_keys")
 
     def hidden_keys_option(self) -> HiddenKeys:
-        """The choice as exports take it."""
+        """Return the option as exports take it."""
         return HiddenKeys[self.hidden_keys]
 
     def restore_hidden_keys(self, rig: Object, exported: list[Action]) -> None:
-        """After the file was written: set rotation modes back where that was chosen."""
+        """After the file was written: restore the rotation modes if the user chose that."""
         action = played(rig)
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
             rotation_modes.restore(rig, action, games.order_of_angles(action))
@@ -126,14 +129,13 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature plays an action."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no action: choose one in the list")
         return played(active_rig(context)) is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature, where it is linked: overrides keep rotation modes."""
+        """The armature if it is linked: library overrides can store rotation modes."""
         rig = active_rig(context)
         return (rig,) if rig is not None and rig.library is not None else ()
 
@@ -147,7 +149,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
 
 
 def draw_restore(layout: bpy.types.UILayout, rig: Object) -> None:
-    """The button, where keys of the action that plays are hidden."""
+    """Draw the button if keys of the playing action are hidden."""
     if hidden_bones(rig):
         column = layout.column()
         column.alert = True

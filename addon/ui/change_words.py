@@ -1,7 +1,7 @@
-"""Sentences of reports and refusals, and of changes, in the user's language.
+"""Translate sentences of reports, errors and changes into the user's language.
 
-Those of changes (`core.changes`) are formed from words, and nouns in the form that a number asks for; others are
-translated as a whole (`core.phrases`).
+Sentences about changes (`core.changes`) are formed from translated words, with nouns in the form that the number
+demands; others are translated as a whole (`core.phrases`).
 """
 
 from __future__ import annotations
@@ -21,9 +21,10 @@ if TYPE_CHECKING:
     from ..core.changes import Part, Words
 
 CONTEXT = "Changes"
-"""Of the file of translations. Nouns are in the plural; their translations are forms for 1, 2 and 5, between bars.
+"""Context in the translation file. Nouns are in the plural; their translations are the forms for 1, 2 and 5, separated
+by bars.
 
-A noun that is also said without a number has one more translation, with ``the`` in front.
+A noun that is also used without a number has a second translation, with the key ``the <noun>``.
 """
 ITEMS_SHOWN = 4
 SEVERAL = re.compile(r"(\d+) (.+?)( \(.+\))?")
@@ -33,9 +34,9 @@ OF = re.compile(r"(shader strings of|bone) (.+)")
 
 
 def teller(tell: Callable[[str], str] = shown) -> Callable[[str], str]:
-    """The function that says an English sentence of a report or a refusal in the user's language.
+    """Return the function that translates an English sentence of a report or an error into the user's language.
 
-    ``tell``: `shown` for the interface, `said` for reports, which users may have in different languages.
+    ``tell``: `shown` for the interface, `said` for reports, whose translation users can switch off separately.
     """
     file = file_of(tell)
     return str if file is None else _phrases(file).said
@@ -43,30 +44,33 @@ def teller(tell: Callable[[str], str] = shown) -> Callable[[str], str]:
 
 @cache
 def _phrases(file: Path) -> phrases.Phrases:
-    """Those beside a file of translations: ``ru_reports.json``, template -> translation."""
+    """Return the sentences of ``ru_reports.json`` (template -> translation) beside the translation file ``ru.json``."""
     return phrases.Phrases(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
 
 
 def words_for(tell: Callable[[str], str]) -> Words | None:
-    """The words of the user's language; None for English. ``tell``: `shown` for the interface, `said` for reports."""
+    """Return the words of the user's language; None for English.
+
+    ``tell``: `shown` for the interface, `said` for reports.
+    """
     table = texts(CONTEXT, tell)
     return TranslatedWords(table) if table else None
 
 
 class Told(Protocol):
-    """A plan of a file: what writing it changes."""
+    """A plan for a file, which can state what writing it changes."""
 
     def sentence(self, words: Words | None = None) -> str:
-        """In one sentence, as `core.changes.Changes.sentence`."""
+        """Return the changes in one sentence, as `core.changes.Changes.sentence`."""
 
 
 def plan_sentence(plan: Told, tell: Callable[[str], str] = shown) -> str:
-    """What writing a plan changes, in one sentence in the user's language."""
+    """Return what writing a plan changes, as one sentence in the user's language."""
     return plan.sentence(words_for(tell))
 
 
 def change_text(change: Part) -> str:
-    """``walk_0: bip01_head, bip01_spine; marks``, as a dialog shows it."""
+    """Return a line for a dialog, such as ``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
         return shown("{}: new").format(change.name)
     items = ", ".join(item.name for item in change.items[:ITEMS_SHOWN])
@@ -76,7 +80,7 @@ def change_text(change: Part) -> str:
 
 
 def change_lines(change: Part) -> list[str]:
-    """``hand: rest position`` for each field, as a dialog shows it."""
+    """Return one line per changed field for a dialog, such as ``hand: rest position``."""
     return [f"{change.name}: {field}" for field in _fields(change)]
 
 
@@ -86,7 +90,7 @@ def _fields(change: Part) -> list[str]:
 
 
 class TranslatedWords:
-    """Words of another language than English; what has no translation stays English."""
+    """Words of a language other than English; words without a translation stay English."""
 
     between = "; "
 
@@ -96,16 +100,16 @@ class TranslatedWords:
         self._plurals = _plurals(frozenset(table))
 
     def said(self, text: str) -> str:
-        """A word or a sentence."""
+        """Return the translation of a word or a sentence."""
         return self._table.get(text, text)
 
     def counted(self, number: int, noun: str, nouns: str = "") -> str:
-        """So many of a ``noun``, given in the singular."""
+        """Return a number with the noun in the form that it demands; ``noun`` is the English singular."""
         forms = self._table.get(self._plurals.get(noun, noun), "").split("|")
         return f"{number} {forms[form_of(number)]}" if len(forms) == FORMS else counted(number, noun, nouns)
 
     def line(self, text: str) -> str:
-        """A line of changes: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
+        """Translate a line about a change: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
         if text in self._table:
             return self._table.get(f"the {text}") or self.said(text).split("|")[-1]
         if text.endswith(", new"):
@@ -124,5 +128,5 @@ class TranslatedWords:
 
 @cache
 def _plurals(nouns: frozenset[str]) -> dict[str, str]:
-    """Singular and plural of each noun -> its plural."""
+    """Return singular and plural of each noun -> its plural."""
     return {counted_plural(number, noun).partition(" ")[2]: noun for noun in nouns for number in (1, 2)}

@@ -1,4 +1,4 @@
-"""`blender --command motionbridge …`: the command line of `cli`; `scene` and `hud`, which work in Blender itself."""
+"""`blender --command motionbridge …`: the command line of `cli`, and `scene` and `hud`, which use Blender."""
 
 from typing import Any
 
@@ -22,12 +22,12 @@ def _execute(arguments: list[str]) -> int:
 
 
 def register() -> None:
-    """Makes the command known to Blender."""
-    command: Any = bpy.utils.register_cli_command  # the type stubs do not know that it returns a handle
+    """Register the command."""
+    command: Any = bpy.utils.register_cli_command  # the type stubs lack the handle that it returns
     _handles.append(command("motionbridge", _execute))
 
 
 def unregister() -> None:
-    """Makes Blender forget the command."""
+    """Unregister the command."""
     while _handles:
         bpy.utils.unregister_cli_command(_handles.pop())

@@ -1,4 +1,4 @@
-"""Buttons for control rigs: adding one, moving motions onto it, taking it away."""
+"""Operators and panel buttons of control rigs: add, remove, move motions onto them, match, hold a bone."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -18,7 +18,7 @@ from .target import active_action, active_rig, lacks_rig
 
 
 class ControlRigOperation(Operation):
-    """Work on the active armature, or on that which the active control rig moves."""
+    """Base of operators on the active armature, or on the armature of the active control rig."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -29,7 +29,7 @@ class ControlRigOperation(Operation):
 
 
 class OnControlRig(ControlRigOperation):
-    """Work on an armature that has a control rig."""
+    """Base of operators on an armature that has a control rig."""
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -56,14 +56,14 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The armature has no control rig of its own."""
+        """The armature has no control rig of its own; a copied armature shares that of the original."""
         if not super().poll(context):
             return False
         cls.poll_message_set("The armature has a control rig")
         return not control_links.owns_controls(active_rig(context))
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Add it, move the motion that plays onto it, and make it active."""
+        """Add the control rig, move the playing motion onto it, and make it active."""
         rig, action = active_rig(context), active_action(context)
         if control_links.controls_of(rig) is None:
             control_rig.add(context, rig, is_following=self.twist == "FOLLOW")
@@ -89,7 +89,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove it; the armature is active then."""
+        """Remove the control rig and make the armature active instead."""
         rig = active_rig(context)
         was_active = context.active_object == control_links.controls_of(rig)
         with scope.leaving_edit_mode(context):
@@ -100,7 +100,10 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
 
 
 def _with_controls(rig: Object) -> list[Action]:
-    """The actions of an armature that have controls; all there are while no other armature has a control rig."""
+    """Return the actions of an armature that have actions of controls.
+
+    If no other armature has a control rig, these are all such actions of the file.
+    """
     every: Any = bpy.data.actions
     found = [action for action in every if action.motionbridge_controls is not None]
     others = [
@@ -113,7 +116,7 @@ def _with_controls(rig: Object) -> list[Action]:
 
 
 def _motions_of(rig: Object) -> list[Action]:
-    """The actions of all files of an armature."""
+    """Return the actions of all motion files of an armature."""
     lists = (motion_files.LISTS, motion_files.SKL_LISTS)
     return [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
 
@@ -126,7 +129,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Move those that were not yet."""
+        """Move the motions that have no action of controls yet."""
         rig = active_rig(context)
         control_rig.own_controls(context, rig)
         used = {*_motions_of(rig), *action_lists.used_by(rig)}
@@ -156,7 +159,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
         return active_action(context) is not None
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Play its controls; the motion is moved onto them where it was not yet."""
+        """Play the action of controls of the active motion; create it first if there is none."""
         rig, action = active_rig(context), active_action(context)
         with scope.only_evaluated(context, [rig]):
             control_rig.show(context, rig, action)
@@ -164,10 +167,10 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
 
 
 class OnFrames(OnControlRig):
-    """Work on a control rig between two frames, which a dialog asks for: those of the scene at first."""
+    """Base of operators on a control rig within a frame range, which a dialog asks for."""
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """From here to the scene's end, or its preview range."""
+        """Open the dialog with the preview range, else from the current frame to the end of the scene."""
         scene = context.scene
         self.first, self.last = scene.frame_current, scene.frame_end
         if scene.use_preview_range:
@@ -200,7 +203,7 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
     last: IntProperty(name="Last Frame", default=0)
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Of the selected controls' limbs, or of all; or of the heads."""
+        """Match the limbs or heads of the selected controls, or all."""
         rig = active_rig(context)
         controls, is_head = control_links.controls_of(rig), self.what == "HEAD"
         every = [one.name for one in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
@@ -222,7 +225,7 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
     last: IntProperty(name="Last Frame", default=0)
 
     def draw(self, context: Context) -> None:
-        """A list of the bones of the game, and the frames."""
+        """Draw a search field with the armature's bones, and the frames."""
         layout = fields(self.layout)
         layout.prop_search(self, "bone", active_rig(context).data, "bones")
         layout.prop(self, "first")
@@ -240,7 +243,7 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
 
 
 def _selected_goals(context: Context, rig: Object) -> list[str]:
-    """The goals of limbs of which a control is selected: the box is hidden while a limb follows its circles."""
+    """Return the goals of limbs of which any control is selected: the goal itself is hidden while its limb uses FK."""
     controls = control_links.controls_of(rig)
     if context.mode != "POSE":
         return []
@@ -249,7 +252,7 @@ def _selected_goals(context: Context, rig: Object) -> list[str]:
 
 
 def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
-    """The buttons and switches, where an armature is active."""
+    """Draw the buttons and switches if an armature is active."""
     rig = active_rig(context)
     if rig is None:
         return
@@ -277,7 +280,7 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
 
 
 def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bool = False) -> None:
-    """Sliders between a limb's or head's own controls and what it follows, and the buttons that match the two."""
+    """Draw the IK/FK sliders of limbs, or of heads, and the buttons that match the controls of both."""
     if not owners:
         return
     row = layout.row(align=True)

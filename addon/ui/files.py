@@ -1,7 +1,8 @@
-"""What operators that import, export or save back files share: dialogs, drops, several files, collections, backups.
+"""Base classes of operators that import, export or save back files: dialogs, drag and drop, collections, backups.
 
-Save Back, for every format, is a dialog that says what will change and what will be lost, and then one file is written.
-An operator names the file, plans it, and says which options a refusal may ask for; everything else is here.
+Save Back is, for every format, a dialog that shows what will change and what will be lost, and then writes one file.
+The operator of a format names the file, makes the plan, and says which options an error may ask for; everything else is
+here.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -35,17 +36,17 @@ Made = TypeVar("Made")
 
 
 class FileImport(Operation, FileChoice):
-    """Mixed into operators that read files, before `ImportHelper`. They write `run` and `draw`."""
+    """Mixin for operators that read files, listed before `ImportHelper`. Subclasses override `run` and `draw`."""
 
     bl_options = {"REGISTER", "UNDO", "PRESET"}
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """A dialog with the options for dropped files, else the file browser."""
+        """Open a dialog with the options for dropped files, else the file browser."""
         self.called_by_person(from_browser=not self.properties.is_property_set("filepath"))
         return self.invoke_popup(context)
 
     def invoke_popup(self, context: Context) -> Any:
-        """Instead of Blender's own, whose dialog has the whole path as its title."""
+        """Replaces Blender's function, whose dialog has the whole path as its title."""
         if not self.properties.is_property_set("filepath"):
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
@@ -53,11 +54,11 @@ class FileImport(Operation, FileChoice):
         return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: new objects are made, unless an import says onto what."""
+        """Nothing: an import creates new objects, unless a subclass names an object that it imports onto."""
         return ()
 
     def chosen_files(self, remedy: str) -> list[str]:
-        """Absolute paths, at least one. Raises `ReadError` with this ``remedy``."""
+        """Return absolute paths, at least one. Raises `ReadError` with ``remedy`` if there is none."""
         paths = self.paths()
         if not paths:
             raise ReadError("no file is chosen", remedy=remedy)
@@ -66,7 +67,10 @@ class FileImport(Operation, FileChoice):
     def import_each(
         self, context: Context, files: list[str], work: Callable[[str, Report], Made], report: Report
     ) -> list[Made]:
-        """What ``work`` made of each of the files, but for bad ones. Raises the refusal where all are bad."""
+        """Return what ``work`` returned for each file, without those that failed.
+
+        Raises the first error if all failed.
+        """
         made: list[Made] = []
         with scope.progress(context, len(files)) as step:
 
@@ -79,9 +83,10 @@ class FileImport(Operation, FileChoice):
 
 
 def absolute(path: str) -> str:
-    """The absolute path of a file to write. Raises `WriteError`.
+    """Return the absolute path of a file to write.
 
-    ``//`` is the folder of the .blend file. Before that is saved, Blender makes it the folder in which it was started.
+    ``//`` is the folder of the .blend file. Until that is saved, Blender replaces it by the folder it was started in:
+    this raises `WriteError`.
     """
     if path.startswith("//") and not bpy.data.filepath:
         raise WriteError(
@@ -93,7 +98,7 @@ def absolute(path: str) -> str:
 
 
 class NamedFile:
-    """Mixed into operators before `ExportHelper`, which knows no ``//``: Blender 5.2 warns of it then."""
+    """Mixin, listed before `ExportHelper`: a file path that may begin with ``//`` without a warning of Blender 5.2."""
 
     filepath: StringProperty(
         name="File Path",
@@ -105,7 +110,7 @@ class NamedFile:
 
 
 class BackupChoice:
-    """Mixed into operators that write files."""
+    """Mixin for operators that write files: whether to keep a backup."""
 
     backup: BoolProperty(
         name="Keep a Backup",
@@ -115,7 +120,7 @@ class BackupChoice:
 
 
 def keep_and_show(context: Context, images: Sequence[Any], fake_user: bool = True) -> str:
-    """Show the first picture in an open image editor; the sentence about them."""
+    """Set ``fake_user`` on images and show the first one in the open image editors; returns the report's sentence."""
     for image in images:
         image.use_fake_user = fake_user
     for area in context.screen.areas if context.screen is not None else ():
@@ -125,7 +130,7 @@ def keep_and_show(context: Context, images: Sequence[Any], fake_user: bool = Tru
 
 
 def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
-    """The operator's option to keep a backup, and below it that an existing one of the file at ``path`` stays."""
+    """Draw the backup option, and a note if the file at ``path`` has a backup, which is kept."""
     layout.prop(operator, "backup")
     backup = files.backup_of(bpy.path.abspath(path)) if path else None
     if operator.backup and backup is not None and backup.exists():
@@ -133,9 +138,9 @@ def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
 
 
 def is_collection_exporter(operator: Any) -> bool:
-    """Whether a collection of this file exports by an operator.
+    """Return whether a collection of this .blend file has this operator as its exporter.
 
-    Blender skips an exporter whose poll refuses without a word. So such an operator has to run, and to say itself that
+    Blender silently skips an exporter whose `poll` returns False. So such an operator must run, and report itself that
     there is nothing to export.
     """
     scenes: Any = bpy.data.scenes
@@ -148,35 +153,37 @@ def is_collection_exporter(operator: Any) -> bool:
 
 
 class FileExport(Operation, NamedFile, BackupChoice):
-    """Mixed into operators that write a file, before `ExportHelper`. They write `run`, and `suggest` a file."""
+    """Mixin for operators that write a file, listed before `ExportHelper`. Subclasses override `run` and `suggest`."""
 
     bl_options = {"PRESET"}
 
     def suggest(self, context: Context) -> None:
-        """Set ``filepath``, and options that follow from what is active, before the browser opens."""
+        """Set ``filepath``, and options that depend on the active object, before the file browser opens."""
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
-        """The file browser, at the file it came from."""
+        """Open the file browser at the suggested file."""
         self.called_by_person(from_browser=True)
         self.suggest(context)
         self.backup = preferences(context).backup
         return ExportHelper.invoke(self, context, event)
 
     def named_file(self, kind: FileKind) -> str:
-        """Absolute path of the file to write. Raises `WriteError`.
+        """Return the absolute path of the file to write. Raises `WriteError` if no file is named.
 
-        A name without a suffix gets that of the kind of file, where there is but one.
+        A name without suffix gets the suffix of the kind of file, if it has only one.
         """
         suffixes = kind.exported_suffixes
         if not self.filepath:
             raise WriteError("no file is named", remedy=f"Name the file to write ({', '.join(suffixes)})")
         path = Path(absolute(self.filepath))
-        keeps = path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()  # which is refused later
+        keeps = (
+            path.suffix or len(suffixes) > 1 or not path.name or path.is_dir()
+        )  # a folder or no name is refused later
         return str(path if keeps else path.with_suffix(suffixes[0]))
 
 
 class ArmatureExport(FileExport):
-    """What an armature plays, or what its bones are."""
+    """Mixin for exports of an armature: its motions, or the properties of its bones."""
 
     collection: StringProperty(
         name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
@@ -200,18 +207,18 @@ BASES = (
     ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
 )
 IMPORTED_BASES = (BASES[0], BASES[2])
-"""Of formats that start from the imported file alone."""
+"""For formats that always start from the imported file."""
 UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
 PREVIEWS_KEPT = 4
 _VALUES = (str, bool, int, float)
 LETTERS_SHOWN = 70
 _ready: dict[str, Any] = {}
-"""Name of an operator -> the plans of one that hands over to the next."""
+"""Name of an operator -> the previews that one operator hands over to the one with the dialog."""
 
 
 def base_file(*items: tuple[str, str, str]) -> Any:
-    """The option that says what a save starts from."""
+    """Return the property that chooses which file a save starts from."""
     return EnumProperty(
         name="Base File",
         description="The file on disk has changed since import",
@@ -222,13 +229,12 @@ def base_file(*items: tuple[str, str, str]) -> Any:
 
 
 class Preview:
-    """What the dialog shows of one choice of options: a plan, or why there is none.
+    """What the dialog shows for one choice of options: a plan, or the error that prevents it.
 
-    ``matters``: the options that a refusal may ask for, and whether to show them. ``is_saved``: nothing would change.
+    ``matters``: option that an error may ask for -> whether to show it. ``is_saved``: saving would change nothing.
     """
 
     def __init__(self) -> None:
-        """Nothing was planned yet."""
         self.plan: FilePlan | None = None
         self.report = Report()
         self.refusal: MotionbridgeError | None = None
@@ -236,60 +242,60 @@ class Preview:
         self.is_saved = False
 
     def can_save(self) -> bool:
-        """There are changes, and nothing but a choice in the dialog stands in their way."""
+        """Whether there are changes, and no error, or one that an option of the dialog can solve."""
         return bool(self.refusal.option) if self.refusal is not None else not self.is_saved
 
 
 class SaveBack(Operation, BackupChoice):
-    """Mixed into operators that write a file back, before `bpy.types.Operator`; see `planned` for what they write."""
+    """Mixin for operators that write a file back, listed before `bpy.types.Operator`."""
 
     if TYPE_CHECKING:  # as in `LongWork`
         _previews: dict[Any, Preview] | None = None
         _shown: Preview | None = None
         _samples: dict[Any, Any] | None = None
-        """What was sampled while the dialog is open: nothing in the scene changes meanwhile."""
+        """Poses sampled while the dialog is open; the scene does not change meanwhile."""
         _asked: tuple[str, ...] = ()
     else:
         _previews = _shown = _samples = None
         _asked = ()
 
     def path(self, context: Context) -> str:
-        """The file as it is stored, relative paths too. Overridden by every operator."""
+        """Return the path as it is stored, which may be relative. Overridden by every operator."""
         raise NotImplementedError
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """The plan with the options as they are. Raises `MotionbridgeError`. Overridden by every operator."""
+        """Return the plan for the current options. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
 
     def put(self, context: Context, plan: "FilePlan", *, backup: bool) -> None:
-        """Write a plan, which another operator may have made, and remember it."""
+        """Write a plan, which another instance of the operator may have made, and remember it."""
         plan.write(backup=backup)
         self.settle(context, plan)
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
-        """Remember that a plan was written."""
+        """Store that a plan was written."""
 
     def questions(self, _context: Context) -> dict[str, bool]:
-        """The options that a refusal may ask for, and whether they matter as things are."""
+        """Return the options that an error may ask for -> whether to show them now."""
         return {"if_changed": False}
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
-        """Options of one operator."""
+        """Draw the options of one format."""
 
     def title(self) -> str:
-        """The dialog's."""
+        """Return the title of the dialog."""
         return shown(self.bl_label)
 
     def details(self, _plan: "FilePlan") -> list[str]:
-        """What will change in each part of the file, a line each; nothing where the sentence says it all."""
+        """Return one line per part of the file that will change; empty if the sentence is enough."""
         return []
 
     def sentence(self, plan: "FilePlan") -> str:
-        """What was written, in one sentence."""
+        """Return what was written, as one sentence."""
         return f"{Path(plan.path).name}: {plan_sentence(plan, said)}"
 
     def notes(self, _plan: "FilePlan") -> list[str]:
-        """What is worth knowing about a plan, below its changes."""
+        """Return notes about a plan, shown below its changes."""
         return []
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
@@ -307,7 +313,7 @@ class SaveBack(Operation, BackupChoice):
         )
 
     def _planned(self, context: Context, result: Callable[[], Any]) -> Any:
-        """Open the dialog once there is a plan, or say that planning was stopped."""
+        """Open the dialog when the plan is ready, or report that planning was stopped."""
 
         def planned() -> None:
             result()
@@ -316,7 +322,7 @@ class SaveBack(Operation, BackupChoice):
             return {"CANCELLED"}
         if self._timer is None:
             return self._ask(context)
-        # This one has the window's events, and ends with them: the dialog belongs to another one, with the same plans.
+        # This operator is modal and ends now: another call of it opens the dialog, with the same previews.
         group, name = type(self).bl_idname.split(".")
         _ready[name] = self._previews, self._samples, self._asked
         try:
@@ -326,7 +332,7 @@ class SaveBack(Operation, BackupChoice):
         return {"CANCELLED"}
 
     def _take_over(self, context: Context) -> bool:
-        """Continue with what another one has planned in steps; whether there is such a plan."""
+        """Take over the previews that another instance has planned in steps; returns whether there are any."""
         name = type(self).bl_idname.partition(".")[2]
         if name not in _ready:
             return False
@@ -334,7 +340,7 @@ class SaveBack(Operation, BackupChoice):
         return self.check(context)
 
     def check(self, context: Context) -> bool:
-        """Called by Blender whenever an option is another one: plan with the options as they are now, once for each."""
+        """Called by Blender whenever an option changes: preview the current options, each combination once."""
         self._previews = {} if self._previews is None else self._previews
         key = self._key(context)
         if key not in self._previews:
@@ -361,19 +367,19 @@ class SaveBack(Operation, BackupChoice):
         return found
 
     def _key(self, context: Context) -> Any:
-        """What a plan depends on: the file on disk, and options."""
+        """Return what a plan depends on: the file on disk and the options."""
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
         return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
 
     def draw(self, context: Context) -> None:
-        """The file, what will change, what will be lost, what has to be decided, the options."""
+        """Draw the file, its changes, the warnings, the choices to make, the options."""
         layout, path, preview = self.layout, self.path(context), self._shown or Preview()
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
-            refused = preview.refusal.sentence(teller(), with_folder=False)  # which the first line has
+            refused = preview.refusal.sentence(teller(), with_folder=False)  # the first line has the folder
             for number, line in enumerate(broken_lines(refused, LETTERS_SHOWN)):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
@@ -386,7 +392,7 @@ class SaveBack(Operation, BackupChoice):
                 row.alert = getattr(self, name) in UNDECIDED
                 row.prop(self, name)
         self.draw_options(context, options)
-        if not preview.can_save():  # instead of the buttons to save and to cancel
+        if not preview.can_save():  # a Close button instead of Save and Cancel
             layout.template_popup_confirm("", cancel_text=shown("Close"))
         else:
             draw_backup(options, self, path)
@@ -409,7 +415,7 @@ class SaveBack(Operation, BackupChoice):
             column.label(text=note, icon="INFO", translate=False)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Write what was said, or plan now where nothing was said."""
+        """Write the plan that the dialog showed, or make one now if there was no dialog."""
         found = (self._previews or {}).get(self._key(context))
         if found is not None and found.refusal is not None:
             raise found.refusal
@@ -427,13 +433,13 @@ class SaveBack(Operation, BackupChoice):
 
 
 class SaveBackOntoEither(SaveBack):
-    """Saves that start from the file on disk or from the file as it was imported."""
+    """Mixin for saves that start from the file on disk or from the file as it was imported."""
 
     if_changed: base_file(*BASES)
 
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
-    """What will be lost: each warning once, broken into lines; the rest of many is counted."""
+    """Draw each warning, wrapped; beyond a limit only their number."""
     lines = report.lines(teller())[: len(report.warnings)]
     for warning in lines[:WARNINGS_SHOWN]:
         for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
@@ -443,21 +449,20 @@ def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
 
 
 class SaveBackOntoImported(SaveBack):
-    """What starts from the imported file alone, which stays what an edit is compared with."""
+    """Mixin for saves that always start from the imported file, with which edits are compared."""
 
     if_changed: base_file(*IMPORTED_BASES)
 
     def source(self, context: Context) -> Any:
-        """The properties with ``path`` and ``saved``. Overridden by every operator."""
+        """Return the properties that have ``path`` and ``saved``. Overridden by every operator."""
         raise NotImplementedError
 
     def path(self, context: Context) -> str:
-        """The file it came from."""
         return str(self.source(context).path)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (self.source(context).id_data,)
 
     def settle(self, context: Context, plan: "FilePlan") -> None:
-        """The file on disk is known."""
+        """Store that the file on disk is the written one."""
         plans.keep_saved(plan, self.source(context))

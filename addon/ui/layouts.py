@@ -1,6 +1,6 @@
-"""How panels and dialogs are laid out: properties and results of checks, lists with check boxes, and their filter.
+"""Layouts shared by panels and dialogs: fields, wrapped text, lists with check boxes and their name filter.
 
-A filter is a part of a name, wildcards, or a regular expression.
+A filter is a part of a name, a pattern with wildcards, or a regular expression.
 """
 
 import fnmatch
@@ -21,27 +21,27 @@ if TYPE_CHECKING:
 
 
 STATUS_ICONS = {"UNTOUCHED": "BLANK1", "EDITED": "GREASEPENCIL", "NEW": "ADD", "UNKNOWN": "QUESTION"}
-"""Whether what is listed is as in its file."""
+"""Status of a motion, compared with its file -> icon of its badge."""
 SIDEBAR = 34
-"""Letters that fit into one line of the sidebar as wide as Blender opens it."""
+"""Characters that fit into one line of the sidebar at its default width."""
 
 
 def fields(layout: bpy.types.UILayout) -> Any:
-    """The same layout; properties have their names on the left, and no buttons that would animate them."""
+    """Return the same layout, set to draw property names on the left and no buttons for keyframes."""
     layout.use_property_split = True
     layout.use_property_decorate = False
     return layout
 
 
 def draw_tolerances(layout: bpy.types.UILayout, operator: "Shown") -> None:
-    """How closely curves are fitted, in place and rotation, as a pair."""
+    """Draw the two tolerances of curve fitting, for positions and rotations."""
     column = layout.column(align=True)
     column.prop(operator, "millimetres")
     column.prop(operator, "degrees")
 
 
 def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
-    """Labels for a text, which Blender does not break by itself; the icon is at the first."""
+    """Draw a text as labels of at most ``letters`` characters, since labels do not wrap; the first has the icon."""
     for number, line in enumerate(textwrap.wrap(text, letters)):
         layout.label(text=line, icon="BLANK1" if number and icon != "NONE" else icon, translate=False)
 
@@ -50,9 +50,10 @@ def paragraph(layout: Any, text: str, letters: int, icon: str = "NONE") -> None:
 
 
 def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
-    """A test for names, without case: ``pattern`` may be a part of the name, have ``*`` and ``?``, or be ``regular``.
+    """Return a case-insensitive test for names.
 
-    A regular expression that is not complete yet, as while it is typed, fits what contains it.
+    ``pattern`` may be a part of the name, contain ``*`` and ``?``, or be a regular expression (``regular``). An
+    incomplete regular expression, as while typing, matches names that contain it literally.
     """
     if not pattern:
         return lambda _: True
@@ -67,8 +68,10 @@ def name_filter(pattern: str, regular: bool) -> Callable[[str], bool]:
 
 
 class Listing(NamedTuple):
-    """A list of actions in a panel: the class that draws it, the property of armatures with the index of the row that
-    plays, and what it shows of an armature (`listed_actions.Rows`).
+    """A list of actions in a panel.
+
+    ``drawn_by``: name of the `UIList` class. ``row``: property of armature objects with the index of the row that
+    plays. ``rows``: returns the rows for an armature (`listed_actions.Rows`).
     """
 
     drawn_by: str
@@ -84,7 +87,7 @@ TICKS = (
 
 
 def tick(choice: Any, value: int) -> None:
-    """Set the ticks of the rows of ``choice.listed`` that its filter lets through, as `TICKS` says."""
+    """Set the check boxes of the rows that match the filter; ``value`` is the number of an item of `TICKS`."""
     fits = name_filter(choice.name_filter, choice.regular)
     for row in choice.listed:
         if fits(row.name):
@@ -92,7 +95,7 @@ def tick(choice: Any, value: int) -> None:
 
 
 class TickedChoice(MixedIn):
-    """Mixed into operators with a list: ``listed`` and ``name_filter`` are their own, the rest is the same in each."""
+    """Mixin for operators with a list of check boxes; they define ``listed`` and ``name_filter`` themselves."""
 
     active_listed: IntProperty(options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     regular: BoolProperty(
@@ -103,15 +106,15 @@ class TickedChoice(MixedIn):
     tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
 
     def check(self, _context: Context) -> bool:
-        """Every change is shown at once."""
+        """Redraw the dialog after every change."""
         return True
 
 
 class TickedRows:
-    """Mixed into lists of rows with ``name``, ``file`` and ``ticked``; ``data`` is the operator that holds them."""
+    """Mixin for `UIList` classes of rows with ``name``, ``file`` and ``ticked``; ``data`` is their operator."""
 
     def size(self, item: Any) -> str:
-        """What is at the end of a row."""
+        """Return the text at the end of a row."""
         raise NotImplementedError
 
     def draw_item(
@@ -124,7 +127,7 @@ class TickedRows:
         _active: Any,
         _property: str,
     ) -> None:
-        """Tick, name, file where there are several, size."""
+        """Draw the check box, the name, the file if the list has several, the size."""
         row = layout.row(align=True)
         row.prop(item, "ticked", text="")
         row.label(text=item.name, translate=False)
@@ -136,16 +139,18 @@ class TickedRows:
         right.label(text=self.size(item), translate=False)
 
     def draw_filter(self, _context: Context, _layout: Any) -> None:
-        """The filter is above the list, where its buttons are."""
+        """Draw nothing: `draw_ticks` draws the filter above the list."""
 
     def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
-        """Hide what the filter does not fit."""
         fits, own = name_filter(data.name_filter, data.regular), cast("Any", self)
         return [own.bitflag_filter_item if fits(row.name) else 0 for row in data.listed], []
 
 
 def draw_ticks(layout: bpy.types.UILayout, choice: Any, kind: str, count: str) -> None:
-    """Filter, buttons, the list of this class, and how many are ticked (``count`` has places for both numbers)."""
+    """Draw the filter, the buttons, the list of class ``kind``, and the number of selected rows.
+
+    ``count``: text with two ``{}``, for the numbers of selected and of all rows.
+    """
     row = layout.row(align=True)
     row.prop(choice, "name_filter", text="", icon="VIEWZOOM")
     row.prop(choice, "regular", text="", icon="SORTBYEXT")

@@ -1,13 +1,15 @@
-"""Lists of actions, which are drawn many times per second: their rows are remembered until something changes.
+"""Lists of actions. They are drawn many times per second, so their rows are cached until something changes.
 
-Blender draws the rows of `bpy.data.actions`, which is sorted by name. A list in the order of a file would have to
-return that order, and Blender sorts by it in a time that grows with the square of the number of rows: 15 ms for 3,060.
-So the row with index k draws the action that is listed at k, whatever action Blender hands over for it; there are never
-more rows than actions. The index is the same under each filter; the property `Listing.row` says which one plays.
+Blender draws one row per entry of `bpy.data.actions`, which is sorted by name. To show the order of a file,
+``filter_items`` would have to return that order, and the time in which Blender sorts by it grows with the square of the
+number of rows: 15 ms for 3,060 rows. Instead the row at index k draws the k-th action of the list, whatever action
+Blender passes for it; a list never has more rows than there are actions. The index does not depend on the filter; the
+property `Listing.row` tells which row plays.
 
-A row is remembered under everything it is made of: the names and identities of all actions, the entries of the list,
-the actions that the armature uses, and the stamp of `freshness`, which stands for the properties. Comparing all that
-costs a tenth of reading the properties again. No data-block is kept, so none can be gone when it is met again.
+The cache key of a row contains everything that it is made of: the names and session uids of all actions, the entries of
+the list, the actions that the armature uses, and `blender.properties.stamp`, which changes with the properties.
+Comparing all that takes a tenth of the time of reading the properties again. The cache holds no data-blocks, so it
+cannot refer to one that was removed.
 """
 
 from __future__ import annotations
@@ -29,11 +31,11 @@ if TYPE_CHECKING:
 
 
 REMEMBERED = 8
-"""Lists that are remembered: each kind of each armature that is shown somewhere, under each filter."""
+"""Maximum number of cached lists: one per kind, armature and filter that is shown somewhere."""
 
 
 class Row(NamedTuple):
-    """An action that a list shows: its number in `bpy.data.actions`, the name that is shown, whether it is edited."""
+    """An action in a list: its index in `bpy.data.actions`, the name that is shown, whether it is edited."""
 
     number: int
     name: str
@@ -42,13 +44,13 @@ class Row(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """What a list shows, in its order; ``actions`` how many there are. The same object is the same state."""
+    """The rows of a list, in order; ``actions`` is the number of all actions. The same object means the same state."""
 
     listed: list[Row]
     actions: int
 
     def index_of(self, number: int) -> int:
-        """The index of the row of an action by its number in `bpy.data.actions`, or -1."""
+        """Return the row of the action with the index ``number`` in `bpy.data.actions`, or -1."""
         return next((index for index, row in enumerate(self.listed) if row.number == number), -1)
 
 
@@ -60,7 +62,7 @@ _drawing: dict[tuple[int, str], Rows] = {}
 
 
 def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], Any]) -> Any:
-    """What ``read`` gave when it was last called for ``key`` in this ``state``, else what it gives now."""
+    """Return the cached result for ``key`` if ``state`` is unchanged, else call ``read`` and cache its result."""
     before = store.pop(key, None)
     if before is None or before[0] != state:
         before = state, read()
@@ -73,7 +75,7 @@ def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], 
 def rows_of(
     rig: Object, files: Sequence[MotionFile | SkeletalFile], kind: Kind, in_order: Callable[[Any], Iterable[Any]]
 ) -> Rows:
-    """The actions of ``files`` of an armature, file by file, each in the order that ``in_order`` gives."""
+    """Return the actions of ``files`` of an armature, file by file, each in the order that ``in_order`` returns."""
     actions, key = bpy.data.actions, (rig.session_uid, kind.files)
     names_of_files = [file.name for file in files]
 
@@ -98,7 +100,7 @@ def rows_of(
             listed.append(Row(numbers[action], motion.motion_name or action.name, edited))
         return Rows(listed, len(actions))
 
-    # In files of version 0.1.0 each action says where it belongs: nothing tells when that changes.
+    # In .blend files of version 0.1.0 each action stores its file: changes of that cannot be detected.
     if not all(file.lists_actions for file in files):
         return read()
     found: Rows = _remembered(_rows, key, state, read)
@@ -106,14 +108,14 @@ def rows_of(
 
 
 def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) -> list[int]:
-    """What ``filter_items`` of a list answers: whether each row ``fits``; nothing is listed in the remaining ones.
+    """Return the flags of ``filter_items``: rows that match ``fits`` are shown, surplus rows of Blender are hidden.
 
-    ``asked``: what ``fits`` depends on besides the row; ``drawn``: the `UIList`.
+    ``asked``: cache key, what ``fits`` depends on besides the row. ``drawn``: the `UIList`.
     """
     flag = drawn.bitflag_filter_item
 
     def read() -> list[int]:
-        # 4.2 lacks this flag; there such rows are drawn empty if the filter is inverted.
+        # Blender 4.2 lacks this flag: there an inverted filter draws these rows empty.
         nothing = getattr(drawn, "bitflag_item_never_show", 0)
         flags = [flag if fits(row) else 0 for row in rows.listed]
         return flags + [nothing] * (rows.actions - len(flags))
@@ -123,31 +125,31 @@ def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) ->
 
 
 def rows_now(listing: Listing, rig: bpy.types.Object) -> Rows:
-    """What a list shows of an armature; while the list is drawn, this is looked up once."""
+    """Return the rows of a list; while the list is drawn, the rows found at its start."""
     found = _drawing.get((rig.session_uid, listing.drawn_by))
     return found if found is not None else listing.rows(rig)
 
 
 def action_at(listing: Listing, rig: bpy.types.Object, index: int) -> Any:
-    """The action in a row, or None."""
+    """Return the action in a row, or None."""
     listed = rows_now(listing, rig).listed
     return bpy.data.actions[listed[index].number] if 0 <= index < len(listed) else None
 
 
 def number_playing(rig: Object) -> int:
-    """Where in `bpy.data.actions` the action is that an armature plays, or -1."""
+    """Return the index in `bpy.data.actions` of the action that an armature plays, or -1."""
     data = rig.animation_data
     return bpy.data.actions.find(data.action.name) if data is not None and data.action is not None else -1
 
 
 def row_playing(listing: Listing, rig: Object) -> int:
-    """The index of the row whose action an armature plays, or -1."""
+    """Return the index of the row whose action the armature plays, or -1."""
     number = number_playing(rig)
     return rows_now(listing, rig).index_of(number) if number >= 0 else -1
 
 
 def draw(layout: bpy.types.UILayout, listing: Listing, rig: Object, **options: Any) -> None:
-    """A list. Blender asks 34 times which row plays, also when this is done: that is looked up once."""
+    """Draw a list. Blender asks 34 times which row plays, partly after this call: the row is found once and stored."""
     key = rig.session_uid, listing.drawn_by
     if len(_playing) > REMEMBERED:
         _playing.clear()
@@ -160,5 +162,5 @@ def draw(layout: bpy.types.UILayout, listing: Listing, rig: Object, **options: A
 
 
 def row_drawn(listing: Listing, rig: Object) -> int:
-    """`row_playing` as `draw` found it; nothing changes while Blender draws."""
+    """Return the row that plays, as `draw` found it; nothing changes while Blender draws."""
     return _playing.get((rig.session_uid, listing.drawn_by), -1)

@@ -1,8 +1,8 @@
-"""F1 on a button or field opens the section of the guide that tells of it, in the language of the interface.
+"""F1 over a button or field opens its section of the guide, in the language of the interface.
 
-Blender asks for the page of what is at the mouse pointer by its name in the API in lower case, such as
-``bpy.ops.import_scene.xray_omf`` or ``bpy.types.motionproperties.speed``. The first pattern that fits decides. The
-pages come with the extension; `scripts/make_manual.py` makes them from the guide.
+Blender asks for the page of what is under the mouse pointer by its lower-case API name, such as
+``bpy.ops.import_scene.xray_omf`` or ``bpy.types.motionproperties.speed``. The first pattern that matches decides. The
+pages are part of the extension; `scripts/make_manual.py` makes them from the guide.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .preferences import MotionbridgePreferences
 
 MANUAL = Path(__file__).resolve().parents[1] / "manual"
 LANGUAGES = ("en", "ru")
-"""The first one is for every interface that is in none of them."""
+"""The first one is used for all languages without pages."""
 
 _PREFERENCES = "installation-and-preferences.html"
 _MODEL = "a-model.html"
@@ -109,23 +109,23 @@ _PAGES: dict[str, tuple[str, ...]] = {
     "when-something-is-refused.html": ("ops.motionbridge.*",),
 }
 SECTIONS = tuple((f"bpy.{name}", page) for page, names in _PAGES.items() for name in names)
-"""Pattern of names in the API, and the page below the folder of a language."""
+"""Pairs of a pattern of API names and the page, relative to the folder of a language."""
 
 
 def section_of() -> tuple[str, tuple[tuple[str, str], ...]]:
-    """What Blender asks for: the address of the pages, and `SECTIONS`."""
+    """Return what Blender asks for: the address of the pages, and `SECTIONS`."""
     language = next((one for one in LANGUAGES if translations.locale.startswith(one)), LANGUAGES[0])
     return f"{(MANUAL / language).as_uri()}/", SECTIONS
 
 
 def register() -> None:
-    """Blender asks here for the pages of everything, and elsewhere for those of what fits nothing."""
+    """Register the map of pages; for names that match no pattern, Blender uses its own manual."""
     bpy.utils.register_manual_map(section_of)
-    # F1 looks for a field's class in `bpy.types`, where Blender shows all kinds of classes but preferences.
+    # F1 looks up a property's class in `bpy.types`, where Blender lists all classes except preferences.
     setattr(bpy.types, MotionbridgePreferences.__name__, MotionbridgePreferences)
 
 
 def unregister() -> None:
-    """Takes that back."""
+    """Remove the map of pages."""
     delattr(bpy.types, MotionbridgePreferences.__name__)
     bpy.utils.unregister_manual_map(section_of)

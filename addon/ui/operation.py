@@ -1,6 +1,7 @@
-"""What all our operators share: the place where a refusal becomes a sentence, the status line, the report.
+"""Base classes of all operators: error handling, the status line, the report, long work that Esc stops, and checks.
 
-Also work that Esc stops, and checks: operators that report all findings and select one.
+Here an error becomes one sentence for the user and `CANCELLED`. Checks are operators that report all findings and
+select one of them.
 """
 
 import textwrap
@@ -29,28 +30,34 @@ if TYPE_CHECKING:
 
 
 AT_ONCE = 0.5
-"""Seconds that work may take before it pauses for the first time."""
+"""Seconds that work may take before it is split into steps."""
 TICK = 0.2
-"""Seconds of work between two moments in which Blender draws and handles events."""
+"""Seconds of work per step; between two steps Blender draws and handles events."""
 INTERVAL = 0.01
-"""Seconds that Blender has for itself at least."""
+"""Seconds between two timer events while work runs in steps."""
 
 PAUSES_FROM_BROWSER = compat.BROWSER_WAITS_WITH_UNDO
-"""Otherwise the step of undo would hold what is half done: imports from the browser show their progress at the mouse
-pointer there, and Esc does not stop them.
+"""Whether operators with UNDO may work in steps when the file browser calls them. Where this is False, the undo step
+would contain a half-finished import: imports from the browser then show their progress at the mouse pointer, and Esc
+does not stop them.
 """
 
 Answer = Callable[[Any, Callable[[], Any]], set[str]]
-"""What an operator says and returns, of a function that gives or raises what came of the work."""
+"""Function that reports the result of work and returns the operator's result set. It gets the context and a function
+that returns the outcome, or raises what the work raised.
+"""
 
 
 class LongWork(MixedIn):
-    """Mixed into operators; `go_on` is called where they are executed."""
+    """Mixin for operators: run work in short steps, so that Blender stays responsive and Esc stops it.
+
+    `execute` calls `go_on` where `pauses` is True.
+    """
 
     invoked = False
-    """Whether a person called it at a window."""
+    """Whether the user called the operator in a window."""
     _pauses = False
-    if TYPE_CHECKING:  # Blender evaluates every annotation of every operator at every start, to find its properties.
+    if TYPE_CHECKING:  # Blender evaluates all annotations of all operators at every start to find properties.
         _work: Any = None
         _answer: Answer | None = None
         _timer: Any = None
@@ -58,18 +65,21 @@ class LongWork(MixedIn):
         _work = _answer = _timer = None
 
     def called_by_person(self, *, from_browser: bool = False) -> None:
-        """Called by `invoke`. ``from_browser``: the file browser will execute it, and no dialog."""
+        """Note that the user called the operator; called by `invoke`.
+
+        ``from_browser``: the file browser will execute the operator, not a dialog.
+        """
         self.invoked = True
         self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in self.bl_options
 
     def pauses(self, context: Context) -> bool:
-        """Whether to work in steps, once: what is repeated with other options is done at once."""
+        """Whether to work in steps. True once per call: a repetition with other options (redo) works without pauses."""
         pauses = self._pauses and not bpy.app.background and context.window is not None
         self.invoked = self._pauses = False
         return pauses
 
     def go_on(self, context: Context, call: Callable[[], Any], answer: Answer) -> set[str]:
-        """Do it in steps, the last of which gives the ``answer``."""
+        """Run ``call`` in steps and return the operator's result; finally ``answer`` reports the outcome."""
         notice_language()
         work: pausing.Work[Any] = pausing.Work(call)
         if work.advance(AT_ONCE):
@@ -96,7 +106,7 @@ class LongWork(MixedIn):
         return answer(context, work.result)
 
     def cancel(self, context: Context) -> None:
-        """Called by Blender when its window closes or another file is opened meanwhile."""
+        """Stop the work. Called by Blender when the window is closed or another file is opened meanwhile."""
         if self._work is not None:
             self._work.stop()
             self._leave(context)
@@ -112,10 +122,9 @@ class LongWork(MixedIn):
 
 
 class StartsAtOnce(MixedIn):
-    """Mixed into operators of buttons without a dialog, before `Operation`: they begin when they are invoked."""
+    """Mixin for operators of buttons without a dialog, listed before `Operation`: run when invoked."""
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Called by Blender for a button."""
         self.called_by_person()
         return self.execute(context)
 
@@ -126,16 +135,17 @@ LETTERS_SHOWN = 110
 
 
 class Outcome(NamedTuple):
-    """What an operator did, in one sentence; ``done`` False where there was nothing to do."""
+    """What an operator did, as one sentence; ``done`` is False if there was nothing to do."""
 
     sentence: str
     done: bool = True
 
 
 class Operation(LongWork):
-    """Mixed into operators, before `bpy.types.Operator`. They write `run`, which may raise `MotionbridgeError`.
+    """Mixin for operators, listed before `bpy.types.Operator`. Subclasses override `run`.
 
-    A refusal ends in CANCELLED and its sentence; so does having nothing to do, without an error.
+    `run` may raise `MotionbridgeError`, which is reported and returns CANCELLED. Having nothing to do returns CANCELLED
+    too, without an error.
     """
 
     if TYPE_CHECKING:
@@ -146,25 +156,25 @@ class Operation(LongWork):
         raise NotImplementedError
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The data-blocks that the operator stores something in. It is refused before its work if one is linked.
+        """Return the data-blocks in which the operator stores something; if one is linked, the operator is refused.
 
-        The active object and its data, unless an operator says differently; nothing where it cannot be undone, as
-        exports. What is shown or selected alone does not count.
+        By default the active object and its data; nothing for operators without UNDO, such as exports. Data-blocks that
+        are only shown or selected need not be returned.
         """
         active = context.view_layer.objects.active
         return (active, active.data) if active is not None and "UNDO" in self.bl_options else ()
 
     def execute(self, context: Context) -> set[str]:
-        """Called by Blender: by scripts, by a dialog, to repeat it."""
+        """Called by Blender: by scripts, dialogs, the file browser and redo."""
         if not self.pauses(context):
             return self.answer(context, self.run)
         report = Report()
         return self.go_on(context, lambda: self._done(context, self.run, report), partial(self._tell, report))
 
     def answer(self, context: Context, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
-        """Do some work and say what came of it. Work that gives nothing back has handed over to a dialog.
+        """Do ``work`` and report its result. Work that returns None has opened a dialog, which continues.
 
-        Work that raises anything leaves no data-blocks behind.
+        If ``work`` raises anything, the data-blocks that it created are removed.
         """
         report = Report()
         return self._tell(report, context, lambda: self._done(context, work, report))
@@ -182,7 +192,7 @@ class Operation(LongWork):
         except MotionbridgeError as refusal:
             tell = teller(said)
             _keep(context, refusal.sentence(tell), report)
-            # Blender breaks no line of its pop-up: a long path would push the remedy out of the window.
+            # Blender does not wrap its pop-up: a long path would push the remedy out of the window.
             self.report({"ERROR"}, names.printable(refusal.sentence(tell, with_folder=bpy.app.background)))
             return {"CANCELLED"}
         except pausing.Stopped:
@@ -198,10 +208,11 @@ class Operation(LongWork):
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
 
     def each_file(self, paths: Sequence[str], work: Callable[[str, Report], None], report: Report) -> int:
-        """Work on each file and count those that went well. One bad file does not stop the others.
+        """Call ``work`` for each file and return how many succeeded. A file that fails does not stop the others.
 
-        Of a bad file no data-block stays, and only its refusal is reported. Raises it if no file went well. A defect
-        of ours counts as a bad file too: its traceback goes to the console.
+        The data-blocks created for a failed file are removed, and its error is reported as a warning. An unexpected
+        exception (a bug of this extension) counts as a failed file too: its traceback is printed to the console. Raises
+        the first error if no file succeeded.
         """
         failures: list[tuple[Exception, str]] = []
         for path in paths:
@@ -227,15 +238,15 @@ class Operation(LongWork):
 
 
 def hand_over(operator: Any, other: Any, **options: Any) -> bool:
-    """Let another operator, such as ``CALL.import_scene.xray_omf``, go on with its dialog; whether it did.
+    """Call another operator, such as ``CALL.import_scene.xray_omf``, with its dialog; returns whether it started.
 
-    What it refuses is reported by this ``operator``: Blender raises the error reports of a nested operator, and would
-    show them with a Python traceback.
+    Its error is reported by ``operator``: Blender raises the error reports of a nested operator, and would show them
+    with a Python traceback.
     """
     try:
         other("INVOKE_DEFAULT", **options)
     except RuntimeError as refused:
-        if "Traceback (most recent call last)" in str(refused):  # a defect of ours and no refusal
+        if "Traceback (most recent call last)" in str(refused):  # a bug of this extension, not an error for the user
             raise
         operator.report({"ERROR"}, refusal_in(refused))
         return False
@@ -243,13 +254,13 @@ def hand_over(operator: Any, other: Any, **options: Any) -> bool:
 
 
 def _refuse_unprintable(path: str) -> None:
-    """Raise `ReadError` for a path that Blender cannot hold: what is imported is named after its file."""
+    """Raise `ReadError` for a path that Blender cannot hold as text: data-blocks are named after the file."""
     if names.printable(path) != path:
         raise ReadError("its name or folder is not UTF-8, which Blender needs", file=path, remedy="Rename it")
 
 
 def status_line(sentence: str, report: Report) -> str:
-    """The sentence, and the one warning there is or how many there are."""
+    """Return the text of the status bar: the sentence, and the only warning or the number of warnings."""
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
@@ -264,7 +275,7 @@ def _keep(context: Context, sentence: str, report: Report) -> None:
 
 
 class FileChoice(MixedIn):
-    """The files an operator was given: ``filepath`` alone, or ``files`` in ``directory``."""
+    """Mixin: the files passed to an operator, either ``filepath`` alone or ``files`` in ``directory``."""
 
     filepath: StringProperty(
         name="File Path", subtype="FILE_PATH", options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET", *compat.PATH_OPTIONS}
@@ -279,7 +290,7 @@ class FileChoice(MixedIn):
         return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
 
     def files_said(self) -> str:
-        """The title of a dialog about them: a name without its folder, or how many there are."""
+        """Return the title of a dialog for the files: the name of the only one, or their number."""
         paths = self.paths()
         return Path(paths[0]).name if len(paths) == 1 else shown("Import {} files").format(len(paths))
 
@@ -302,7 +313,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         )
 
     def draw(self, context: Context) -> None:
-        """The report's lines, broken where they are too long for the dialog."""
+        """Draw the lines of the report, wrapped to the width of the dialog."""
         lines = broken_lines(context.window_manager.motionbridge_report)
         column = self.layout.column(align=True)
         for line in lines[:LINES_SHOWN]:
@@ -311,7 +322,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
             column.label(text=said("Lines left, in the text: {}").format(len(lines) - LINES_SHOWN))
 
     def execute(self, context: Context) -> set[str]:
-        """Put it into a text."""
+        """Copy the report into a text data-block and show it in the open text editors."""
         text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
         text.clear()
         text.write(context.window_manager.motionbridge_report)
@@ -323,7 +334,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
 
 def broken_lines(text: str, letters: int = LETTERS_SHOWN) -> list[str]:
-    """Lines of at most so many letters; Blender's labels do not break theirs."""
+    """Wrap text to lines of at most ``letters`` characters; Blender's labels do not wrap."""
     lines = text.splitlines()
     return [part for line in lines for part in textwrap.wrap(line, letters, subsequent_indent="    ") or [""]]
 
@@ -332,23 +343,23 @@ MANAGER: Any = bpy.types.WindowManager
 
 
 def register() -> None:
-    """Register the operator and the place where the last report is kept."""
+    """Register the property that holds the last report."""
     MANAGER.motionbridge_report = StringProperty(name="Motionbridge Report", options={"HIDDEN"})
 
 
 def unregister() -> None:
-    """Take the place away."""
+    """Remove the property that holds the last report."""
     del MANAGER.motionbridge_report
 
 
 # Checks of what the game would refuse ---------------------------------------------------------------------------------
 
 _findings: dict[int, int] = {}
-"""Object (its number in this session) -> how many findings its last check had."""
+"""Object's ``session_uid`` -> number of findings of its last check."""
 
 
 class Check(Operation):
-    """Mixed into operators that look for problems; see `find` for what they look at.
+    """Mixin for operators that look for problems; `find` returns them.
 
     A finding has the object ``shown`` or None, its ``problem``, and the indices of its ``faces`` and ``vertices``.
     """
@@ -358,15 +369,15 @@ class Check(Operation):
     number: IntProperty(name="Finding", description="Index of the finding to select", default=0, min=0)
 
     def find(self, context: Context, report: Report) -> tuple[Any, Sequence[Any]]:
-        """The object that remembers the file, if any, and the findings. Overridden by every check."""
+        """Return the object that stores the imported file, if any, and the findings. Overridden by every check."""
         raise NotImplementedError
 
     def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
-        """Those of which something can be selected."""
+        """Return the findings that have faces or vertices to select."""
         return [one for one in found if len(one.faces) or len(one.vertices)]
 
     def select(self, context: Context, chosen: Any) -> None:
-        """The faces or vertices of one finding, in edit mode."""
+        """Select the faces or vertices of one finding in edit mode."""
         meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
         context.view_layer.objects.active = chosen.shown
         chosen.shown.select_set(True)
@@ -374,11 +385,11 @@ class Check(Operation):
         scope.set_mode("EDIT")
 
     def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: elements are selected."""
+        """Nothing: the operator only selects elements."""
         return ()
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Report everything, select the elements of one finding."""
+        """Report all findings and select the elements of one."""
         with scope.leaving_edit_mode(context):
             holder, found = self.find(context, report)
         if holder is not None:
@@ -392,7 +403,7 @@ class Check(Operation):
             return Outcome(said("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
-        if len(report.warnings) == 1:  # which the status line adds
+        if len(report.warnings) == 1:  # the status line adds the warning
             return Outcome(said("Selected finding {} of {}").format(number + 1, len(selectable)))
         found_there = teller(said)(selectable[number].problem.sentence)
         words = (number + 1, len(selectable), found_there)
@@ -400,7 +411,7 @@ class Check(Operation):
 
 
 def draw_last_check(layout: bpy.types.UILayout, holder: Object) -> None:
-    """The result of the last check, if there was one."""
+    """Draw the result of the last check, if there was one."""
     count = _findings.get(holder.session_uid)
     if count is None:
         return

@@ -1,4 +1,4 @@
-"""Preferences: where the game lies on this disk, and what saving does by default."""
+"""Preferences of the extension: folders of the games, and whether to keep backups."""
 
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,7 @@ from .bases import PACKAGE, options_from
 
 
 class MotionbridgePreferences(bpy.types.AddonPreferences):
-    """What the user sets once."""
+    """Preferences of the extension."""
 
     bl_idname = PACKAGE
 
@@ -65,12 +65,12 @@ class MotionbridgePreferences(bpy.types.AddonPreferences):
 
 
 def preferences(context: Context) -> Any:
-    """What the user set."""
+    """Return the extension's preferences."""
     return context.preferences.addons[PACKAGE].preferences
 
 
 def folders(context: Context) -> tuple[Path | None, Path | None]:
-    """The game folder and the textures folder, None where they are not set."""
+    """Return the game folder and the textures folder; None for each that is not set."""
     chosen = preferences(context)
     found = [bpy.path.abspath(text) if text else "" for text in (chosen.game_folder, chosen.textures_folder)]
     game, textures = (Path(text) if text else None for text in found)
@@ -78,25 +78,28 @@ def folders(context: Context) -> tuple[Path | None, Path | None]:
 
 
 def game_materials(context: Context) -> Path | None:
-    """The file of game materials, None where it is not set."""
+    """Return the path of gamemtl.xr, None if it is not set."""
     chosen = preferences(context).game_materials
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
 def descent3_folders(context: Context) -> list[Path]:
-    """The folder of Descent 3, none where it is not set."""
+    """Return the Descent 3 folder as a list, empty if it is not set."""
     chosen = preferences(context).descent3_folder
     return [Path(bpy.path.abspath(chosen))] if chosen else []
 
 
 def arma_folder(context: Context) -> Path | None:
-    """What the work drive of the Arma tools holds, None where it is not set."""
+    """Return the work drive of the Arma tools, None if it is not set."""
     chosen = preferences(context).arma_folder
     return Path(bpy.path.abspath(chosen)) if chosen else None
 
 
 def model_options(context: Context, operator: Any = None, **options: Any) -> ModelImportOptions:
-    """Options of a model's import, those that an ``operator`` has as they are set there, with the user's folders."""
+    """Return options for importing a model, with the folders of the preferences.
+
+    ``operator``: the operator whose properties set the other options, if any.
+    """
     game, textures = folders(context)
     options |= {"textures_folder": textures, "game_folder": game}
     return ModelImportOptions(**options) if operator is None else options_from(operator, ModelImportOptions, **options)

@@ -1,4 +1,4 @@
-"""`blender --command motionbridge scene …` and `hud …`: files and first-person scenes without a window, for scripts."""
+"""`blender --command motionbridge scene …` and `hud …`: convert files and make first-person scenes without a window."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .bases import CALL, refusal_in
 NAME = "scene"
 HUD = "hud"
 _NOT_RUN = re.compile(r"^Operator bpy\.ops\.[a-z0-9_.]+\.poll\(\) ")
-"""What Blender puts before the sentences of operators that cannot run."""
+"""Text that Blender puts before the message of an operator whose `poll` returned False."""
 GAMES = ("xray_", "arma_", "descent3_")
 _KINDS = tuple(kind for kinds in games.KINDS for kind in kinds)
-# Of kinds that have a suffix in common the first counts: its importer knows the others by their content.
+# If kinds share a suffix, the first one is used: its importer recognises the others by their content.
 IMPORTERS = {suffix: kind.operator for kind in reversed(_KINDS) for suffix in kind.suffixes}
 EXPORTERS = {suffix: kind.operator for kind in reversed(_KINDS) for suffix in kind.exported_suffixes}
 MOTIONS_CHOSEN_ON_IMPORT = (*kinds.MOTIONS.suffixes, *kinds.EDITOR_MOTIONS.suffixes)
@@ -34,19 +34,19 @@ MOTIONS_CHOSEN_ON_EXPORT = kinds.MOTIONS.suffixes
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Carry out the steps in order; 0, or 2 and one sentence where a step was refused."""
+    """Run the steps in order. Returns 0, or 2 after printing one sentence if a step failed."""
     chosen = _parser().parse_args(arguments)
     return carried_out(lambda: _run(chosen))
 
 
 def carried_out(steps: Callable[[], None]) -> int:
-    """The status of a command: 0, or 2 after printing why an operator, or we, refused something."""
+    """Run a command and return its exit status: 0, or 2 after printing the error of an operator or of this module."""
     try:
         steps()
     except MotionbridgeError as refusal:
         print(f"motionbridge: {refusal}", file=sys.stderr)
         return 2
-    except RuntimeError as refusal:  # operators end so when a script called them
+    except RuntimeError as refusal:  # how Blender raises an operator's error in scripts
         print(f"motionbridge: {_NOT_RUN.sub('', refusal_in(refusal)).strip()}", file=sys.stderr)
         return 2
     return 0
@@ -126,7 +126,7 @@ def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., An
 
 
 def _named(name: str) -> Callable[..., Any]:
-    """One of our operators by the name it has below `bpy.ops`."""
+    """Return an operator of this extension by its name in `bpy.ops`. Raises `RuntimeError` for all others."""
     room, _, function = name.partition(".")
     if room != "motionbridge" and not function.startswith(GAMES):
         games = ", ".join(f"….{game}…" for game in GAMES)
@@ -140,7 +140,7 @@ def _named(name: str) -> Callable[..., Any]:
 
 
 def _option(text: str) -> tuple[str, Any]:
-    """``name=value``; a value that is no Python literal is a text."""
+    """Parse ``name=value``; a value that is not a Python literal is a string."""
     name, _, value = text.partition("=")
     try:
         return name, ast.literal_eval(value)
@@ -149,12 +149,12 @@ def _option(text: str) -> tuple[str, Any]:
 
 
 def absolute(path: Path) -> str:
-    """A path as operators take it."""
+    """Return an absolute path as operators take it."""
     return str(path.absolute())
 
 
 def said_last() -> None:
-    """Print what the operator had to say: its sentence and everything it noticed."""
+    """Print the report of the last operator: its sentence and its findings."""
     manager: Any = bpy.context.window_manager
     print(manager.motionbridge_report, flush=True)
 
@@ -163,7 +163,7 @@ SEPARATOR = ";"
 
 
 def hud_main(arguments: Sequence[str]) -> int:
-    """Make the scene and save it; 0, or 2 and one sentence where something was refused."""
+    """Make the first-person scene and save it. Returns 0, or 2 after printing one sentence if a step failed."""
     chosen = _hud_parser().parse_args(arguments)
     return carried_out(lambda: _list_sections(chosen) if chosen.list else _make_hud_scene(chosen))
 

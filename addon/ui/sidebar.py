@@ -1,6 +1,6 @@
-"""The Motionbridge tab: where its panels are, what of which game is active, and how to begin where nothing is.
+"""The Motionbridge tab of the sidebar: base class of its panels, the game of the active object, the Import panel.
 
-A panel shows while something is active that it is about; the panels of the other games are hidden.
+A panel is shown while the active object belongs to what it is about.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -22,7 +22,7 @@ from .target import active_action, active_model, active_rig, checked_editor_mode
 
 
 class MotionbridgePanel:
-    """Where the panels are; panels beside the action editor too are mixed in twice."""
+    """Base of panels in the Motionbridge tab; `in_both_editors` makes the panels that the action editor shows too."""
 
     bl_region_type = "UI"
     bl_category = "Motionbridge"
@@ -33,7 +33,10 @@ class MotionbridgePanel:
 
 
 def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> list[Any]:
-    """The panel ``kind``, beside the viewport and beside the action editor; ``values`` of both."""
+    """Return two panel classes made from ``kind``, for the viewport and the action editor.
+
+    ``values``: further attributes of both.
+    """
     made = []
     for editor, letter in (("VIEW_3D", "v"), ("DOPESHEET_EDITOR", "d")):
         identifier = f"MOTIONBRIDGE_PT_{name}_{letter}"
@@ -45,7 +48,7 @@ def in_both_editors(name: str, kind: type[MotionbridgePanel], **values: Any) -> 
 
 
 def is_of_xray(context: Context) -> bool:
-    """Whether the active armature came from a model of X-Ray or has motions of it."""
+    """Whether the active armature was imported from an X-Ray model or has X-Ray motions."""
     rig, action = active_rig(context), active_action(context)
     return rig is not None and bool(
         remembered(rig) is not None
@@ -56,14 +59,14 @@ def is_of_xray(context: Context) -> bool:
 
 
 def is_of_arma(context: Context) -> bool:
-    """Whether the active armature knows a skeleton of Arma or plays an animation of it."""
+    """Whether the active armature has a skeleton of Arma or plays an animation of Arma."""
     rig, action = active_rig(context), active_action(context)
     known = rig is not None and bool(len(rig.data.motionbridge_skeleton.bones))
     return known or (action is not None and action.motionbridge_animation.is_animation)
 
 
 def is_of_a_game(context: Context) -> bool:
-    """Whether any other panel has something to say of what is active."""
+    """Whether any other panel is shown for the active object."""
     active = moved_by(context.active_object)
     return active is not None and bool(
         is_of_xray(context)
@@ -86,12 +89,11 @@ def _is_remembered(shown: Object) -> bool:
 
 
 class ImportPanel(MotionbridgePanel):
-    """What can be imported, game by game, and what the active mesh could be made."""
+    """Menus of all imports, and what the active mesh can become."""
 
     bl_label = "Import"
 
     def draw(self, context: Context) -> None:
-        """A menu for each game, the mesh, the last report."""
         layout = self.layout
         if checked_editor_model_of(context) is not None:
             paragraph(layout, shown("Editor model: see Properties > Object"), SIDEBAR, "INFO")
@@ -119,18 +121,17 @@ class ImportPanel(MotionbridgePanel):
 
 
 class MOTIONBRIDGE_PT_begin(ImportPanel, BlenderPanel):
-    """How to begin, where nothing of a game is active."""
+    """The Import panel while the active object belongs to no game."""
 
     bl_order = -2
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """No other panel is about what is active."""
         return not is_of_a_game(context)
 
 
 class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
-    """How to go on, closed below the panels of what is active."""
+    """The Import panel while the active object belongs to a game: closed, below the other panels."""
 
     bl_options = {"DEFAULT_CLOSED"}
     bl_order = 20
@@ -141,18 +142,17 @@ class MOTIONBRIDGE_PT_import(ImportPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_control_rig(MotionbridgePanel, BlenderPanel):
-    """What its control rig does, above all else while an armature has one."""
+    """The control rig of the active armature, above all other panels."""
 
     bl_label = "Control Rig"
     bl_order = -3
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature with a control rig is active, or its control rig."""
+        """The active object is an armature with a control rig, or a control rig."""
         return controls_of(active_rig(context)) is not None
 
     def draw(self, context: Context) -> None:
-        """Switches and buttons."""
         draw_control_rig(self.layout, context)
 
 

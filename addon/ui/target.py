@@ -1,4 +1,4 @@
-"""What of the scene is meant: the active armature, however the user points at it; and the scene's rate and length."""
+"""Which armature, action, model or collection an operator works on; the scene's frame rate and frame range."""
 
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -16,9 +16,10 @@ from .operation import Operation, Outcome
 
 
 def active_rig(context: Context) -> Any:
-    """The active armature object, that of the active mesh, or that which the active control rig moves; else None.
+    """Return the armature of the active object, or None: the active armature, the one that deforms or is the parent of
+    the active object, or the one that the active control rig moves.
 
-    Hidden ones count.
+    Hidden armatures count.
     """
     active = context.view_layer.objects.active
     if active is None or active.type == "ARMATURE":
@@ -28,7 +29,7 @@ def active_rig(context: Context) -> Any:
 
 
 def active_action(context: Context) -> Any:
-    """The action that the active armature plays, or None."""
+    """Return the action that the active armature plays, or None."""
     rig = active_rig(context)
     data = rig.animation_data if rig is not None else None
     return data.action if data is not None else None
@@ -39,7 +40,7 @@ def _is_rig(shown: Object | None) -> bool:
 
 
 def lacks_rig(operator: Any, context: Context) -> bool:
-    """For polls: whether no armature is active, which then is the operator's reason."""
+    """For `poll`: return whether no armature is active, and set this as the operator's reason."""
     if active_rig(context) is not None:
         return False
     operator.poll_message_set("No armature is active: select one")
@@ -47,21 +48,21 @@ def lacks_rig(operator: Any, context: Context) -> bool:
 
 
 def rigs_of(context: Context) -> list[Object]:
-    """All armature objects of the scene but control rigs."""
+    """Return all armature objects of the scene except control rigs."""
     return [shown for shown in context.scene.objects if shown.type == "ARMATURE" and not is_control_rig(shown)]
 
 
 def likely_rig(context: Context) -> Any:
-    """The active armature, else the only one of the scene; None where it is not clear."""
+    """Return the active armature, else the scene's only armature, else None."""
     rig = active_rig(context)
     rigs = rigs_of(context)
     return rigs[0] if rig is None and len(rigs) == 1 else rig
 
 
 def rig_to_export(context: Context, collection: str) -> Object:
-    """The armature a motion export means: the only one of ``collection``, else the active, else the scene's only one.
+    """Return the armature to export: the only one of ``collection``, else the active one, else the scene's only one.
 
-    Raises `WriteError`.
+    Raises `WriteError` if there is none, or several in the collection.
     """
     if collection:
         rigs = [shown for shown in objects_of(collection) if shown.type == "ARMATURE"]
@@ -78,7 +79,7 @@ def rig_to_export(context: Context, collection: str) -> Object:
 
 
 def action_to_export(rig: Object) -> Any:
-    """The action that an armature plays. Raises `WriteError`."""
+    """Return the action that an armature plays. Raises `WriteError` if it plays none."""
     data = rig.animation_data
     if data is None or data.action is None:
         raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
@@ -86,14 +87,14 @@ def action_to_export(rig: Object) -> Any:
 
 
 def some_action(rig: Object, found: list[Action]) -> list[Action]:
-    """The actions that were found for an armature, at least one. Raises `WriteError`."""
+    """Return ``found``, the actions of an armature. Raises `WriteError` if there are none."""
     if not found:
         raise WriteError(f"no action moves the bones of {rig.name!r}", remedy="Import motions, or key some poses")
     return found
 
 
 def editor_model_of(context: Context) -> Any:
-    """What remembers the editor's model that the active object is part of, or None."""
+    """Return the object that stores the imported editor model (.object) of the active object, or None."""
     shown = context.view_layer.objects.active
     while shown is not None and not shown.motionbridge_editor_model.is_model:
         shown = shown.parent
@@ -101,7 +102,10 @@ def editor_model_of(context: Context) -> Any:
 
 
 def checked_editor_model_of(context: Context) -> Any:
-    """`editor_model_of`, or the new model that the active object is part of: below it or deformed by it; or None."""
+    """Return the object that stores the editor model of the active object, imported or new, or None.
+
+    The active object may be its descendant or be deformed by it.
+    """
     found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
     while found is not None:
         model = found.motionbridge_editor_model
@@ -112,7 +116,7 @@ def checked_editor_model_of(context: Context) -> Any:
 
 
 def active_model(context: Context) -> Any:
-    """What remembers the model that the active object is part of, or None."""
+    """Return the object that stores the imported model (.ogf) of the active object, or None."""
     shown = context.view_layer.objects.active
     while shown is not None and not shown.motionbridge_model.is_model:
         shown = shown.parent
@@ -120,12 +124,15 @@ def active_model(context: Context) -> Any:
 
 
 def has_mesh(context: Context) -> bool:
-    """For polls: whether there is a mesh in the scene, apart from the shapes of bones that an append brought."""
+    """For `poll`: whether the scene has a mesh, apart from custom shapes of bones, which an append can bring along."""
     return any(shown.type == "MESH" and not armature.is_shape(shown) for shown in context.scene.objects)
 
 
 def objects_of(collection: str) -> list[Object]:
-    """All objects of a collection and those below it, without shapes of bones and control rigs. Raises `WriteError`."""
+    """Return all objects of a collection and its children, without custom shapes of bones and control rigs.
+
+    Raises `WriteError` if there is no such collection.
+    """
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
@@ -133,7 +140,7 @@ def objects_of(collection: str) -> list[Object]:
 
 
 def plays_action(operator: Any, context: Context) -> bool:
-    """For polls: whether the active armature plays an action; where it does not, that is the operator's reason."""
+    """For `poll`: return whether the active armature plays an action; if not, set this as the operator's reason."""
     if lacks_rig(operator, context):
         return False
     operator.poll_message_set("The active armature has no action: choose one in the list")
@@ -141,7 +148,7 @@ def plays_action(operator: Any, context: Context) -> bool:
 
 
 class OnAction(Operation):
-    """Mixed into operators on one action: the named one, else the active one."""
+    """Mixin for operators on one action: the one named by a property, else the active one."""
 
     action: StringProperty(
         name="Action",
@@ -151,14 +158,13 @@ class OnAction(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature plays an action."""
         return plays_action(cls, context)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         return (self.chosen(context)[1],)
 
     def chosen(self, context: Context) -> tuple[Any, Any]:
-        """The armature and the action. Raises `WriteError`."""
+        """Return the armature and the action. Raises `WriteError` if there is none."""
         rig = rig_to_export(context, "")
         action = bpy.data.actions.get(self.action) if self.action else active_action(context)
         if action is None:
@@ -173,7 +179,7 @@ class OnAction(Operation):
 
 
 def match_scene(context: Context, rate: float, frames: Any) -> None:
-    """Let the scene have the rate and the length of what has these first and last ``frames``."""
+    """Set the scene's frame rate, and its frame range to the first and last of ``frames``."""
     scene = context.scene
     scene.render.fps = max(round(rate), 1)
     scene.render.fps_base = scene.render.fps / rate
@@ -181,14 +187,14 @@ def match_scene(context: Context, rate: float, frames: Any) -> None:
 
 
 def come_into(context: Context, frames: tuple[int, int]) -> None:
-    """Go to the first of these ``frames`` where the scene is at none of them: there what was clicked shows nothing."""
+    """Go to the first of ``frames`` (first, last) if the current frame is outside, where nothing is animated."""
     scene = context.scene
     if not frames[0] <= scene.frame_current <= frames[1]:
         scene.frame_set(frames[0])
 
 
 def frames_said(context: Context) -> Outcome:
-    """From where to where the scene goes now."""
+    """Report the scene's new frame range."""
     scene = context.scene
     return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
 
@@ -196,7 +202,10 @@ def frames_said(context: Context) -> Outcome:
 def note_other_rates(
     context: Context, actions: list[Action], rate_of: Callable[[Any], float], report: Report, *, paths: bool = False
 ) -> None:
-    """Say of which actions, motions or ``paths``, the game has another rate than the scene."""
+    """Add a note to the report for each action whose frame rate in the game differs from the scene's.
+
+    ``paths``: the actions are motion paths, not motions.
+    """
     rate = scope.frames_per_second(context.scene)
     for action in actions:
         own = rate_of(action)

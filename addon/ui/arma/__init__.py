@@ -1,4 +1,4 @@
-"""What belongs to Operation Flashpoint and Arma: operators, file handlers and panels of models and animations."""
+"""Interface for Operation Flashpoint and Arma: operators and panels of models and animations."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Files of Arma: animations (.rtm), import and export with the options that both have; models (.p3d), import, panel."""
+"""Files of Arma: import and export of animations (.rtm), import of models (.p3d), and the panel of a model."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -56,7 +56,7 @@ NAMINGS = (
 
 
 class BoneNamesChoice:
-    """Mixed into operators that read or write files for an armature."""
+    """Mixin for operators that read or write files for an armature: how bone names of both are matched."""
 
     bone_names: EnumProperty(
         name="Bone Names",
@@ -72,13 +72,13 @@ class BoneNamesChoice:
     )
 
     def draw_bone_names(self, layout: bpy.types.UILayout) -> None:
-        """The choice, and the file where one is asked for."""
+        """Draw the option, and the path of the table if one is needed."""
         layout.prop(self, "bone_names")
         if self.bone_names == "TABLE":
             layout.prop(self, "bone_table")
 
     def table(self) -> "skeletons.BoneTable":
-        """What is chosen. Raises `ReadError`."""
+        """Return the table of bone names. Raises `ReadError`."""
         if self.bone_names == "AS_THEY_ARE":
             return skeletons.BoneTable()
         if self.bone_names == "TABLE":
@@ -96,10 +96,10 @@ SKELETON_FILES = ("config", "pivots_model")
 
 
 class SkeletonFilesChoice(MixedIn):
-    """Mixed into operators with `config` and maybe `pivots_model`, before those that open a dialog."""
+    """Mixin for operators with `config` and optionally `pivots_model`, listed before the class that opens a dialog."""
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
-        """Suggest the scene's files, then open the dialog."""
+        """Set the files stored in the scene, then open the dialog."""
         chosen = context.scene.motionbridge_skeleton_files
         for name in SKELETON_FILES:
             if getattr(self, name, None) is not None and getattr(chosen, name):
@@ -108,7 +108,7 @@ class SkeletonFilesChoice(MixedIn):
 
 
 class SkeletonFilesPanel(MotionbridgePanel):
-    """The files, in a panel below one of Arma's."""
+    """Skeleton files of the scene, in a panel below one of Arma's."""
 
     bl_label = "Arma Skeleton Files"
     bl_options = {"DEFAULT_CLOSED"}
@@ -166,7 +166,7 @@ class IMPORT_SCENE_OT_arma_rtm(
     )
 
     def draw(self, context: Context) -> None:
-        """The options, those that nothing is asked of left out."""
+        """Draw the options that apply to the other settings."""
         layout = fields(self.layout)
         layout.prop(self, "target")
         if self.target != "NEW" and active_rig(context) is not None:
@@ -194,7 +194,7 @@ class IMPORT_SCENE_OT_arma_rtm(
         return options_from(self, AnimationImportOptions, table=self.table(), seconds=seconds, assign=assign)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file; the first plays at once on each armature."""
+        """Import every file and play the first animation of each armature."""
         chosen = self.chosen_files("Choose at least one animation (.rtm)")
         rig = active_rig(context) if self.target != "NEW" else None
         if rig is None and self.target == "ACTIVE":
@@ -217,7 +217,10 @@ class IMPORT_SCENE_OT_arma_rtm(
     def _import(
         self, context: Context, file: str, rigs: list[Object], moving: set[Object], report: Report
     ) -> "ImportedAnimation":
-        """Onto the first of ``rigs`` that has its bones, else onto a new armature."""
+        """Import onto the first of ``rigs`` that has the animation's bones, else onto a new armature.
+
+        ``moving``: armatures that already play an imported animation.
+        """
         if self.target == "ACTIVE":
             options = self._options(assign=rigs[0] not in moving)
             return animation_import.import_animation(context, rigs[0], file, options=options, report=report)
@@ -245,7 +248,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     filter_glob: StringProperty(default=kinds.ANIMATIONS.exported_glob, options={"HIDDEN"})
 
     def suggest(self, context: Context) -> None:
-        """The file the animation came from."""
+        """Suggest the imported file."""
         rig = active_rig(context)
         action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
         if action is not None:
@@ -254,7 +257,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             self.first, self.last = (round(frame) for frame in action.frame_range)
 
     def draw(self, context: Context) -> None:
-        """The options, those that nothing is asked of left out."""
+        """Draw the options that apply to the other settings."""
         layout = fields(self.layout)
         self.draw_hidden_keys(layout, active_rig(context))
         layout.prop(self, "kind")
@@ -325,7 +328,7 @@ class IMPORT_SCENE_OT_arma_p3d(
     )
 
     def draw(self, context: Context) -> None:
-        """The options, those that nothing is asked of left out."""
+        """Draw the options that apply to the other settings."""
         layout = fields(self.layout)
         layout.column().prop(self, "levels")
         layout.prop(self, "rig")
@@ -372,18 +375,17 @@ class IMPORT_SCENE_OT_arma_p3d(
 
 
 class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
-    """What the active object is to a model of Arma."""
+    """The active object as part of an Arma model."""
 
     bl_label = "Arma Model"
     bl_order = -1
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Something of a model is active."""
         return is_of_model(context.active_object)
 
     def draw(self, context: Context) -> None:
-        """The point, the level, its properties."""
+        """Draw the name of the point or proxy, the LOD, its named properties."""
         layout = self.layout
         active = context.active_object
         mark = active.motionbridge_arma_mark

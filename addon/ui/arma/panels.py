@@ -1,4 +1,4 @@
-"""Animations of Arma in the sidebar: the list of an armature's, and the one that plays."""
+"""Arma animations in the sidebar: the list of an armature's animations, and the one that plays."""
 
 import math
 from collections.abc import Iterable
@@ -38,7 +38,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[Any]:
-        """Nothing: the badge may be lost."""
+        """Nothing: the status need not be saved."""
         return ()
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -63,7 +63,7 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, Blend
     )
 
     def path(self, context: Context) -> str:
-        """The file the animation came from."""
+        """Return the path of the imported file."""
         return str(self.chosen(context)[1].motionbridge_animation.path)
 
     def planned(self, context: Context, report: Report) -> "AnimationPlan":
@@ -73,12 +73,12 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, Blend
         )
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """Whether to overwrite what others changed, and hidden keys."""
+        """Return whether to overwrite a file that has changed on disk, and hidden keys."""
         rig, action = self.chosen(context)
         return {"overwrite": animation_edit.is_changed_on_disk(action), "hidden_keys": hides_keys(rig)}
 
     def settle(self, context: Context, plan: Any) -> None:
-        """Start from what was written."""
+        """Store that the animation is that of the written file."""
         rig, action = self.chosen(context)
         animation_edit.settle(plan, rig, action)
         self.restore_hidden_keys(rig, [action])
@@ -92,7 +92,7 @@ class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Add it and make it the active one."""
+        """Add the event and make it active."""
         _, action = self.chosen(context)
         phase = timing.phase_at(action, context.scene.frame_current_final)
         made = timing.add(action, core_model.Event(timing.as_stored(phase), "StepSound", ""))
@@ -124,7 +124,7 @@ EVENT_COLUMNS = ("label", "value", "phase")
 
 
 def _event_columns(layout: bpy.types.UILayout) -> tuple[Any, Any, Any]:
-    """Where names, values and phases are; names are the longest."""
+    """Return the layouts for name, value and phase; the one for names is the widest."""
     name = layout.split(factor=0.45, align=True)
     rest = name.split(factor=0.45, align=True)
     return name, rest, rest
@@ -155,11 +155,9 @@ class AnimationPanel(MotionbridgePanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature is of the game."""
         return is_of_arma(context)
 
     def draw(self, context: Context) -> None:
-        """The animation, or how to get one."""
         layout = self.layout
         action, rig = active_action(context), active_rig(context)
         if rig is not None and (action is not None or len(rig.motionbridge_animations)):
@@ -181,13 +179,13 @@ class AnimationPanel(MotionbridgePanel):
 
 
 class NewAnimationPanel(AnimationPanel):
-    """The same for an action that was made in Blender, on an armature that is of no game: closed."""
+    """The same panel, closed, for an action that was made in Blender on an armature of no game."""
 
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """It could become an animation of the game."""
+        """The active action can be exported as an animation of Arma."""
         return active_action(context) is not None and not is_of_a_game(context)
 
 
@@ -204,7 +202,7 @@ def _draw_animation(layout: bpy.types.UILayout, action: Action) -> None:
         heading = layout.row()
         for column, name in zip(_event_columns(heading), EVENT_COLUMNS, strict=True):
             column.label(text=properties.events[0].bl_rna.properties[name].name)
-        heading.label(icon="BLANK1")  # above the buttons
+        heading.label(icon="BLANK1")  # space above the buttons
     row = layout.row()
     row.template_list(
         "MOTIONBRIDGE_UL_arma_events", "", properties, "events", properties, "active_event", rows=2, maxrows=5
@@ -239,17 +237,17 @@ def _draw_file(layout: Any, properties: Any) -> None:
 
 
 class MOTIONBRIDGE_PT_arma_files(SkeletonFilesPanel, BlenderPanel):
-    """The skeleton's files where an import begins."""
+    """Skeleton files below the Import panel, while the active object belongs to no game."""
 
     bl_parent_id = "MOTIONBRIDGE_PT_begin"
 
 
 _indices: dict[int, int] = {}
-"""Armature -> the index found last. Only a hint: it is looked at before it counts."""
+"""Armature's ``session_uid`` -> last index found. Only a hint, which `_playing` verifies."""
 
 
 def _playing(rig: Object) -> int:
-    """The index of the action that plays, -1 if it is not listed. Blender asks for it many times at each redraw."""
+    """Return the index of the playing action, -1 if it is not in the list. Blender asks many times per redraw."""
     data = rig.animation_data
     action = data.action if data is not None else None
     if action is None:
@@ -267,9 +265,9 @@ def _play(rig: Object, number: int) -> None:
     action = rows[number].action if 0 <= number < len(rows) else None
     if action is None:
         return
-    # The action that stops playing stays available.
+    # List the action that played until now, so that it stays available.
     animation_import.adopt(rig)
-    renamed_bones.follow_renames(Report())  # controls take over the keys of bones by their names
+    renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     actions.play(context, rig, action)
     come_into(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
@@ -288,7 +286,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        if item.action is None:  # it was deleted after the list was filtered
+        if item.action is None:  # deleted after the list was filtered
             return
         animation = item.action.motionbridge_animation
         row = layout.row(align=True)
@@ -296,7 +294,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
         row.label(icon=STATUS_ICONS[animation.status if animation.is_animation else "NEW"])
 
     def filter_items(self, _context: Context, data: Object, _property: str) -> tuple[list[int], list[int]]:
-        """Those whose names the filter fits, in the order of the list or of their names."""
+        """Return the animations whose names match the filter, in the order of the list or sorted by name."""
         listed, shown = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
         if not self.filter_name and not self.use_filter_sort_alpha:
             return [shown if action is not None else 0 for action in listed], []
@@ -326,7 +324,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         return (active_rig(context),)
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """List them, and take out the rows of deleted ones."""
+        """Add the animations, and remove rows of deleted actions."""
         rig = active_rig(context)
         animation_import.remove_deleted(rig)
         added = animation_import.adopt_all(rig)
@@ -354,7 +352,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
 
 
 def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
-    """The list with its buttons."""
+    """Draw the list with its buttons."""
     row = layout.row()
     row.template_list(
         "MOTIONBRIDGE_UL_arma_animations",
@@ -375,7 +373,7 @@ OBJECT: Any = bpy.types.Object
 
 
 def register() -> None:
-    """Add the index of the playing animation, which the list shows and sets."""
+    """Add the property with the index of the playing animation."""
     OBJECT.motionbridge_playing_animation = IntProperty(
         name="Playing Animation",
         description="Click an animation to play it on the armature",
@@ -386,7 +384,7 @@ def register() -> None:
 
 
 def unregister() -> None:
-    """Take it away."""
+    """Remove the property."""
     del OBJECT.motionbridge_playing_animation
     _indices.clear()
 

@@ -1,4 +1,4 @@
-"""What belongs to Descent 3: operators, file handlers and panels of models and textures."""
+"""Interface for Descent 3: operators and panels of models and textures."""
 
 from typing import Any
 

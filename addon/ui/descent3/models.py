@@ -50,7 +50,8 @@ KEY_ITEMS = (
     ("FEW", "As in the File", "Keys of the file, and more where needed to stay within 0.05° of the game"),
 )
 FRAMES_PER_SECOND = 30
-"""What the game's models were animated at; files hold no rate, the game's tables say how long a motion lasts."""
+"""Rate at which the game's models were animated. Files store no rate: tables of the game set the duration of a motion.
+"""
 OPTIONS = (
     "shown_as",
     "readable_bones",
@@ -66,7 +67,7 @@ OPTIONS = (
 
 
 class ListedModel(bpy.types.PropertyGroup):
-    """A model of an archive that could be imported; ``name`` is its own."""
+    """A model in an archive that can be imported; ``name`` is the model's name."""
 
     file: StringProperty()
     bytes: IntProperty(options={"HIDDEN"})
@@ -74,7 +75,7 @@ class ListedModel(bpy.types.PropertyGroup):
 
 
 class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
-    """Models of the chosen archives, with a tick each."""
+    """Models in the chosen archives, with a check box each."""
 
     def size(self, item: Any) -> str:
         return shown("{} kB").format(max(item.bytes // 1024, 1))
@@ -122,14 +123,14 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
     )
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """The file browser; for dropped files a dialog with the options, and of archives the list of their models."""
+        """Open the file browser; for dropped files a dialog with the options, for archives the list of their models."""
         self.called_by_person(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
             return self.answer(context, self._list)
         return self.invoke_popup(context)
 
     def execute(self, context: Context) -> Any:
-        """Import; archives chosen in the file browser are listed first."""
+        """Import the models; archives chosen in the file browser are listed first."""
         listed_first = self.invoked and not bpy.app.background
         if listed_first and self._archives() and not self.models and not len(self.listed):
             names = [{"name": entry.name} for entry in self.files if entry.name]
@@ -143,7 +144,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         return answer
 
     def _open_again(self, context: Context) -> None:
-        """The list with its ticks and options as they are, as soon as this dialog is gone: a refusal closes it."""
+        """Open the list again, with its check boxes and options, as soon as this dialog is gone: an error closes it."""
         rows = [{name: getattr(row, name) for name in ("name", "file", "bytes", "ticked")} for row in self.listed]
         chosen: dict[str, Any] = {name: getattr(self, name) for name in (*OPTIONS, "name_filter", "regular")}
         chosen |= {"filepath": self.filepath, "directory": self.directory, "active_listed": self.active_listed}
@@ -151,7 +152,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         place = {"window": context.window, "area": context.area, "region": context.region}
 
         def open_list() -> None:
-            now: Any = bpy.context  # the stubs of 5.2 know no override as a context manager
+            now: Any = bpy.context  # the stubs of 5.2 lack temp_override as a context manager
             with now.temp_override(**place):
                 CALL.import_scene.descent3_oof("INVOKE_DEFAULT", listed=rows, files=names, **chosen)
 
@@ -162,7 +163,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
 
     def _list(self, context: Context, report: Report) -> None:
         paths = self._archives()
-        if not len(self.listed):  # else it is opened again
+        if not len(self.listed):  # otherwise `_open_again` has filled it
             self._fill_list(paths, report)
         context.window_manager.invoke_props_dialog(
             self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
@@ -220,13 +221,16 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             return
         scene = context.scene
         scene.render.fps, scene.render.fps_base = FRAMES_PER_SECOND, 1.0
-        # Blender's scenes begin at 0 at the earliest.
+        # The first possible start frame of a Blender scene is 0.
         scene.frame_start, scene.frame_end = max(moving.ticks[0], 0), max(moving.ticks[1], 1)
         for one in made:
             property_values.show(context, one.holder)
 
     def _sources(self, paths: list[str], report: Report) -> "dict[str, model.Source]":
-        """Label -> model, of archives those that are ticked or named."""
+        """Return label -> source of each model to import; from archives the selected or named ones.
+
+        Raises `ReadError`.
+        """
         found: dict[str, model.Source] = {}
         wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
 
@@ -257,7 +261,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
     def _rows_meant(self) -> list[ListedModel]:
-        """The ticked rows of the list; where none is ticked the highlighted one, if the filter shows it."""
+        """Return the selected rows of the list; if there are none, the active row, if the filter shows it."""
         ticked = [row for row in self.listed if row.ticked]
         if ticked:
             return ticked
@@ -278,7 +282,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
 
 
 def is_archive(path: str) -> bool:
-    """Whether a file is called as archives are."""
+    """Whether a file has the suffix of an archive."""
     return Path(path).suffix.lower() in textures.ARCHIVES
 
 
@@ -316,7 +320,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         _unseen = None
 
     def suggest(self, context: Context) -> None:
-        """The file the model came from; and what of it Blender does not show."""
+        """Suggest the imported file, and find what Blender does not show of the model."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
             self._unseen = _unseen_of(context, holder)
@@ -350,15 +354,15 @@ def _unseen_of(context: Context, holder: Object) -> Report:
     try:
         before = model_export.imported_model(chosen)
         return motion.unseen(hierarchy.hierarchy_of(context, chosen, report), before)
-    except MotionbridgeError as refusal:  # which the export ends with, unless something is changed before
+    except MotionbridgeError as refusal:  # the export will report it, unless the scene changes first
         report.warn(str(refusal))
         return report
 
 
 def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
-    """The model to export: of ``collection``, else of the active object, else the only one, else what is selected.
+    """Return the model to export: of ``collection``, else of the active object.
 
-    Raises `WriteError`.
+    Else the selected objects, else the scene's only model. Raises `WriteError`.
     """
     inside = list(objects_of(collection) if collection else context.scene.objects)
     holders = [shown for shown in inside if shown.motionbridge_descent_model.is_model]
@@ -367,7 +371,7 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
         return hierarchy.Chosen(active)
     if collection and not holders:
         return hierarchy.Chosen(None, inside)
-    # Long work is in a thread of its own, where Blender gives no `selected_objects`.
+    # Long work runs in a thread of its own, where the context has no `selected_objects`.
     chosen = [] if collection else context.view_layer.objects.selected
     selected = [shown for shown in chosen if holder_of(shown) is None]
     if selected:
@@ -398,7 +402,7 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         self.layout.prop(self, "fake_user")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file, and show the first picture in an open image editor."""
+        """Import every file and show the first image in the open image editors."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
         found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
         return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
@@ -413,7 +417,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is of a model that came from a file of its own."""
+        """The active object is part of a model that was imported from a file of its own, not from an archive."""
         holder = model_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object is not part of a model imported from its own file")
         if holder is None:
@@ -421,7 +425,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
         return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
 
     def source(self, context: Context) -> "DescentModelProperties":
-        """Of the object that holds the model."""
+        """Return the properties of the object that stores the model."""
         return model_of(context.view_layer.objects.active).motionbridge_descent_model
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
@@ -430,7 +434,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
     def settle(self, context: Context, plan: Any) -> None:
-        """The file on disk and its motions are known."""
+        """Store that the model and its motions are those of the written file."""
         model_export.settle(plan, model_of(context.view_layer.objects.active))
 
 

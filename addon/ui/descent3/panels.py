@@ -1,4 +1,4 @@
-"""Models in the sidebar: parts, points, batteries, checks, animation, with the operators of these panels."""
+"""Models in the sidebar: sub-objects, points, batteries, checks, animation, with the operators of these panels."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -39,7 +39,7 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
         return holder_of(context.view_layer.objects.active) is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: the badge may be lost."""
+        """Nothing: the status need not be saved."""
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -53,13 +53,13 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
 
 
 def compare(context: Context) -> list[Object]:
-    """Set the badge of the active object's model; the parts whose motions are not the file's. Raises `WriteError`."""
+    """Set the status of the active object's model; return the objects whose motions differ. Raises `WriteError`."""
     holder = holder_of(context.view_layer.objects.active)
     return motion.update_status(context, holder, model_export.imported_model(hierarchy.Chosen(holder)))
 
 
 class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
-    """The motions of the model."""
+    """Motions of the model."""
 
     bl_label = "Animation"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
@@ -69,7 +69,7 @@ class MOTIONBRIDGE_PT_descent_animation(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """Ticks and keys, the badge, and the switches for the preview of rotors and turrets."""
+        """Draw ticks and keys, the status, and the switches that preview rotors and turrets."""
         layout = self.layout
         holder = holder_of(context.active_object)
         model = holder.motionbridge_descent_model
@@ -112,12 +112,12 @@ FIELDS = {
     "TURRET": ("degrees", "seconds", "reaction", "spin_axis"),
     "MONITOR": ("monitor",),
 }
-"""Kind of a sub-object -> the numbers its property string has, and what else belongs to it."""
+"""Kind of sub-object -> the numbers of its property string, and the properties that belong to them."""
 MEMBERS_SHOWN = 8
 
 
 class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
-    """Weapon batteries by number, with the guns they fire."""
+    """Weapon batteries by index, with the number of their guns."""
 
     def draw_item(
         self,
@@ -130,7 +130,7 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
         _property: str,
         index: int = 0,
     ) -> None:
-        """Number, how many guns, whether it turns."""
+        """Draw the index, and the numbers of guns and turrets."""
         row = layout.row(align=True)
         row.label(text=shown("Battery {}").format(index), translate=False)
         right = row.row()
@@ -141,18 +141,17 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
 
 
 class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
-    """What the active object is to a Descent 3 model."""
+    """The active object as part of a Descent 3 model."""
 
     bl_label = "Descent 3 Model"
     bl_order = -1
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Something of a model is active."""
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """File, sub-object or point, what to do."""
+        """Draw the file, the sub-object or point, and the operators."""
         layout = self.layout
         active = context.active_object
         holder = holder_of(active)
@@ -171,7 +170,7 @@ class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
-    """The weapon batteries of the model."""
+    """Weapon batteries of the model."""
 
     bl_label = "Weapon Batteries"
     bl_parent_id = "MOTIONBRIDGE_PT_descent"
@@ -181,7 +180,7 @@ class MOTIONBRIDGE_PT_descent_batteries(MotionbridgePanel, BlenderPanel):
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """The list, and what the chosen one fires."""
+        """Draw the list, and the guns and turrets of the active battery."""
         layout = self.layout
         model = holder_of(context.active_object).motionbridge_descent_model
         row = layout.row()
@@ -241,7 +240,7 @@ NEW_POINTS = POINT_KINDS[1:]
 
 
 def active_holder(context: Context) -> Any:
-    """What remembers the model the active object is part of, or None."""
+    """Return the object that stores the model of the active object, or None."""
     return holder_of(context.view_layer.objects.active)
 
 
@@ -283,7 +282,7 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
         return active is not None and active_holder(context) is not None and active.type in ("MESH", "EMPTY")
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Add it and make it active."""
+        """Add the point and make it active."""
         with scope.object_mode(context):
             part = context.view_layer.objects.active
             made = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
@@ -295,7 +294,7 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
 
 
 class Batteries(Operation):
-    """Changes the batteries of the active object's model."""
+    """Base of operators that change the batteries of the active object's model."""
 
     bl_options = {"REGISTER", "UNDO"}
 
@@ -368,16 +367,16 @@ class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
         return has_mesh(context)
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
-        """Of the model that the active object is of, or of the scene's only one."""
+        """Check the model of the active object, else of the selected objects, else the scene's only one."""
         chosen = chosen_model(context)
         return chosen.holder, model_export.find_problems(context, chosen, report)
 
     def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
-        """Objects too, where no part of a mesh is concerned."""
+        """Return all findings with a visible object, even if they concern no part of a mesh."""
         return [one for one in found if one.shown is not None and one.shown.visible_get()]
 
     def select(self, context: Context, chosen: "Offending") -> None:
-        """The object alone, and of its mesh the elements concerned."""
+        """Select the object alone, and the affected elements of its mesh."""
         for other in scope.objects_of(context.view_layer):
             other.select_set(other == chosen.shown)
         context.view_layer.objects.active = chosen.shown

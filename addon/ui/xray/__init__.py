@@ -1,4 +1,4 @@
-"""What belongs to S.T.A.L.K.E.R.: operators, file handlers and panels of its models, motions, paths and levels."""
+"""Interface for S.T.A.L.K.E.R. (X-Ray): operators and panels of models, motions, paths, levels and the HUD."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     motion_choices,
     motion_files,
     motion_operators,
-    hud,  # its panel comes before that of motions: Blender takes an order below 0 for 0
+    hud,  # its panel comes before that of motions; bl_order cannot do that, Blender treats orders below 0 as 0
     hud_tools,
     motion_panels,
     skeletal,

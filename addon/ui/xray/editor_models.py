@@ -1,4 +1,4 @@
-"""Models of the editor (.object): import, export, Save Back, check, and the panels about what the file says."""
+"""Editor models (.object): import, export, Save Back, checks, and their panels in the Properties editor."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -60,7 +60,6 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
     )
 
     def draw(self, _context: Context) -> None:
-        """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         for name in ("meshes", "textures", "motions", "readable_bones", "new_collection"):
             layout.prop(self, name)
@@ -96,18 +95,18 @@ class EXPORT_SCENE_OT_xray_object(
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something with faces, or a model that was imported, be it its bones alone."""
+        """The scene has a mesh, or an imported model, which may have bones only."""
         cls.poll_message_set("There is no mesh in the scene")
         return has_mesh(context) or is_collection_exporter(cls) or editor_model_of(context) is not None
 
     def suggest(self, context: Context) -> None:
-        """The file the model came from."""
+        """Suggest the imported file."""
         holder = editor_model_of(context)
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_editor_model.path)
 
     def draw(self, context: Context) -> None:
-        """The options; whom the file is for only where that is open."""
+        """Draw the options; that for the target editors only for a model that was not imported."""
         layout = fields(self.layout)
         for name in ("skeleton", "meshes", "motions"):
             layout.prop(self, name)
@@ -147,12 +146,12 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is part of a model, or of what becomes one."""
+        """The active object is part of a model, imported or new."""
         cls.poll_message_set("The active object is not part of an X-Ray editor model")
         return checked_editor_model_of(context) is not None
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
-        """Of the model, imported or new."""
+        """Check the model of the active object."""
         holder = checked_editor_model_of(context)
         if holder.motionbridge_editor_model.is_model:
             return holder, editor_exporting.find_problems(holder, report)
@@ -168,7 +167,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is part of a model."""
+        """The active object is part of an imported model."""
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
@@ -191,7 +190,6 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is an active armature or object."""
         cls.poll_message_set("Select the armature or object that blender-xray imported")
         return _holder(context) is not None
 
@@ -208,7 +206,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
 
 
 def _holder(context: Context) -> Any:
-    """The active armature, or the topmost object above the active one."""
+    """Return the active armature, or the topmost parent of the active object."""
     found = active_rig(context) or context.view_layer.objects.active
     while found is not None and found.type != "ARMATURE" and found.parent is not None:
         found = found.parent
@@ -216,19 +214,19 @@ def _holder(context: Context) -> Any:
 
 
 class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
-    """The editor's model that the object came from."""
+    """The editor model that the object is part of."""
 
     bl_label = "X-Ray Editor Model"
     bl_context = "object"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The object is part of a model of the editor, or becomes one."""
+        """The object is part of an editor model, imported or new."""
         holder = holder_of(context.object)
         return holder is not None and not holder.motionbridge_model.is_model
 
     def draw(self, context: Context) -> None:
-        """File, flags, LOD, who made it, references, user data."""
+        """Draw file, operators, flags, LOD, authors, references, user data."""
         layout, holder = self.layout, holder_of(context.object)
         draw_holder(layout, context.object, holder)
         model = holder.motionbridge_editor_model
@@ -247,7 +245,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
             column.operator("motionbridge.bones_as", icon="BONE_DATA")
         column.operator("motionbridge.editor_model_check", icon="VIEWZOOM")
         draw_last_check(layout, holder)
-        # One below the other: beside each other the longer names are cut off in a narrow editor.
+        # A column, since a row cuts off the longer names in a narrow editor.
         layout.column(align=True).prop(model, "shown_flags")
         column = self.fields()
         column.prop(model, "lod")
@@ -262,7 +260,7 @@ class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):
-    """The sets of bones that can play motions of their own."""
+    """Bone parts of the model: sets of bones that can play separate motions."""
 
     bl_label = "Bone Parts"
     bl_context = "object"
@@ -281,7 +279,7 @@ class MOTIONBRIDGE_PT_editor_parts(PropertiesPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
-    """The surface of the editor that the material is."""
+    """The material as a surface of the editor."""
 
     bl_label = "Surface"
     bl_context = "material"
@@ -289,7 +287,7 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """It came from a model of the editor, or is of a model of which it can become a surface."""
+        """The material is a surface of an editor model, or belongs to a model that can be exported as one."""
         if context.material is None:
             return False
         return (
@@ -299,7 +297,7 @@ class MOTIONBRIDGE_PT_surface(PropertiesPanel, BlenderPanel):
         )
 
     def draw(self, context: Context) -> None:
-        """What the compiler and the game take it for; texture and engine shader are above."""
+        """Draw compiler shader, game material and sides; the X-Ray Material panel has texture and engine shader."""
         column = self.fields()
         surface = context.material.motionbridge_surface
         if surface.is_surface:
@@ -320,16 +318,15 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is of a model of the editor."""
         cls.poll_message_set("The active object is not part of an imported X-Ray editor model")
         return editor_model_of(context) is not None
 
     def source(self, context: Context) -> "EditorModelProperties":
-        """Of the object that remembers the model."""
+        """Return the properties of the object that stores the model."""
         return editor_model_of(context).motionbridge_editor_model
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """What remembers the model, and its motions: they get the names that are written."""
+        """The object that stores the model, and its motions, which get the names that are written."""
         holder = editor_model_of(context)
         return (holder, *_motions_inside(holder))
 
@@ -344,7 +341,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         )
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """What to start from; with motions inside the edited rest pose and hidden keys."""
+        """Return the base file, and for a model with motions the edited rest pose and hidden keys."""
         holder = editor_model_of(context)
         if not _motions_inside(holder):
             return {"if_changed": False}
@@ -355,12 +352,12 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         }
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
-        """How curves are fitted, where there are motions."""
+        """Draw the tolerances of curve fitting if the model has motions."""
         if _motions_inside(editor_model_of(context)):
             draw_tolerances(layout, self)
 
     def details(self, plan: Any) -> list[str]:
-        """The meshes, bones, surfaces and motions with what is edited."""
+        """Return the changes of meshes, bones, surfaces and motions, one line each."""
         return [
             line
             for part in plan.changes.parts
@@ -368,7 +365,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         ]
 
     def settle(self, context: Context, plan: Any) -> None:
-        """The file on disk is known, also to its motions."""
+        """Store that the model and its motions are those of the written file."""
         holder = editor_model_of(context)
         editor_exporting.settle(plan, holder)
         if plan.written:
@@ -376,7 +373,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
 
 
 def _motions_inside(holder: Object) -> list[Action]:
-    """The actions of the motions inside a model."""
+    """Return the actions of the motions inside a model."""
     file = editor_exporting.file_inside(holder)
     return library.motions_of(file) if file is not None else []
 

@@ -1,4 +1,4 @@
-"""First person: a scene as the game shows hands and weapon, its panel, and Save Back of motions and configs at once."""
+"""First person: the operator that makes the scene, its panel, and Save Back of all its motions and configs together."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator
@@ -45,7 +45,7 @@ SEPARATOR = ";"
 MOST_LISTED = 200
 
 _listed: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
-"""Folders, configs and rules -> sections of weapons and of hands, while a dialog is open."""
+"""(game folders, configs, game) -> sections of weapons and of hands; kept while the dialog is open."""
 
 
 def _parts(text: str) -> list[str]:
@@ -53,7 +53,7 @@ def _parts(text: str) -> list[str]:
 
 
 def options_of(operator: Any, context: Context) -> HudSceneOptions:
-    """What is set on the operator, with the user's textures folder."""
+    """Return the options that are set on the operator, with the textures folder of the preferences."""
     return options_from(
         operator,
         HudSceneOptions,
@@ -67,7 +67,10 @@ def options_of(operator: Any, context: Context) -> HudSceneOptions:
 
 
 def sections_of(options: HudSceneOptions) -> tuple[list[str], list[str]]:
-    """The sections of weapons and those of hands; none where the configs cannot be read, which creating explains."""
+    """Return the sections of weapons and of hands; empty if the configs cannot be read.
+
+    Creating the scene reports why they cannot.
+    """
     key = (options.folders, options.configs, options.game)
     if key not in _listed:
         _listed.clear()
@@ -92,7 +95,7 @@ def _search_hands(operator: Any, context: Context, typed: str) -> list[str]:
 
 
 def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
-    """Completes the last of the folders."""
+    """Suggest completions of the last folder in the list."""
     before, separator, last = typed.rpartition(SEPARATOR)
     return [f"{before}{separator}{one}" for one in offered_paths()(operator, context, last.strip())]
 
@@ -139,7 +142,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         return (context.scene,)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """A dialog with the user's game folder."""
+        """Open a dialog with the game folder of the preferences."""
         self.called_by_person()
         _listed.clear()
         game, _ = folders(context)
@@ -148,7 +151,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         return context.window_manager.invoke_props_dialog(self, width=480, confirm_text="Create")
 
     def draw(self, _context: Context) -> None:
-        """Configs first, then models, then how the game shows them."""
+        """Draw configs, then models, then how the game shows them."""
         layout = fields(self.layout)
         for name in ("folders", "configs", "section", "beside", "hands_section"):
             layout.prop(self, name)
@@ -161,7 +164,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
                 column.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Make it and look through its camera."""
+        """Make the scene and look through its camera."""
         made = hud_scene.new_scene(context, options_of(self, context), report)
         look_through_camera(context)
         counts = len(made.hands_actions), len(made.item_actions)
@@ -170,8 +173,8 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
 
 def look_through_camera(context: Context) -> None:
-    """Let every 3D view of the scene's windows show what its camera shows."""
-    # Work in steps goes on in a context that has no screen.
+    """Set every 3D view that shows the scene to the view of its camera."""
+    # Not context.screen: long work runs in a context without a screen.
     windows = [one for one in context.window_manager.windows if one.scene == context.scene]
     for area in (area for window in windows for area in window.screen.areas):
         if area.type == "VIEW_3D":
@@ -179,7 +182,7 @@ def look_through_camera(context: Context) -> None:
 
 
 def _speed_said(row: Any) -> str:
-    """The speeds of both motions where they differ."""
+    """Return the speeds of both motions, "" if both are 1."""
     speeds = [action.motionbridge_motion.speed * row.speed for action in (row.hands, row.item) if action is not None]
     return " / ".join(f"{speed:g}" for speed in speeds) if len(set(speeds)) > 1 or speeds[:1] != [1.0] else ""
 
@@ -196,7 +199,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a list of actions."""
+        """The active scene has a list of actions."""
         cls.poll_message_set("No first-person scene with actions is active")
         holder = holder_of(context.active_object)
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
@@ -229,7 +232,7 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
 
     @classmethod
     def description(cls, context: Context, properties: Any) -> str:
-        """Of one line all that it says, also what the panel has no room for."""
+        """Return the tooltip: for one line the whole line, for which the panel can be too narrow."""
         holder = holder_of(context.active_object)
         found = placing.texts(holder) if properties.key and holder is not None else {}
         if properties.key not in found:
@@ -252,7 +255,7 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_UL_hud_actions(BlenderList):
-    """Actions of a section."""
+    """Actions of a config section."""
 
     def draw_item(
         self,
@@ -264,7 +267,7 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """Key of the config, motions of hands and weapon, speeds."""
+        """Draw the config key, the motions of hands and weapon, and the speeds."""
         row = layout.split(factor=0.4)
         row.label(text=item.name, icon="ERROR" if item.hands is None else "NONE", translate=False)
         names = row.row(align=True)
@@ -277,7 +280,7 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
             names.label(text=speeds, translate=False)
 
     def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
-        """The actions whose key, or the name of a motion, contains the typed text."""
+        """Return the actions whose key or motion names contain the typed text."""
         fits = name_filter(self.filter_name, regular=False)
         rows = data.actions
         known = [any(map(fits, (row.name, row.hands_motion, row.item_motion))) for row in rows]
@@ -285,17 +288,16 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
 
 
 class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
-    """The actions of the weapon in first person; a click plays hands and weapon together."""
+    """Actions of the weapon in first person; a click plays hands and weapon together."""
 
     bl_label = "First Person"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Something of a first-person scene is active."""
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
-        """Section and list; what a sign means for the active action."""
+        """Draw the section, its values and actions, and what is missing for the active action."""
         layout = self.layout
         hud = holder_of(context.active_object).motionbridge_hud
         layout.label(text=hud.section, translate=False)
@@ -326,13 +328,13 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
 
 
 def _without_zeros(number: str) -> str:
-    """A number of a config without zeros at its end: 0.040000 is 0.04; other words as they are."""
+    """Remove the trailing zeros of a number in a config, 0.040000 -> 0.04; other text is returned stripped."""
     number = number.strip()
     return number.rstrip("0").rstrip(".") if re.fullmatch(r"-?\d*\.\d+", number) else number
 
 
 def _draw_place(layout: Any, hud: Any) -> None:
-    """Stance and aspect, and the values of what is shown; those that were changed stand out."""
+    """Draw stance, aspect and the config values that apply to them; changed values have another icon."""
     column = layout.column(align=True)
     if hud.follows is None:
         column.prop(hud, "stance")
@@ -385,7 +387,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There are motion files or configs to write."""
+        """The scene has motion files or configs."""
         cls.poll_message_set("No first-person scene is active")
         hands = _hands(context)
         if hands is None:
@@ -394,19 +396,19 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         return sections.has_configs(hands) or any(_files_of(hands))
 
     def path(self, context: Context) -> str:
-        """That of the first file, which the dialog begins with."""
+        """Return the path of the first file, with which the dialog begins."""
         hands = _hands(context)
         first = next((file.path for _, file in _files_of(hands)), "")
         return str(first or hands.motionbridge_hud.folders)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Both armatures and all motions: what was saved counts as unedited afterwards."""
+        """Both armatures and all motions: saved motions count as unedited afterwards."""
         found = list(_files_of(_hands(context)))
         rigs = dict.fromkeys(rig for rig, _ in found)
         return (*rigs, *(action for _, file in found for action in library.motions_of(file)))
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        """Every file together; those in which nothing changes are left out."""
+        """Return one plan for all files; files without changes are left out."""
         hands = _hands(context)
         found = list(_files_of(hands))
         made: list[FilePlan] = []
@@ -430,7 +432,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         return plans.Together(self.path(context), [one for one in made if not one.is_saved()])
 
     def put(self, context: Context, plan: Any, *, backup: bool) -> None:
-        """Write one file after the other, and remember each: a later one may be refused."""
+        """Write and settle each file before the next one, which may fail."""
         hands = _hands(context)
         for one in plan.plans:
             one.write(backup=backup)
@@ -443,7 +445,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     library.settle_saved(omf_codec.OMF, context, one, rig, file=file, options=self.motion_options())
 
     def _samples_of(self, rig: Object) -> Any:
-        """What was sampled of one armature while the dialog is open."""
+        """Return the poses of one armature that were sampled while the dialog is open."""
         return None if self._samples is None else self._samples.setdefault(rig.name, {})
 
     def _key(self, context: Context) -> Any:
@@ -452,7 +454,6 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         return super()._key(context), digests
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """What to start from, the edited rest pose, hidden keys, values of other sections."""
         hands = _hands(context)
         found = list(_files_of(hands))
         rigs = [hands, *filter(None, [hands.motionbridge_hud.item])]
@@ -468,35 +469,33 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         layout.prop(self, "rename")
 
     def title(self) -> str:
-        """Says what "Back" is about."""
         return shown("Save HUD Scene Back")
 
     def details(self, plan: Any) -> list[str]:
-        """What changes in each file."""
         return list(_details(plan.plans))
 
     def notes(self, plan: Any) -> list[str]:
-        """What rounding does."""
+        """Return the largest rounding error of each motion file."""
         texts = [worst_error_text(one) for one in plan.plans if isinstance(one, omf_host.MotionPlan)]
         return [text for text in texts if text]
 
     def sentence(self, plan: Any) -> str:
-        """Each file with what was written."""
+        """Return what was written, with the name of each file."""
         return plan_sentence(plan, said)
 
 
 def _hands(context: Context) -> Any:
-    """Those of the active object's scene, in the context of work in steps too; or None."""
+    """Return the hands of the active object's scene, or None; works in the context of long work too."""
     return holder_of(context.view_layer.objects.active)
 
 
 def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
-    """Progress of one file among others; ``before`` motions are done."""
+    """Return a progress function for one file among others; ``before``: motions done in the files before."""
     return lambda count: step(before + count)
 
 
 def _files_of(hands: Object) -> Iterator[tuple[Any, Any]]:
-    """Armature and motion file, those of the hands first."""
+    """Yield pairs of armature and motion file, those of the hands first."""
     for rig in filter(None, [hands, hands.motionbridge_hud.item]):
         for file in rig.motionbridge_motion_files:
             yield rig, file

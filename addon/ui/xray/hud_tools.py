@@ -1,6 +1,6 @@
 """First person: bones that change hands, the preview strip, a weapon in the hand of a character, and gizmos.
 
-Gizmos change the values of a config: arrows for positions, rings for angles, dots for points.
+Gizmos change the values of a config: arrows change positions, rings change angles, dots move points.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -34,7 +34,7 @@ RENDERERS = (
 
 
 def _named(rig: Object, name: str) -> str:
-    """The bone that has this name in the game, "" without one."""
+    """Return the bone with this name in the game, "" if there is none."""
     return next((bone.name for bone in rig.data.bones if game_name(bone) == name), "")
 
 
@@ -53,14 +53,13 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """An armature of a first-person scene with actions is active."""
         cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
         active = context.active_object
         holder = holder_of(active)
         return holder is not None and active.type == "ARMATURE" and len(holder.motionbridge_hud.actions) > 0
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Ask for the bones and the frames."""
+        """Open a dialog for the bones and the frames."""
         hands = holder_of(context.active_object)
         posed = context.active_object.data.bones.active
         self.bone = posed.name if posed is not None else ""
@@ -116,7 +115,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
         return holder is not None and len(holder.motionbridge_hud.actions) > 0
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
-        """The file browser, with a name after the section."""
+        """Open the file browser with a file name made from the section."""
         operator: Any = self
         if not operator.filepath:
             section = holder_of(context.active_object).motionbridge_hud.section
@@ -142,14 +141,17 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
 
 
 def _top(shown: Object) -> Object:
-    """The topmost parent: of a weapon's mesh its armature."""
+    """Return the topmost parent, such as the armature of a weapon's mesh."""
     while shown.parent is not None:
         shown = shown.parent
     return shown
 
 
 def character_and_weapon(context: Context) -> tuple[Any, Any] | None:
-    """The active armature and the other thing that is selected; None where it is not these two."""
+    """Return the active armature and the only other selected object; None if the selection is different.
+
+    A selected mesh counts as its topmost parent.
+    """
     rig = context.active_object
     if rig is None or rig.type != "ARMATURE":
         return None
@@ -172,7 +174,7 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         return character_and_weapon(context) is not None
 
     def draw(self, context: Context) -> None:
-        """The bone, to be changed afterwards."""
+        """Draw the bone, which can be changed after the operator has run."""
         fields(self.layout).prop_search(self, "bone", context.active_object.data, "bones")
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
@@ -194,11 +196,11 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
 # Gizmos ---------------------------------------------------------------------------------------------------------------
 
 DRAG = "GIZMOGROUP_OT_gizmo_tweak"
-"""Blender's operator that runs while a gizmo is dragged."""
+"""Name of Blender's operator that runs while a gizmo is dragged."""
 POINTS = 3
 POINT_COLOR = (1.0, 0.55, 0.1)
 _AXES = (Matrix.Rotation(1.5707963267948966, 4, "Y"), Matrix.Rotation(-1.5707963267948966, 4, "X"), Matrix.Identity(4))
-"""From the z axis, which a gizmo points along, to x, y and z."""
+"""Rotations from the z axis, along which a gizmo points, to the x, y and z axes."""
 
 
 def _dragged() -> bool:
@@ -207,7 +209,7 @@ def _dragged() -> bool:
 
 
 def _push_undo() -> float | None:
-    """One undo step when the mouse button is released; Blender makes none for gizmos of extensions."""
+    """Add one undo step when the mouse button is released; Blender adds none for gizmos of extensions."""
     if _dragged():
         return 0.05
     bpy.ops.ed.undo_push(message="Move in First Person")
@@ -224,7 +226,7 @@ def _part() -> "placing.Part | None":
 
 
 def _points() -> "list[placing.Part]":
-    """Those of the active weapon."""
+    """Return the points of the active weapon."""
     active = bpy.context.active_object
     part = placing.part_of(active)
     hands = holder_of(active)
@@ -236,7 +238,7 @@ def _points() -> "list[placing.Part]":
 
 
 def _value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[float], None]]:
-    """What an arrow or a ring reads and writes: a number of the active part's location or rotation."""
+    """Return getter and setter of an arrow or a ring: one number of the active part's location or rotation."""
 
     def get() -> float:
         part = _part()
@@ -252,7 +254,7 @@ def _value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[floa
 
 
 def _place(number: int) -> tuple[Callable[[], Sequence[float]], Callable[[Sequence[float]], None]]:
-    """What a dot reads and writes."""
+    """Return getter and setter of a dot: the location of a point."""
 
     def get() -> Sequence[float]:
         points = _points()
@@ -277,7 +279,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Something that has a place in a config is active in Object Mode, and gizmos are wanted."""
+        """The active object has values in a config, Object Mode is active and gizmos are switched on."""
         if context.mode != "OBJECT":
             return False
         hands = holder_of(context.active_object)
@@ -286,7 +288,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
         )
 
     def setup(self, context: Context) -> None:
-        """Make all of them; those that nothing uses are hidden."""
+        """Create all gizmos; `draw_prepare` hides unused ones."""
         theme = context.preferences.themes[0].user_interface
         colors = [tuple(getattr(theme, f"axis_{axis}")) for axis in "xyz"]
         for axis, color in enumerate(colors):
@@ -309,7 +311,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
         return made
 
     def draw_prepare(self, _context: Context) -> None:
-        """Put them where the weapon is: the hands' own origin is at the eye, outside the picture."""
+        """Move the gizmos to the weapon: the origin of the hands is at the eye, outside the picture."""
         gizmos = list(self.gizmos)
         part, points = _part(), _points()
         for made in gizmos:
@@ -322,12 +324,14 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
         for axis in range(3):
             straight = above.to_3x3().normalized() @ Matrix.Identity(3)[axis]
             arrow = gizmos[axis]
-            base = there - straight * part.shown.location[axis]  # an arrow adds its value
+            base = there - straight * part.shown.location[axis]  # an arrow is drawn at base + value
             arrow.matrix_basis = Matrix.Translation(base) @ above.to_quaternion().to_matrix().to_4x4() @ _AXES[axis]
             arrow.hide = False
             ring = gizmos[3 + axis]
             if part.order != placing.POINT:
-                backwards = (-turned[axis]).to_track_quat("Z", "Y")  # a ring counts so about its z axis
+                backwards = (-turned[axis]).to_track_quat(
+                    "Z", "Y"
+                )  # a ring counts angles in the opposite direction about its z axis
                 ring.matrix_basis = Matrix.Translation(there) @ backwards.to_matrix().to_4x4()
                 ring.hide = False
         for dot, point in zip(gizmos[6:], points, strict=False):

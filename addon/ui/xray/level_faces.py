@@ -1,6 +1,6 @@
-"""What faces of a level say, of collision and of the ground: in the panel, and in dialogs for the selected ones.
+"""Properties of collision faces and of detail slots: shown in the panel, set for the selected faces in dialogs.
 
-The ground's faces are slots, in which detail models grow.
+Faces of the ground are slots, in which the game places detail models.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,35 +37,35 @@ if TYPE_CHECKING:
 
 
 def kind_of(context: Context) -> str:
-    """What of a level the active mesh is."""
+    """Return the level kind of the active mesh, "NONE" if it is not a mesh."""
     active = context.active_object
     return active.motionbridge_level.kind if active is not None and active.type == "MESH" else "NONE"
 
 
 def flag_names() -> tuple[str, str]:
-    """Attributes of collision faces that are true or false."""
+    """Return the names of the boolean attributes of collision faces."""
     return (cform.SUPPRESS_SHADOWS, cform.SUPPRESS_WALLMARKS)
 
 
 def value_names() -> tuple[str, ...]:
-    """All attributes of collision faces."""
+    """Return the names of all attributes of collision faces."""
     return (cform.MATERIAL, cform.SECTOR, *flag_names())
 
 
 def game_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
-    """Number -> name of the game's materials for what of a level ``holder`` is; none without a `gamemtl.xr`."""
+    """Return index -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
 def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:
-    """The game's materials where ``holder`` is collision."""
+    """Return the indices of the game's materials if ``holder`` is collision, else an empty set."""
     return frozenset(game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
 
 class FaceValues(Operation):
-    """Sets what the file says of the selected faces."""
+    """Base of operators that set attributes of the selected faces."""
 
     if TYPE_CHECKING:
         kinds: tuple[str, ...] = ()
@@ -76,12 +76,12 @@ class FaceValues(Operation):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active mesh is of a kind whose faces have the value."""
+        """The active mesh is of a kind whose faces have the attribute."""
         cls.poll_message_set("The faces of the active mesh have no such value")
         return kind_of(context) in cls.kinds
 
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
-        """Give the selected faces these values; ``names`` of game materials by number."""
+        """Set the attributes of the selected faces; ``names``: index -> name of the game's materials."""
         counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
@@ -89,7 +89,7 @@ class FaceValues(Operation):
 
 
 class ListedGameMaterial(bpy.types.PropertyGroup):
-    """A game material in the dialog's list; ``name`` is unique there."""
+    """A game material in the search field of a dialog; ``name`` is unique there."""
 
     number: IntProperty(options={"HIDDEN"})
 
@@ -136,7 +136,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
     is_list_of_game: BoolProperty(name="", options={"SKIP_SAVE", "HIDDEN"})
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """A dialog with the values of the active face."""
+        """Open a dialog with the values of the active face."""
         names = game_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
@@ -149,7 +149,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return context.window_manager.invoke_props_dialog(self, width=400)
 
     def _take(self, face: "ActiveFace | None") -> None:
-        """Begin with the values of a face, except those that the caller gave."""
+        """Set the properties to the values of a face, except those that the caller has set."""
         values = face_values(face) if face is not None else {}
         given = self.properties.is_property_set
         if not given("material_name"):
@@ -159,7 +159,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
             _number_typed(self, None)
 
     def draw(self, _context: Context) -> None:
-        """What is not ticked cannot be set."""
+        """Draw the values; a value can be edited only if its check box is on."""
         layout = self.layout
         layout.use_property_split = True
         layout.prop(self, "use_material")
@@ -192,7 +192,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return self.set_values(context, values, names)
 
     def _number(self, names: dict[int, str]) -> int:
-        """The chosen game material. Raises `WriteError` if there is no material of that name."""
+        """Return the index of the chosen game material. Raises `WriteError` if there is no material of that name."""
         name = str(self.material_name)
         row = self.listed.get(name) if name else None
         if not name or row is not None:
@@ -212,18 +212,18 @@ def _active_face(context: Context) -> "ActiveFace | None":
     found = attributes.active_face(data, value_names())
     if found is None or set(value_names()) <= found.values.keys():
         return found
-    with scope.object_mode(context):  # 4.2 cannot read flags in edit mode
+    with scope.object_mode(context):  # Blender 4.2 cannot read boolean attributes in edit mode
         return attributes.active_face(data, value_names())
 
 
 def face_values(face: "ActiveFace") -> dict[str, Any]:
-    """What a face says, as `value_names` are called; the Blender material counts for the game's."""
+    """Return the values of a face, with the keys of `value_names`; its Blender material decides the game material."""
     number = level_materials.number_of(face.material, face.values.get(cform.MATERIAL))
     return face.values | ({cform.MATERIAL: number} if number is not None else {})
 
 
 def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
-    """Game material, sector and flags of the active face."""
+    """Draw game material, sector and flags of the active face."""
     face = attributes.active_face(data, value_names())
     column = layout.column(align=True)
     if face is None:
@@ -243,7 +243,7 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
     if known:
         text = ", ".join(labels[name] for name in known if values[name]) or shown("none")
         column.label(text=shown("Flags: {}").format(text), icon="BLANK1", translate=False)
-    elif any(name in data.attributes for name in flag_names()):  # older Blenders cannot read them in edit mode
+    elif any(name in data.attributes for name in flag_names()):  # Blender 4.2 cannot read them in edit mode
         column.label(text="Flags are shown in object mode", icon="BLANK1")
 
 
@@ -263,7 +263,7 @@ def is_ground(active: Object | None) -> bool:
 
 
 def active_model(ground: Any) -> Any:
-    """The detail model that is chosen in the list, or None."""
+    """Return the detail model that is active in the list, or None."""
     holder, number = ground.motionbridge_level.models, ground.motionbridge_level.active_model
     if holder is None or not 0 <= number < len(holder.objects):
         return None
@@ -272,7 +272,7 @@ def active_model(ground: Any) -> Any:
 
 
 class OfGround(Operation):
-    """Works on the ground that is active."""
+    """Base of operators on the active ground."""
 
     if TYPE_CHECKING:
         poll_message_set: Callable[[str], None]
@@ -300,7 +300,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active mesh is of a kind whose colours repeat attributes."""
+        """The active mesh is of a kind whose colours show attributes."""
         cls.poll_message_set("The active mesh has no attribute colours")
         active = context.active_object
         return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
@@ -344,7 +344,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
     colour: FloatVectorProperty(name="Colour", description="Colour of the other light", min=0, max=1, subtype="COLOR")
 
     def invoke(self, context: Context, _event: Any) -> Any:
-        """A dialog that begins with what the first selected slot says; the model is the one that was chosen."""
+        """Open a dialog with the values of the first selected slot; the model is the one that is active in the list."""
         ground = context.active_object
         with scope.object_mode(context):
             selected = level_geometry.selected_faces(ground.data)
@@ -356,7 +356,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         return context.window_manager.invoke_props_dialog(self, width=380)
 
     def draw(self, context: Context) -> None:
-        """What is ticked can be set."""
+        """Draw the values; those whose check box is off are greyed out."""
         layout = fields(self.layout)
         for tick, names in (
             ("use_plant", ("place", "model", "density")),
@@ -420,10 +420,10 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
 
 
 class OfModel(OfGround):
-    """Works on the detail model that is chosen in the list."""
+    """Base of operators on the detail model that is active in the list."""
 
     def chosen(self, context: Context) -> Any:
-        """The model. Raises `WriteError` where none is chosen."""
+        """Return the active detail model. Raises `WriteError` if there is none."""
         model = active_model(context.active_object)
         if model is None:
             raise WriteError("no detail model is chosen", remedy="Click one in the panel's list")
@@ -469,7 +469,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
     bl_label = "Select Its Slots"
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: faces are selected."""
+        """Nothing: the operator only selects faces."""
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -477,7 +477,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         with scope.object_mode(context):
             faces = level_details.slots_with(ground, model.motionbridge_level.number)
             level_geometry.select(ground, faces, faces[:0])
-        if len(faces):  # where a selection of faces is seen
+        if len(faces):  # face select mode in edit mode shows the selection
             context.tool_settings.mesh_select_mode = (False, False, True)
             CALL.object.mode_set(mode="EDIT")
         return Outcome(said("Selected slots: {}").format(len(faces)))
@@ -517,7 +517,7 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
 
 
 class MOTIONBRIDGE_UL_detail_models(BlenderList):
-    """Detail models of a ground, by their numbers."""
+    """Detail models of a ground, by their indices."""
 
     def draw_item(
         self,
@@ -537,7 +537,7 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
         row.label(text=item.name, icon="MESH_DATA", translate=False)
 
     def filter_items(self, _context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """The models alone, by number."""
+        """Return the detail models only, sorted by index; new ones are last."""
         objects = list(getattr(data, name))
         flags = [self.bitflag_filter_item if one.motionbridge_level.kind == "DM" else 0 for one in objects]
         order = sorted(range(len(objects)), key=lambda place: _order(objects[place]))
@@ -553,7 +553,7 @@ def _order(model: Any) -> tuple[bool, int, str]:
 
 
 def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
-    """What is shown, slots, models and plants."""
+    """Draw what the colours show, the list of detail models, and the operators on slots and plants."""
     level = ground.motionbridge_level
     row = layout.row(align=True)
     label = next(label for key, label, _ in SHOWN_BY if key == level.shown_by)

@@ -1,4 +1,4 @@
-"""Files of levels: import, export, Save Back, panels."""
+"""Level files: import, export, Save Back, checks and panels."""
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
@@ -54,7 +54,7 @@ LevelExportProperties: Any = properties_from(LevelExportOptions)
 
 
 class LevelChoices(LevelImportProperties):
-    """The options that a file and a folder have in common."""
+    """Mixin: options shared by the imports of a level file and of a level folder."""
 
     kind_of_options = LevelImportOptions
     weld: BoolProperty(
@@ -73,7 +73,6 @@ class LevelChoices(LevelImportProperties):
     )
 
     def draw(self, _context: Context) -> None:
-        """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         layout.prop(self, "split")
         layout.prop(self, "weld")
@@ -83,7 +82,7 @@ class LevelChoices(LevelImportProperties):
         layout.prop(self, "textures")
 
     def level_options(self, context: Context) -> Any:
-        """What was chosen, with the user's folders."""
+        """Return the options, with the folders of the preferences."""
         game, textures = folders(context)
         return options_from(
             self,
@@ -111,7 +110,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
 
             def one(path: str, found: Report) -> None:
                 made.append(level_geometry.import_file(context, path, self.level_options(context), found))
-                if len(paths) > 1:  # of one alone the outcome says it
+                if len(paths) > 1:  # for one file the outcome has the counts
                     found.note(made[-1].counts, made[-1].name)
                 step(len(made))
 
@@ -141,7 +140,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
     filter_glob: StringProperty(default=kinds.LEVELS.glob, options={"HIDDEN"})
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing: new objects are made."""
+        """Nothing: the import creates new objects."""
         return ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
@@ -161,7 +160,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
     def draw(self, context: Context) -> None:
-        """The kinds of visuals first, then the options of the other files."""
+        """Draw the kinds of visuals, then the options of the other files."""
         layout = fields(self.layout)
         layout.label(text="Visuals")
         column = layout.column()
@@ -192,28 +191,30 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something of a level."""
+        """The scene has level objects that can be exported."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
         told = (shown.motionbridge_level for shown in context.scene.objects)
         there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in told)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
-        """The file it came from."""
+        """Suggest the imported file, and collect errors and warnings for it."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind in level_geometry.SUFFIX_OF:
             came_from = holder.motionbridge_level.path
             suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
             name = bpy.path.clean_name(holder.name)
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
-            if suffix == level_geometry.SUFFIX_OF["LEVEL"]:  # which takes its time, and asks for nothing of the file
+            if (
+                suffix == level_geometry.SUFFIX_OF["LEVEL"]
+            ):  # checking it takes long, and the dialog need not show anything
                 return
             options = LevelExportOptions(game_materials=known_materials(context, holder, Report()))
             found = level_geometry.find_problems(context, holder, Report(), options)
             self.findings = "\n".join(one.problem.sentence for one in found)
 
     def check(self, _context: Context) -> bool:
-        """The suffix is that of the kind, and is not forced while a name is typed."""
+        """Keep the typed name: the suffix depends on the kind of file and is added by `run`."""
         return False
 
     def draw(self, context: Context) -> None:
@@ -248,7 +249,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
 
 EDITED = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
-"""Kind -> properties of the objects that cannot be seen in the viewport."""
+"""Kind of object -> properties that its panel edits, because the viewport does not show them."""
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
@@ -318,19 +319,19 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is of a file that can be exported, or an AI map."""
+        """The active object belongs to a level file that can be exported, or is an AI map."""
         cls.poll_message_set("The active object is not part of a level")
         holder = holder_of(context.active_object)
         return holder is not None and holder.motionbridge_level.kind in level_geometry.CHECKED
 
     def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
-        """Of the file that the active object is of."""
+        """Check the file of the active object."""
         holder = holder_of(context.view_layer.objects.active)
         options = LevelExportOptions(game_materials=known_materials(context, holder, report))
         return holder, level_geometry.find_problems(context, holder, report, options)
 
     def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
-        """Of objects that are in the view layer; others are named."""
+        """Return findings on objects of the view layer; collections of the other objects are reported."""
         there = set(scope.objects_of(context.view_layer))
         hidden = [one.shown for one in found if one.shown not in there]
         if hidden:
@@ -347,13 +348,11 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is an AI map."""
         cls.poll_message_set("The active object is not an AI map")
         active = context.active_object
         return active is not None and active.motionbridge_level.kind == "AI"
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Make them, or delete them where there are some."""
         with scope.leaving_edit_mode(context):
             if marks.hide_links(context.active_object):
                 return Outcome(said("Links are hidden"))
@@ -362,14 +361,14 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
-    """What the active object is to a level."""
+    """Level properties of the active object."""
 
     bl_label = "X-Ray Level"
     bl_order = 10
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is of a file."""
+        """The active object belongs to a level file."""
         return holder_of(context.active_object) is not None
 
     def draw(self, context: Context) -> None:
@@ -400,7 +399,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
                 draw_ground(layout, active)
         self._draw_buttons(holder)
         if properties.kind == "DETAILS":
-            # As long as there are models: what is worked with comes first.
+            # Last, since it has a line per detail model.
             self._draw_legend(shown_meshes)
 
     def _draw_buttons(self, holder: Object) -> None:
@@ -431,7 +430,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
 
     def _draw_faces(self, context: Context, kind: str) -> None:
         if kind in ("HOM", "SOM"):
-            # Blender's own colours: blue is the front, the side from which a one-sided face works.
+            # Blender's overlay: blue is the front, the side from which a one-sided face hides what is behind it.
             overlay = context.space_data.overlay
             self.layout.prop(overlay, "show_face_orientation", text="Front Blue, Back Red")
         column = self.layout.column(align=True)
@@ -462,7 +461,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is of a level's file."""
+        """The active object was imported from a level file that can be exported."""
         holder = level_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object was not imported from a level file")
         if holder is None or holder.motionbridge_level.kind not in level_geometry.SUFFIX_OF:
@@ -470,7 +469,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         return bool(holder.motionbridge_level.path)
 
     def source(self, context: Context) -> "LevelProperties":
-        """Of the object that remembers the file."""
+        """Return the properties of the object that stores the file."""
         return level_of(context.view_layer.objects.active).motionbridge_level
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
@@ -479,16 +478,16 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
         return level_geometry.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
     def details(self, plan: "FilePlan") -> list[str]:
-        """The objects that are different, and in what."""
+        """Return one line per changed object."""
         return [change_text(part) for part in plan.changes.parts]
 
     def notes(self, plan: "FilePlan") -> list[str]:
-        """The files that change with it."""
+        """Return the names of the other files that are written."""
         names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
         return [shown("Also written: {}").format(names)] if names else []
 
     def settle(self, context: Context, plan: Any) -> None:
-        """The files on disk are known."""
+        """Store that the files on disk are the written ones."""
         level_geometry.settle(level_of(context.view_layer.objects.active), plan)
 
 

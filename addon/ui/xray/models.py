@@ -1,4 +1,4 @@
-"""Models (.ogf) and bone properties (.bones): import, export, and the panels about a model and its bones."""
+"""Models (.ogf) and bone properties (.bones): import, export, and the panels of a model and its bones."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -79,7 +79,6 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
     )
 
     def draw(self, _context: Context) -> None:
-        """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         layout.prop(self, "meshes")
         layout.prop(self, "textures")
@@ -87,7 +86,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
             layout.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file. Blender drops files by their suffix alone, so textures of Descent 3 come here as well."""
+        """Import every file. Blender drops files by suffix only, so textures of Descent 3 (.ogf) arrive here too."""
         models: list[model_importing.ImportedModel] = []
         images: list[Any] = []
 
@@ -117,7 +116,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
 
 
 def is_texture(path: str) -> bool:
-    """Whether a file is a texture of Descent 3, which have the same suffix. Raises `ReadError`."""
+    """Return whether a .ogf file is a texture of Descent 3, not a model. Raises `ReadError`."""
     known = detect(path, files.read_file(path, HEAD_SIZE))
     return known is not None and known.name == "ogf_image"
 
@@ -131,9 +130,9 @@ def import_motions(
     referenced: bool,
     of_editor: bool = False,
 ) -> None:
-    """Import the motions inside a new model, and, if wanted, those of the files it refers to.
+    """Import the motions inside a new model and, with ``referenced``, those of the files it refers to.
 
-    ``of_editor``: the model is a file of the editor. What fails is left out, and reported.
+    ``of_editor``: the model is a file of the editor (.object). Files that fail are left out and reported.
     """
     sources = [path] if imported.motions is not None else []
     if referenced:
@@ -155,7 +154,7 @@ def import_motions(
                 result = library.import_motions(
                     codec, context, imported.rig, source, options=options, report=report, read=read
                 )
-        except ReadError as refusal:  # the model can be used without them
+        except ReadError as refusal:  # the model is usable without them
             report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         else:
             plays = plays or bool(result.actions)
@@ -190,19 +189,19 @@ class EXPORT_SCENE_OT_xray_ogf(
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something with faces, or a model that was imported."""
+        """The scene has a mesh or an imported model."""
         cls.poll_message_set("There is no mesh in the scene")
         there = has_mesh(context) or any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
-        """The file the model came from."""
+        """Suggest the imported file."""
         holder = active_model(context)
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_model.path)
 
     def draw(self, context: Context) -> None:
-        """The options; those of new models where the model was not imported."""
+        """Draw the options of an imported or of a new model."""
         layout = fields(self.layout)
         if active_model(context) is not None:
             layout.prop(self, "meshes")
@@ -220,7 +219,7 @@ class EXPORT_SCENE_OT_xray_ogf(
         draw_backup(layout, self, self.filepath)
 
     def _draw_motions(self, layout: bpy.types.UILayout, rig: Object) -> None:
-        """Whether motions go into the new model, and how."""
+        """Draw the options for motions inside a new model."""
         layout.prop(self, "motions_inside")
         if not self.motions_inside:
             return
@@ -266,7 +265,7 @@ WITH_LIMITS = {"JOINT", "WHEEL", "SLIDER"}
 
 
 class PropertiesPanel:
-    """A panel of the Properties editor."""
+    """Base of panels in the Properties editor."""
 
     bl_space_type = "PROPERTIES"
     bl_region_type = "WINDOW"
@@ -274,13 +273,13 @@ class PropertiesPanel:
         layout: Any
 
     def fields(self) -> Any:
-        """A column with names on the left."""
+        """Return a column with property names on the left."""
         layout = fields(self.layout)
         return layout.column()
 
 
 def _bone(context: Context) -> Any:
-    """The bone, also while its armature is edited."""
+    """Return the active bone, in edit mode too."""
     bone = context.bone
     if bone is None and context.edit_bone is not None:
         bone = context.edit_bone.id_data.bones.get(context.edit_bone.name)
@@ -288,14 +287,14 @@ def _bone(context: Context) -> Any:
 
 
 class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
-    """The bone as the game knows it."""
+    """Game properties of the bone."""
 
     bl_label = "X-Ray Bone"
     bl_context = "bone"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The bone came from a model."""
+        """The bone belongs to a model."""
         bone = _bone(context)
         return bone is not None and bone_properties.known(bone) is not None
 
@@ -318,7 +317,7 @@ class MOTIONBRIDGE_PT_bone(PropertiesPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
-    """What the bone collides as."""
+    """Collision shape of the bone."""
 
     bl_label = "Shape"
     bl_context = "bone"
@@ -326,7 +325,7 @@ class MOTIONBRIDGE_PT_bone_shape(PropertiesPanel, BlenderPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """The shape that counts, and its flags."""
+        """Draw the fields of the chosen shape, and the flags."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
         column.prop(bone, "shape")
@@ -346,7 +345,7 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
     bl_options = {"DEFAULT_CLOSED"}
 
     def draw(self, context: Context) -> None:
-        """Kind, limits where the kind has them, forces."""
+        """Draw the type of joint, limits if the type has them, forces."""
         bone = _bone(context).motionbridge_xray
         column = self.fields()
         column.prop(bone, "joint")
@@ -366,19 +365,17 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
 
 
 class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
-    """The model that the object came from."""
+    """The imported model that the object is part of."""
 
     bl_label = "X-Ray Model"
     bl_context = "object"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The object is part of a model."""
         holder = holder_of(context.object)
         return holder is not None and holder.motionbridge_model.is_model
 
     def draw(self, context: Context) -> None:
-        """File, references with what was found for them, user data."""
         layout, holder = self.layout, holder_of(context.object)
         draw_holder(layout, context.object, holder)
         model = holder.motionbridge_model
@@ -388,14 +385,14 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
 
 
 def draw_holder(layout: Any, shown: Object, holder: Object) -> None:
-    """On a part of a model, what remembers the model."""
+    """Draw the name of the object that stores the model, if another object is shown."""
     if shown != holder:
         icon = "OUTLINER_OB_ARMATURE" if holder.type == "ARMATURE" else "OBJECT_DATA"
         layout.label(text=holder.name, icon=icon, translate=False)
 
 
 def draw_references(layout: Any, holder: Object, model: "EditorModelProperties | ModelProperties") -> None:
-    """The motion files a model refers to, with what was found for the active one."""
+    """Draw the motion references of a model, and the files found for the active one."""
     layout.label(text="Motion References")
     row = layout.row()
     row.template_list("UI_UL_list", "motionbridge_references", model, "references", model, "active_reference", rows=2)
@@ -416,7 +413,7 @@ def draw_references(layout: Any, holder: Object, model: "EditorModelProperties |
 
 
 def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties") -> None:
-    """Its first lines, and buttons to edit it as a text."""
+    """Draw the first lines of the user data, and buttons to edit it as a text."""
     layout.label(text="User Data")
     for line in model.user_data.splitlines()[:8]:
         layout.label(text=line, translate=False)
@@ -426,14 +423,13 @@ def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties"
 
 
 class OnModel(Operation):
-    """Mixed into operators on the model that the active object is part of."""
+    """Mixin for operators on the model that the active object is part of."""
 
     def edited(self, context: Context) -> Iterable[Any]:
         return (holder_of(context.view_layer.objects.active),)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object remembers a model."""
         cls.poll_message_set("The active object is not part of an imported X-Ray model")
         return holder_of(context.view_layer.objects.active) is not None
 
@@ -497,7 +493,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Take it over, with the line ends of the game."""
+        """Store the text, with the line ends that the game uses."""
         holder = holder_of(context.view_layer.objects.active)
         text: Any = bpy.data.texts.get(_text_name(holder))
         if text is None:
@@ -514,7 +510,7 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
-    """The surface as the game names it."""
+    """Texture and shader of the material in the game."""
 
     bl_label = "X-Ray Material"
     bl_context = "material"
@@ -547,7 +543,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
             raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
         refuse_linked((rig, rig.data))
-        with scope.object_mode(context):  # what is set in edit mode is lost when that is left
+        with scope.object_mode(context):  # Blender discards bone properties set during edit mode
             given = bone_values.import_bones(rig, paths[0], report)
         return Outcome(said("Bone properties on {}, bones: {}").format(rig.name, given))
 
@@ -562,7 +558,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
     filter_glob: StringProperty(default=kinds.BONES.exported_glob, options={"HIDDEN"})
 
     def suggest(self, context: Context) -> None:
-        """The file the properties came from."""
+        """Suggest the imported file."""
         rig = likely_rig(context)
         if rig is not None:
             self.filepath = bpy.path.abspath(bone_values.suggested_name(rig))

@@ -1,4 +1,4 @@
-"""Which motions, and how: lists to choose from, what a file has already, options of exports, files that were found."""
+"""Choices for imports and exports of motions: lists of motions, export options, existing files, referenced files."""
 
 from collections.abc import Callable, Iterable
 from functools import lru_cache
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def paths_of(holder: Object, reference: str) -> list[str]:
-    """The files one reference of a model means; several where it is a mask."""
+    """Return the files for one motion reference of a model; several if the reference is a mask."""
     model = remembered(holder)
     if model is None or not model.path:
         return []
@@ -39,29 +39,29 @@ def paths_of(holder: Object, reference: str) -> list[str]:
     return _look_up(bpy.path.abspath(model.path), reference, *folders(context))
 
 
-@lru_cache(maxsize=4096)  # more than the references of every model in a scene
+@lru_cache(maxsize=4096)  # more than all references in a scene
 def _look_up(model: str, reference: str, game: Path | None, textures: Path | None) -> list[str]:
     tree = game_tree.tree_of(Path(model), game, textures)
     return [str(path) for part in dict.fromkeys(reference.split(",")) for path in tree.find_motions(part)]
 
 
 def not_imported(rig: Object, paths: Iterable[str]) -> list[str]:
-    """Those of ``paths`` that are not yet motion files of the armature."""
+    """Return the ``paths`` that are not yet motion files of the armature."""
     here = {Path(bpy.path.abspath(file.path)) for file in rig.motionbridge_motion_files}
     return [path for path in paths if Path(path) not in here]
 
 
 def forget() -> None:
-    """Look again: files may have come since."""
+    """Clear the cache of found files: new ones may exist."""
     _look_up.cache_clear()
 
 
 MOST_FRAMES = 2**31 - 1
-"""What an `IntProperty` holds; broken files announce more."""
+"""Maximum of an `IntProperty`; broken files declare more frames."""
 
 
 class ListedMotion(bpy.types.PropertyGroup):
-    """A motion that could be imported; ``name`` is its own."""
+    """A motion that can be imported; ``name`` is the motion's name."""
 
     file: StringProperty()
     frames: IntProperty()
@@ -69,14 +69,14 @@ class ListedMotion(bpy.types.PropertyGroup):
 
 
 class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
-    """Motions of the chosen files, with a tick each."""
+    """Motions of the chosen files, with a check box each."""
 
     def size(self, item: Any) -> str:
         return shown("1 frame") if item.frames == 1 else shown("{} frames").format(item.frames)
 
 
 class MotionList(TickedChoice):
-    """Mixed into operators that import motions, beside `Operation`, `FileChoice` and a property ``name_filter``."""
+    """Mixin for operators that import motions, beside `Operation`, `FileChoice` and a property ``name_filter``."""
 
     motions: StringProperty(
         name="Motions",
@@ -84,10 +84,10 @@ class MotionList(TickedChoice):
         options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"},
     )
     listed: CollectionProperty(type=ListedMotion, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
-    read_files: Any = None  # `library.ReadFiles`: what was parsed for the list is what is imported
+    read_files: Any = None  # `library.ReadFiles`: files parsed for the list, which the import uses
 
     def list_files(self, codec: "Codec", report: Report) -> None:
-        """A ticked row for each motion of each chosen file."""
+        """Fill the list with every motion of every chosen file, all selected."""
         self.listed.clear()
         self.read_files = library.ReadFiles()
 
@@ -99,18 +99,18 @@ class MotionList(TickedChoice):
         self.each_file(self.paths(), one, report)
 
     def ask(self, context: Context) -> None:
-        """The dialog with the list."""
+        """Open the dialog with the list."""
         context.window_manager.invoke_props_dialog(
             self, width=460, title=self.files_said(), confirm_text=shown("Import Motions")
         )
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:
-        """The list, where there is one."""
+        """Draw the list of motions if it has any."""
         if len(self.listed):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
-        """Path -> names of the motions to import from it: those named, else those ticked, else all.
+        """Return path -> names of the motions to import: those in ``motions``, else the selected ones, else all.
 
         Raises `ReadError`.
         """
@@ -144,9 +144,10 @@ class MotionList(TickedChoice):
 
 
 class MotionChooser(MixedIn):
-    """Mixed into the file browsers before the list, beside `FileChoice` and `ImportHelper`.
+    """Mixin for the file browsers that open before the list, beside `FileChoice` and `ImportHelper`.
 
-    They are operators of their own, without UNDO: the browser would leave an undo step before the list is confirmed.
+    They are separate operators without UNDO: otherwise the file browser would add an undo step before the user confirms
+    the list.
     """
 
     bl_label = "List Motions"
@@ -159,7 +160,7 @@ class MotionChooser(MixedIn):
         column.label(text=rig.name if rig is not None else "No armature is active", icon="ARMATURE_DATA")
 
     def list_with(self, importer: Any) -> Any:
-        """Let the importer list the chosen files and go on from there."""
+        """Let the import operator list the motions of the chosen files and continue from there."""
         names = [{"name": entry.name} for entry in self.files if entry.name]
         chosen = {"filepath": self.filepath, "directory": self.directory, "files": names}
         return {"FINISHED"} if hand_over(self, importer, **chosen) else {"CANCELLED"}
@@ -177,9 +178,9 @@ ONTO = (
 
 
 class ExistingMotions(MixedIn):
-    """Mixed into exports of motions, before `FileExport`: a new file, or motions into an existing one.
+    """Mixin for exports of motions, before `FileExport`: write a new file, or motions into an existing one.
 
-    Scripts get the option's default. In a window it follows the file that is named, until the user sets it.
+    Scripts get the default of ``onto``. In a window it follows the chosen file, until the user sets it.
     """
 
     onto: EnumProperty(
@@ -193,34 +194,34 @@ class ExistingMotions(MixedIn):
     removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def goes_into(self, path: Path) -> bool:
-        """Whether motions are added to such a file, if it exists."""
+        """Whether motions can be added to the file at ``path``."""
         return path.is_file()
 
     @staticmethod
     def names_in(path: Path) -> Iterable[str]:
-        """The motions of a file. Raises `ReadError`. Overridden by every export."""
+        """Return the names of the motions in a file. Raises `ReadError`. Overridden by every export."""
         raise NotImplementedError
 
     def names_to_write(self, context: Context) -> Iterable[str]:
-        """The motions that would be written. Overridden by every export."""
+        """Return the names of the motions to write. Overridden by every export."""
         raise NotImplementedError
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
-        """The file browser, with what suits the file it begins at, unless the caller has set it."""
+        """Open the file browser; ``onto`` suits the suggested file, unless the caller has set it."""
         self.suggested_onto = "" if self.properties.is_property_set("onto") else self.onto
         answer = super().invoke(context, event)
         self.look_at_target(context)
         return answer
 
     def check(self, context: Context) -> bool:
-        """Called by Blender whenever the file or an option is another one."""
+        """Called by Blender whenever the file or an option changes."""
         before = self.onto, self.removed_motions
         changed = ExportHelper.check(self, context)
         self.look_at_target(context)
         return bool(changed) or before != (self.onto, self.removed_motions)
 
     def look_at_target(self, context: Context) -> None:
-        """Set ``onto``, if the user has not, and find what the file would lose."""
+        """Set ``onto``, unless the user has set it, and find which motions of the file would be removed."""
         path = Path(bpy.path.abspath(self.filepath))
         if self.suggested_onto and self.onto == self.suggested_onto:
             self.suggested_onto = self.onto = "FILE" if self.goes_into(path) else "OWN_FILES"
@@ -235,7 +236,7 @@ class ExistingMotions(MixedIn):
         return _names(self.names_in, path, found.st_mtime_ns, found.st_size)
 
     def draw_removed(self, layout: bpy.types.UILayout) -> None:
-        """How many motions of the existing file are in none of the chosen actions, and the first of them."""
+        """Draw how many motions of the existing file would be removed, and the names of the first ones."""
         removed = self.removed_motions.split("\n") if self.removed_motions else []
         if not removed:
             return
@@ -251,7 +252,10 @@ class ExistingMotions(MixedIn):
 
 @lru_cache(maxsize=4)
 def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    """The browser asks again after every click; a file is read once. Other files have no motions to lose."""
+    """Return the motions of a file; empty if it is not a motion file.
+
+    Cached by time and size of the file, since the file browser asks after every click.
+    """
     try:
         return tuple(read(path))
     except ReadError:
@@ -259,11 +263,14 @@ def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _si
 
 
 SMALLEST_ERROR = 5e-7
-"""Metres: what is less is 0.000 mm, the rounding of numbers and not of keys."""
+"""In metres: smaller errors are shown as 0.000 mm and come from float arithmetic, not from rounding keys."""
 
 
 def rest_is_edited(rig: Object | None, known: str) -> bool:
-    """Whether the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+    """Return whether the rest pose has changed since an import.
+
+    ``known``: property of ``rig`` with the imported files.
+    """
     return rig is not None and any(motion_files.rest_changes(file, rig) for file in getattr(rig, known))
 
 
@@ -273,10 +280,10 @@ MotionExportProperties: Any = properties_from(MotionExportOptions)
 
 
 class RestChoice(RestProperties):
-    """Mixed into operators that write motions of armatures."""
+    """Mixin for operators that write motions of armatures: how to export after the rest pose has changed."""
 
     def draw_rest_change(self, layout: bpy.types.UILayout, rig: Object, known: str) -> None:
-        """The choice, where the rest pose is no longer that of an import; ``known``: what ``rig`` calls the files."""
+        """Draw the option if the rest pose has changed since import; ``known`` as in `rest_is_edited`."""
         if rest_is_edited(rig, known):
             column = layout.column()
             column.alert = self.rest_change == "REFUSE"
@@ -284,22 +291,22 @@ class RestChoice(RestProperties):
 
 
 class EditorMotionChoices(SkeletalExportProperties, RestChoice, HiddenKeysChoice):
-    """Mixed into operators that write the editor's motions."""
+    """Mixin for operators that write editor motions."""
 
     def editor_motion_options(self) -> SkeletalExportOptions:
-        """The options as the export takes them."""
+        """Return the options as the export takes them."""
         return options_from(self, SkeletalExportOptions)
 
 
 class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
-    """Mixed into operators that write motions of `.omf`."""
+    """Mixin for operators that write motions of the game (.omf)."""
 
     def motion_options(self) -> MotionExportOptions:
-        """The options as the export takes them."""
+        """Return the options as the export takes them."""
         return options_from(self, MotionExportOptions)
 
     def draw_choices(self, layout: bpy.types.UILayout, rig: Object) -> None:
-        """Options; the edited rest pose and hidden keys only where there are such."""
+        """Draw the options; those for an edited rest pose and hidden keys only where they apply."""
         fields(layout)
         self.draw_rest_change(layout, rig, "motionbridge_motion_files")
         self.draw_hidden_keys(layout, rig)
@@ -308,7 +315,7 @@ class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
 
 
 def worst_error_text(plan: "MotionPlan") -> str:
-    """Millimetres, bone and motion where storing translation keys moves one most; empty where it moves none."""
+    """Return the largest rounding error of a translation key in millimetres, with its bone and motion, or ""."""
     error, bone, motion = plan.changes.worst_error()
     if error < SMALLEST_ERROR:
         return ""
@@ -316,7 +323,7 @@ def worst_error_text(plan: "MotionPlan") -> str:
 
 
 def written_sentence(name: str, plan: "MotionPlan") -> str:
-    """What was written to the file ``name``, and what rounding did to it."""
+    """Return what was written to the file ``name``, and the largest rounding error."""
     error = worst_error_text(plan)
     sentence = f"{name}: {plan_sentence(plan, said)}"
     return f"{sentence}. {error}" if error else sentence

@@ -84,7 +84,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
     )
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """The file browser, or for files that are known already the list of their motions."""
+        """Open the file browser, or the list of motions if the files are already chosen."""
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
@@ -94,7 +94,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         return self.answer(context, self._list)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature the motions go onto."""
+        """The armature onto which motions are imported."""
         return () if self.model else (likely_rig(context),)
 
     def _list(self, context: Context, report: Report) -> None:
@@ -124,7 +124,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self._draw_options(layout)
 
     def _draw_options(self, layout: Any) -> None:
-        # No layout.panel: the dialog opens from the file browser, without a region, where that crashes Blender.
+        # Not layout.panel: opened from the file browser the dialog has no region, and Blender would crash.
         icon = "DOWNARROW_HLT" if self.show_options else "RIGHTARROW"
         row = layout.row()
         row.alignment = "LEFT"
@@ -164,7 +164,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         return Outcome(text)
 
     def _target(self, context: Context, path: str, report: Report) -> Object:
-        """The armature; where none is active that of a model imported for these motions."""
+        """Return the armature to import onto; if none is active, that of a model which is imported for the motions."""
         rig = likely_rig(context)
         if rig != active_rig(context) and not self.model:
             report.note("no armature is active: the only one in the scene is used", rig.name)
@@ -206,7 +206,7 @@ class MOTIONBRIDGE_OT_choose_motion_files(MotionChooser, FileChoice, ImportHelpe
     filter_glob: StringProperty(default=kinds.MOTIONS.glob, options={"HIDDEN"})
 
     def execute(self, _context: Context) -> Any:
-        """Hand the files to the importer, which lists their motions."""
+        """Pass the files to the import operator, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_omf)
 
 
@@ -239,7 +239,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
     )
 
     def suggest(self, context: Context) -> None:
-        """The file the motions came from."""
+        """Suggest the imported motion file, else a file named after the model."""
         rig = likely_rig(context)
         file = active_file(rig)
         if file is not None:
@@ -251,15 +251,15 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
 
     @staticmethod
     def names_in(path: Path) -> list[str]:
-        """The motions of a motion file or inside a model. Raises `ReadError`."""
+        """Return the names of the motions in a motion file or inside a model. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(omf_codec.OMF, str(path))]
 
     def names_to_write(self, context: Context) -> list[str]:
-        """The names that the chosen actions have in the game."""
+        """Return the names in the game of the chosen actions."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
-            return []  # exporting says what is wrong
+            return []  # the export will report what is wrong
         return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
     def draw(self, context: Context) -> None:
@@ -273,7 +273,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
             layout.prop(self, "remember")
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing, unless the armature is to remember the file."""
+        """The armature and the actions if they are linked to the written file, else nothing."""
         rig = rig_to_export(context, self.collection) if self.remember else None
         return (rig, *self._chosen(rig)) if rig is not None else ()
 
@@ -347,7 +347,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature has a motion file."""
         if active_rig(context) is None:
             cls.poll_message_set("Several armatures have motions: make one active")
             return False
@@ -371,19 +370,19 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             )
 
     def _only(self, context: Context, rig: Object) -> Any:
-        """The action to save alone, None for the whole list."""
+        """Return the only action to save, None for all of the list."""
         action = active_action(context)
         if self.only_active and action is None:
             raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the list of motions, or save all")
         return action if self.only_active else None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature and the motions: what was saved counts as unedited afterwards."""
+        """The armature and the motions: saved motions count as unedited afterwards."""
         rig, file = self._target(context)
         return (rig, *library.motions_of(file))
 
     def path(self, context: Context) -> str:
-        """The motion file's, or that of the model that the motions are inside of."""
+        """Return the path of the motion file, or of the model that contains the motions."""
         return str(self._target(context)[1].path)
 
     def _target(self, context: Context) -> tuple[Any, Any]:
@@ -397,7 +396,6 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         return rig, file
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """What to start from, the edited rest pose, hidden keys."""
         rig, file = self._target(context)
         return {
             "if_changed": library.changed_by_others(rig, file),
@@ -406,34 +404,32 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         }
 
     def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
-        """Which motions, and how they are written."""
         if len(library.motions_of(self._target(context)[1])) > 1:
             layout.prop(self, "only_active")
         layout.prop(self, "width")
         layout.prop(self, "rename")
 
     def title(self) -> str:
-        """Says what "Back" is about."""
         return shown("Save Motions Back")
 
     def details(self, plan: Any) -> list[str]:
-        """The motions with their bones and fields, new names, motions that leave."""
+        """Return the changed motions with their bones and fields, new names, motions that will be removed."""
         renamed = [f"{old} > {new}" for old, new in plan.renamed]
         gone = [shown("{} will be removed").format(name) for name in plan.deleted]
         return [*map(change_text, plan.changes.parts), *renamed, *gone]
 
     def notes(self, plan: Any) -> list[str]:
-        """What rounding does."""
+        """Return the largest rounding error."""
         return [text for text in [worst_error_text(plan)] if text]
 
     def settle(self, context: Context, plan: Any) -> None:
-        """What is on disk is what the motions came from now."""
+        """Store that the motions are those of the written file."""
         rig, file = self._target(context)
         self.restore_hidden_keys(rig, library.motions_of(file))
         library.settle_saved(omf_codec.OMF, context, plan, rig, file=file, options=self.motion_options())
 
     def sentence(self, plan: Any) -> str:
-        """With what rounding did."""
+        """Return what was written, with the largest rounding error."""
         return written_sentence(Path(plan.path).name, plan)
 
 

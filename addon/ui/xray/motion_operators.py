@@ -1,4 +1,4 @@
-"""Buttons of the list of motions: play, revert, move, delete, add, compare, marks, import of what a model refers to."""
+"""Operators of the list of motions: restore, move, delete, add, compare, rename, marks, referenced motions."""
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
@@ -28,10 +28,13 @@ from .target import active_file
 
 
 class OnMotion(OnAction):
-    """Mixed into operators on one motion."""
+    """Mixin for operators on one motion."""
 
     def chosen_of_file(self, context: Context) -> tuple[Any, Any, Any]:
-        """The armature, the action and its motion file. Raises `WriteError`."""
+        """Return the armature, the action and its motion file.
+
+        Raises `WriteError` if the action is in no motion file.
+        """
         rig, action = self.chosen(context)
         file = action_lists.file_of(rig, action, motion_files.LISTS)
         if file is None:
@@ -42,10 +45,10 @@ class OnMotion(OnAction):
 
 
 class OnMotionFile(Operation):
-    """Mixed into operators on the active motion file."""
+    """Mixin for operators on the active motion file."""
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """Nothing, unless an operator changes the file: badges may be lost."""
+        """Nothing, unless an operator changes the file: the status of motions need not be saved."""
         return ()
 
     @classmethod
@@ -88,11 +91,11 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
     )
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The action, and the armature whose file it is of."""
+        """The action, and the armature with its file."""
         return self.chosen(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Move, unless it is at that end already."""
+        """Move the motion, unless it is already at that end."""
         _, action, file = self.chosen_of_file(context)
         listed = library.motions_of(file)
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
@@ -110,11 +113,11 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The action, and the armature whose file it is of."""
+        """The action, and the armature with its file."""
         return self.chosen(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Delete it and play the next of the list."""
+        """Delete the action and play the next one in the list."""
         rig, action, file = self.chosen_of_file(context)
         name = action.name
         listed = library.motions_of(file)
@@ -135,11 +138,11 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The action, and the armature whose file it is of."""
+        """The action, and the armature with the file."""
         return self.chosen(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Put it at the end of the list."""
+        """Append the action to the list."""
         rig, action = self.chosen(context)
         file = active_file(rig)
         if file is None:
@@ -217,7 +220,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature came from a model that refers to motion files."""
+        """The active armature's model has motion references."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The model of the active armature has no motion references")
@@ -225,7 +228,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
         return model is not None and len(model.references) > 0
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Show the list of what is in the files."""
+        """Open the list of motions in the files."""
         if bpy.app.background or self.every:
             self.called_by_person()
             return self.execute(context)
@@ -281,10 +284,14 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
 
 
 class OnMarks(OnMotion):
-    """Mixed into operators that change the marks of a motion."""
+    """Mixin for operators that change the marks of a motion."""
 
     def changed(self, context: Context, change: "Callable[[Any, list[core_model.Marker]], str]") -> Outcome:
-        """Let ``change`` work on the marks as they are, moved markers included, and show what came of it."""
+        """Call ``change`` with the action and its current marks, and store the marks that it changed.
+
+        The times of the marks are those of their markers, which may have been moved. ``change`` returns the sentence
+        for the report.
+        """
         _, action = self.chosen(context)
         markers = motion_timing.gather_marks(action)
         sentence = change(action, markers)
@@ -297,9 +304,9 @@ class OnMarks(OnMotion):
     def changed_mark(
         self, context: Context, change: "Callable[[Any, core_model.Marker], core_model.Marker | None]", sentence: str
     ) -> Outcome:
-        """The same for the active mark: ``change`` says what it becomes, None where it goes.
+        """Like `changed`, for the active mark: ``change`` returns the new mark, None to remove it.
 
-        ``sentence`` has a place for its old name. Raises `WriteError`.
+        ``sentence`` has one ``{}``, for the old name. Raises `WriteError` if there is no active mark.
         """
 
         def replace(action: Action, markers: "list[core_model.Marker]") -> str:
@@ -433,7 +440,7 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
 
 
 def active_motion(operator: OnMotion, context: Context) -> Any:
-    """The properties of the motion that an operator means, or None."""
+    """Return the properties of the motion that an operator works on, or None."""
     if not operator.action and not type(operator).poll(context):
         return None
     return operator.chosen(context)[1].motionbridge_motion

@@ -1,4 +1,4 @@
-"""The Motionbridge tab beside the viewport and the action editor: motion files, motions, how one plays, bone parts."""
+"""Panels of X-Ray motions in the sidebars of the viewport and the action editor: files, motions, marks, bone parts."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -38,12 +38,12 @@ ICONS = {"IMPORTED": "CHECKMARK", "FOUND": "IMPORT", "NOT FOUND": "QUESTION"}
 
 
 def own_name(reference: str) -> str:
-    """What tells a reference from the others: the last part of its path, masks included."""
+    """Return the short name of a motion reference: the last part of its path, masks included."""
     return ", ".join(part.strip().replace("\\", "/").rpartition("/")[2] for part in reference.split(","))
 
 
 def state_of(rig: Object, reference: str) -> str:
-    """A key of `ICONS`; of a mask that means several files, whether all of them are imported."""
+    """Return a key of `ICONS`. A mask is imported when all files that match it are."""
     paths = motion_choices.paths_of(rig, reference)
     if not paths:
         return "NOT FOUND"
@@ -51,7 +51,7 @@ def state_of(rig: Object, reference: str) -> str:
 
 
 class MOTIONBRIDGE_UL_motion_references(BlenderList):
-    """References of the active armature's model."""
+    """Motion references of the active armature's model."""
 
     def draw_item(
         self,
@@ -63,13 +63,13 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """The file's own name, and whether it is imported."""
+        """Draw the short name, and whether the file is imported."""
         row = layout.row(align=True)
         row.label(text=own_name(item.name), translate=False)
         row.label(icon=ICONS[state_of(data.id_data, item.name)])
 
     def filter_items(self, _context: Context, data: "ModelProperties", _property: str) -> tuple[list[int], list[int]]:
-        """Those whose whole path the filter fits, in the model's order."""
+        """Return the references whose path matches the filter, in the model's order."""
         references = data.references
         if not self.filter_name:
             return [self.bitflag_filter_item] * len(references), []
@@ -78,7 +78,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
 
 
 def draw(layout: bpy.types.UILayout, rig: Object) -> None:
-    """The list, and buttons that import the active reference or all of them; nothing where there are none."""
+    """Draw the motion references, if any, with buttons that import the active one or all."""
     model = remembered(rig)
     if model is None or not len(model.references):
         return
@@ -116,7 +116,7 @@ def _play(rig: Object, number: int) -> None:
 def _play_action(rig: Any, action: Any) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
-    renamed_bones.follow_renames(Report())  # controls take over the keys of bones by their names
+    renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     library.play(context, rig, action)
     come_into(context, motion_timing.drawn_ends(action, rig))
@@ -133,9 +133,9 @@ def _editor_motion_rows(rig: Object) -> "Rows":
 
 
 MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
-"""The motions of an armature's active file."""
+"""List of the motions in an armature's active file."""
 EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows)
-"""The editor's motions of all files of an armature."""
+"""List of the editor motions in all files of an armature."""
 
 
 class MOTIONBRIDGE_UL_motion_files(BlenderList):
@@ -151,12 +151,12 @@ class MOTIONBRIDGE_UL_motion_files(BlenderList):
         _active: Any,
         _property: str,
     ) -> None:
-        """Name, and whether it lies inside the model."""
+        """Draw the name; the icon tells whether the motions are inside a model."""
         layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
 
 
 class MOTIONBRIDGE_UL_motions(BlenderList):
-    """Actions of one motion file, in its order."""
+    """Actions of a motion file, in its order."""
 
     pattern: StringProperty(
         name="Filter",
@@ -190,14 +190,14 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         badge.label(icon=STATUS_ICONS[motion.status])
 
     def draw_filter(self, _context: Context, layout: bpy.types.UILayout) -> None:
-        """Filter by name, and by badge."""
+        """Draw the filters by name and by status."""
         row = layout.row(align=True)
         row.prop(self, "pattern", text="", icon="VIEWZOOM")
         row.prop(self, "regular", text="", icon="SORTBYEXT")
         row.prop(self, "edited", text="", icon="GREASEPENCIL")
 
     def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
-        """The motions of the active file, in the order of the file."""
+        """Return the motions of the active file that match the filters, in the order of the file."""
         rig = active_rig(context)
         if rig is None:
             return [0] * len(data.actions), []
@@ -208,17 +208,15 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
 
 
 class MotionsPanel(MotionbridgePanel):
-    """Files and motions of the active armature."""
+    """Motion files and motions of the active armature."""
 
     bl_label = "Motions"
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature is of the game."""
         return is_of_xray(context)
 
     def draw(self, context: Context) -> None:
-        """What to do first, or the lists."""
         layout = self.layout
         rig = active_rig(context)
         draw_restore(layout, rig)
@@ -280,7 +278,7 @@ def _matches(scene: Scene, action: Action) -> bool:
 
 
 class OnActiveMotion(MotionbridgePanel):
-    """Panels below the list that show the active action."""
+    """Base of panels that show the active action, below the list."""
 
     bl_options = {"DEFAULT_CLOSED"}
 
@@ -303,7 +301,7 @@ class PlayingPanel(OnActiveMotion):
         motion = action.motionbridge_motion
         layout.prop(motion, "motion_name")
         if was_renamed(action):
-            column = layout.column(align=True)  # side by side both would be cut off
+            column = layout.column(align=True)  # in one row both would be cut off
             text = shown("Name of the action: {}").format(action.name)
             column.label(text=text, icon="INFO", translate=False)
             column.operator("motionbridge.use_action_name")
@@ -327,10 +325,10 @@ class PlayingPanel(OnActiveMotion):
 
 
 def was_renamed(action: Action) -> bool:
-    """Whether the action's name says something else than the motion's; Blender's own numbers do not count."""
+    """Return whether the names of action and motion differ; a number that Blender appends (.001) does not count."""
     wanted = names.shortened(action.motionbridge_motion.motion_name, compat.DATA_NAME_LIMIT)
     stem, _, number = action.name.rpartition(".")
-    # Blender shortens a name once more where it puts a number behind it.
+    # Blender shortens a name further when it appends a number.
     numbered = len(number) == 3 and number.isdecimal() and bool(stem) and wanted.startswith(stem)
     return bool(wanted) and action.name != wanted and not numbered
 
@@ -341,7 +339,7 @@ class MarksPanel(OnActiveMotion):
     bl_label = "Marks"
 
     def draw(self, context: Context) -> None:
-        """Marks, and the intervals of the active one."""
+        """Draw the marks, and the intervals of the active one."""
         layout = self.layout
         motion = active_action(context).motionbridge_motion
         row = layout.row()
@@ -364,7 +362,7 @@ class MarksPanel(OnActiveMotion):
 
 
 class PartitionsPanel(MotionbridgePanel):
-    """Partitions of the active motion file."""
+    """Bone parts (partitions) of the active motion file."""
 
     bl_label = "Bone Parts"
     bl_options = {"DEFAULT_CLOSED"}
@@ -375,7 +373,7 @@ class PartitionsPanel(MotionbridgePanel):
         return active_file(active_rig(context)) is not None
 
     def draw(self, context: Context) -> None:
-        """Partitions in their order, and the bones of the active one with their tracks."""
+        """Draw the bone parts in order, and the bones of the active one with their tracks."""
         layout = self.layout
         file = active_file(active_rig(context))
         layout.template_list(
@@ -402,7 +400,7 @@ class PartitionsPanel(MotionbridgePanel):
 
 
 def _panels() -> list[type]:
-    """Each panel in both editors."""
+    """Return the classes of all panels, for both editors."""
     made = in_both_editors("motions", MotionsPanel)
     below = {"motion": PlayingPanel, "marks": MarksPanel, "partitions": PartitionsPanel}
     for order, (name, kind) in enumerate(below.items(), start=1):
@@ -432,14 +430,14 @@ def _row_number(listing: Listing) -> Any:
 
 
 def register() -> None:
-    """Add the number of the playing action, and the indices that lists of motions show and set."""
+    """Add the property with the index of the playing action, and those with the active rows of the lists."""
     OBJECT.motionbridge_playing = _number(_playing, _play)
     for listing in (MOTIONS, EDITOR_MOTIONS):
         setattr(OBJECT, listing.row, _row_number(listing))
 
 
 def unregister() -> None:
-    """Take them away."""
+    """Remove these properties."""
     del OBJECT.motionbridge_playing
     for listing in (MOTIONS, EDITOR_MOTIONS):
         delattr(OBJECT, listing.row)
@@ -453,11 +451,11 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature's data, which has the bone collections."""
+        """The armature data, which has the bone collections."""
         return (rig_to_export(context, "").data,)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Collections of the partitions' names get exactly their bones."""
+        """Assign exactly the bones of each bone part to the collection of the same name."""
         rig = rig_to_export(context, "")
         armature = rig.data
         bones = {bone_properties.game_name(bone).lower(): bone for bone in armature.bones}
@@ -481,18 +479,18 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """Bones are selected in pose mode, and a partition is chosen."""
+        """Bones are selected in pose mode, and a bone part is active."""
         cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature, which has the file."""
+        """The armature, which stores the file."""
         return (rig_to_export(context, ""),)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Every bone that the file has a track of and that is not there yet."""
+        """Move the selected bones that have a track in the file and are in another bone part."""
         file = active_file(rig_to_export(context, ""))
         bones = [bone_properties.game_name(bone.bone) for bone in context.selected_pose_bones]
         moved = motion_files.move_to_partition(file, file.active_partition, bones)

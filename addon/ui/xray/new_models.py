@@ -1,4 +1,4 @@
-"""New models of the game: what an armature or mesh of the user's needs before it is exported."""
+"""Operators for new models of the game: prepare an armature or mesh that the user made for the export."""
 
 from collections.abc import Iterable
 from pathlib import Path
@@ -26,11 +26,11 @@ from ..target import active_rig, lacks_rig
 from .level_faces import ListedGameMaterial
 
 WATER = 1000.0
-"""Kilograms per cubic metre."""
+"""Density of water, in kilograms per cubic metre."""
 
 
 def _holder(context: Context) -> Any:
-    """The active armature, or the topmost object above the active one."""
+    """Return the active armature, or the topmost parent of the active object."""
     found = active_rig(context) or context.view_layer.objects.active
     while found is not None and found.type != "ARMATURE" and found.parent is not None:
         found = found.parent
@@ -46,7 +46,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is something that is not yet a model."""
+        """The active object is not a model yet, or a new model with bones that were not set up."""
         cls.poll_message_set("Select an armature or mesh that is not an X-Ray model yet")
         holder = _holder(context)
         if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
@@ -80,7 +80,7 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There are bones of a model."""
+        """The active armature has bones of a model."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature is not an X-Ray model: use New X-Ray Model first")
@@ -116,7 +116,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """There is a new model with bones."""
+        """The active armature is a new model."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature is not a new X-Ray model: use New X-Ray Model first")
@@ -127,7 +127,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         return (rig, rig.data)
 
     def draw(self, _context: Context) -> None:
-        """Nothing but the file."""
+        """There are no options."""
 
     def run(self, context: Context, report: Report) -> Outcome:
         (path, *_) = self.chosen_files("Choose a model (.ogf) or a motion file (.omf)")
@@ -170,7 +170,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         return (made,) if made is not None else ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """A dialog with what is set; bones get only materials of things that move."""
+        """Open a dialog with the current material; for bones it lists only materials of dynamic objects."""
         self.listed.clear()
         for name in sorted(material_names(context, dynamic=self.target == "BONE"), key=str.lower):
             self.listed.add().name = name
@@ -179,7 +179,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         return context.window_manager.invoke_props_dialog(self, width=400)
 
     def draw(self, _context: Context) -> None:
-        """The list, or that there is none."""
+        """Draw the search field, and a note if there is no gamemtl.xr."""
         layout = fields(self.layout)
         layout.prop_search(self, "material_name", self, "listed", icon="MATERIAL")
         if not len(self.listed):
@@ -204,7 +204,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         return Outcome(said("Game material {}: {}").format(self.material_name, len(chosen)))
 
     def _chosen(self, context: Context) -> list[tuple[Any, str]]:
-        """Properties and their fields, the active one's first."""
+        """Return pairs of a property group and the field to set, that of the active bone first."""
         if self.target == "SURFACE":
             made = context.view_layer.objects.active.active_material
             return [(made.motionbridge_surface, "game_material")] if made is not None else []
@@ -219,7 +219,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
 
 
 def material_names(context: Context, *, dynamic: bool) -> set[str]:
-    """Names of the game's materials, those alone that things which move can have; none without a `gamemtl.xr`."""
+    """Return names of the game's materials; ``dynamic``: only those for dynamic objects. Empty without gamemtl.xr."""
     game, _ = folders(context)
     holder = context.view_layer.objects.active
     model = remembered(holder) if holder is not None else None

@@ -48,7 +48,6 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
     )
 
     def draw(self, _context: Context) -> None:
-        """The options, in browser, dialog and presets alike."""
         layout = fields(self.layout)
         for name in ("target", "draw_curve", "fake_user", "match_scene"):
             layout.prop(self, name)
@@ -86,7 +85,6 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object follows a path."""
         cls.poll_message_set("The active object has no motion path")
         return active_path(context) is not None
 
@@ -95,7 +93,6 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set rate, first and last frame."""
         _match(context, active_path(context))
         return frames_said(context)
 
@@ -105,7 +102,7 @@ def _match(context: Context, action: Action) -> None:
 
 
 def active_path(context: Context) -> Any:
-    """The action of the path that the active object follows, or None."""
+    """Return the action of the path that the active object follows, or None."""
     return motion_paths.followed_action(context.view_layer.objects.active)
 
 
@@ -130,7 +127,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         return bool(len(context.scene.objects)) or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
-        """The file the path came from."""
+        """Suggest the imported file."""
         active = context.view_layer.objects.active
         action = motion_paths.followed_action(active)
         if action is not None:
@@ -139,7 +136,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
             self.filepath = f"{bpy.path.clean_name(active.name)}.anm"
 
     def draw(self, context: Context) -> None:
-        """How; what is for curves only where a curve is meant."""
+        """Draw how the path is exported, and the options; the option for curves only if a curve can be exported."""
         layout = fields(self.layout)
         active = context.view_layer.objects.active
         if active is not None and not self.collection:
@@ -161,7 +158,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
-    """Whether keys are written as they are, and why not."""
+    """Draw whether the object's own keys are exported, or why it is sampled on every frame."""
     reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
     if reasons is None:
@@ -181,18 +178,16 @@ LETTERS_IN_PANEL = 40
 
 
 class PathPanel(MotionbridgePanel):
-    """Name, version, frames, rate and file of the path, and what Blender does not show."""
+    """Name, version, frame range, frame rate and file of the path, and what Blender does not show of it."""
 
     bl_label = "X-Ray Motion Path"
     bl_order = 10
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object follows a path."""
         return active_path(context) is not None
 
     def draw(self, context: Context) -> None:
-        """The path, and the way to another."""
         layout = self.layout
         action = active_path(context)
         _draw_path(layout, action)
@@ -236,13 +231,13 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object follows a path that came from a file."""
+        """The active object follows a path that was imported from a file."""
         action = motion_paths.followed_action(context.view_layer.objects.active)
         cls.poll_message_set("The active object has no imported motion path")
         return action is not None and bool(action.motionbridge_path.path)
 
     def source(self, context: Context) -> "PathProperties":
-        """Of the action."""
+        """Return the path properties of the action."""
         return motion_paths.followed_action(context.view_layer.objects.active).motionbridge_path
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
@@ -253,7 +248,7 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
         )
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
-        """How what has to be fitted is."""
+        """Draw the tolerances for curves that have to be fitted."""
         draw_tolerances(layout, self)
 
 

@@ -77,7 +77,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
     )
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """The file browser, or for files that are known already the list of their motions."""
+        """Open the file browser, or the list of motions if the files are already chosen."""
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
@@ -133,7 +133,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         )
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
-        """Path -> names of the motions to import from it; without a list those the filter fits."""
+        """Return path -> names of the motions to import; without a list, those that match the filter."""
         chosen = self.chosen(paths, skl_codec.SKL, report)
         if self.motions or len(self.listed):
             return chosen
@@ -160,7 +160,7 @@ class MOTIONBRIDGE_OT_choose_skeletal_files(MotionChooser, FileChoice, ImportHel
     filter_glob: StringProperty(default=kinds.EDITOR_MOTIONS.glob, options={"HIDDEN"})
 
     def execute(self, _context: Context) -> Any:
-        """Hand the files to the importer, which lists their motions."""
+        """Pass the files to the import operator, which lists their motions."""
         return self.list_with(CALL.import_scene.xray_skl)
 
 
@@ -188,7 +188,7 @@ class EXPORT_SCENE_OT_xray_skl(
     choose: EnumProperty(name="Motions", description="Which actions to export", items=CHOICES, default="FILE")
 
     def suggest(self, context: Context) -> None:
-        """The file the motions came from."""
+        """Suggest the imported file."""
         rig = likely_rig(context)
         file = file_played(rig) if rig is not None else None
         if file is not None:
@@ -198,24 +198,24 @@ class EXPORT_SCENE_OT_xray_skl(
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
 
     def goes_into(self, path: Path) -> bool:
-        """A `.skl` holds one motion: there is no room for another."""
+        """Whether motions can be added to the file; a `.skl` always has exactly one."""
         return path.suffix.lower() in {".skls", ".object"} and path.is_file()
 
     @staticmethod
     def names_in(path: Path) -> list[str]:
-        """The motions of a file of the editor. Raises `ReadError`."""
+        """Return the names of the motions in a file of the editor. Raises `ReadError`."""
         return [name for name, _ in library.list_motions(skl_codec.SKL, str(path))]
 
     def names_to_write(self, context: Context) -> list[str]:
-        """The names that the chosen actions have in the game."""
+        """Return the names in the game of the chosen actions."""
         try:
             chosen = self._chosen(rig_to_export(context, self.collection))
         except WriteError:
-            return []  # exporting says what is wrong
+            return []  # the export will report what is wrong
         return library.written_names(chosen, motion_files.SKL_LISTS, Report())
 
     def draw(self, context: Context) -> None:
-        """Which, where to, how; the edited rest pose and hidden keys only where there are such."""
+        """Draw the options; those for an edited rest pose and hidden keys only where they apply."""
         layout = fields(self.layout)
         layout.prop(self, "onto")
         self.draw_removed(layout)
@@ -259,7 +259,7 @@ class EXPORT_SCENE_OT_xray_skl(
 
 
 def file_played(rig: Object) -> Any:
-    """The file of the motion that plays, else the last one of which there still are actions; None without one."""
+    """Return the file of the playing motion, else the last file that still has actions, else None."""
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
     if data is not None and data.action is not None and data.action.motionbridge_skeletal.is_skeletal:
@@ -270,13 +270,13 @@ def file_played(rig: Object) -> Any:
 
 
 def active_skeletal(context: Context) -> Any:
-    """The action that the active armature plays, where it is one of the editor's motions."""
+    """Return the action that the active armature plays if it is an editor motion, else None."""
     action = active_action(context)
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
 
 
 class MOTIONBRIDGE_UL_editor_motions(BlenderList):
-    """Actions that came from the editor's files on the active armature."""
+    """Actions of the editor motions on the active armature."""
 
     def draw_item(
         self,
@@ -300,7 +300,7 @@ class MOTIONBRIDGE_UL_editor_motions(BlenderList):
         right.label(text=action.motionbridge_skeletal.file, translate=False)
 
     def filter_items(self, context: Context, data: bpy.types.BlendData, _property: str) -> tuple[list[int], list[int]]:
-        """Those of the active armature's files, in their order."""
+        """Return the actions of the active armature's files, in the order of the files."""
         rig = active_rig(context)
         if rig is None:
             return [0] * len(data.actions), []
@@ -329,25 +329,23 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
         return ()
 
     def run(self, context: Context, _report: Report) -> Outcome:
-        """Set rate, first and last frame."""
         action = active_skeletal(context)
         match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
         return frames_said(context)
 
 
 class SkeletalPanel(MotionbridgePanel):
-    """What the motion's file has, and the way to get or write one; how it plays is in the panel of all motions."""
+    """List and file of the editor motions, buttons for import and export. How a motion plays is in another panel."""
 
     bl_label = "X-Ray Editor Motions"
     bl_order = 9
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature has motions of the editor."""
+        """The active armature has editor motions."""
         return is_of_xray(context) and _has_motions(context)
 
     def draw(self, context: Context) -> None:
-        """The motion, or how to get one."""
         layout = self.layout
         action, rig = active_skeletal(context), active_rig(context)
         if rig is not None and len(rig.motionbridge_skeletal_files):
@@ -366,13 +364,15 @@ class SkeletalPanel(MotionbridgePanel):
 
 
 class NoSkeletalPanel(SkeletalPanel):
-    """The same where there are no such motions yet: another panel, since panels remember that they are closed."""
+    """The same panel, closed, while there are no editor motions. It is a panel of its own because Blender remembers for
+    each panel whether it is closed.
+    """
 
     bl_options = {"DEFAULT_CLOSED"}
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature is of the game, and has no motions of the editor."""
+        """The active armature belongs to X-Ray and has no editor motions."""
         return is_of_xray(context) and not _has_motions(context)
 
 
@@ -407,18 +407,18 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature has motions of a file of the editor."""
+        """The active armature has a file of editor motions."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no imported editor motions")
         return file_played(active_rig(context)) is not None
 
     def path(self, context: Context) -> str:
-        """The file of the motion that plays."""
+        """Return the path of the file of the playing motion."""
         return str(file_played(active_rig(context)).path)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        """The armature and the motions: they get the names that are written."""
+        """The armature, and the motions, which get the names that are written."""
         rig = active_rig(context)
         return (rig, *library.motions_of(file_played(rig)))
 
@@ -437,7 +437,6 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
             )
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """What to start from, the edited rest pose, hidden keys."""
         rig = active_rig(context)
         return {
             "if_changed": False,
@@ -446,15 +445,15 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         }
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
-        """How what has to be fitted is."""
+        """Draw the tolerances for curves that have to be fitted."""
         draw_tolerances(layout, self)
 
     def details(self, plan: Any) -> list[str]:
-        """The motions with their channels and fields."""
+        """Return one line per motion, with its changed channels and fields."""
         return [change_text(change) for change in plan.changes.parts]
 
     def settle(self, context: Context, plan: Any) -> None:
-        """The file on disk is known."""
+        """Store that the motions are those of the written file."""
         rig = active_rig(context)
         file = file_played(rig)
         before = file.sha256 if self.if_changed == "REFUSE" else ""

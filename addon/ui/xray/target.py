@@ -1,4 +1,4 @@
-"""What of the scene an operator of S.T.A.L.K.E.R. means: models, paths, levels, motion files and their actions."""
+"""Which model, level, motion file or action an operator of S.T.A.L.K.E.R. works on."""
 
 from typing import Any
 
@@ -17,7 +17,7 @@ from ..target import active_model, active_rig, editor_model_of, likely_rig, obje
 
 
 def rig_to_import_onto(context: Context, report: Report) -> Object:
-    """The active armature, or the only one there is. Raises `ReadError`."""
+    """Return the active armature, else the scene's only one. Raises `ReadError`."""
     rig = likely_rig(context)
     if rig is None:
         raise ReadError(
@@ -30,7 +30,7 @@ def rig_to_import_onto(context: Context, report: Report) -> Object:
 
 
 def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
-    """Which armature is meant, or that there is none."""
+    """Draw the name of the armature that the operator works on, or that there is none."""
     rig = likely_rig(context)
     if rig is None:
         layout.label(text="No armature is active", icon="ERROR")
@@ -39,7 +39,10 @@ def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
 
 
 def model_to_export(context: Context, collection: str) -> Object:
-    """The object that remembers the model a model export means. Raises `WriteError`."""
+    """Return the object that stores the imported model to export. Raises `WriteError` if it is not clear which one.
+
+    It is the only one of ``collection``, else that of the active object, else the scene's only one.
+    """
     if collection:
         holders = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
         if len(holders) != 1:
@@ -58,10 +61,10 @@ def model_to_export(context: Context, collection: str) -> Object:
 
 
 def game_model_to_export(context: Context, collection: str) -> Any:
-    """The object that an export of a model of the game means. Raises `WriteError`.
+    """Return the object to export as a model of the game (.ogf). Raises `WriteError`.
 
-    What remembers the imported model that the active object is part of, else what would become a new one; the scene's
-    only imported model where nothing is active that could.
+    It stores the imported model of the active object; else it is the object that becomes a new model; if no suitable
+    object is active, it stores the scene's only imported model.
     """
     if collection:
         imported = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
@@ -76,10 +79,10 @@ def game_model_to_export(context: Context, collection: str) -> Any:
 
 
 def editor_model_to_export(context: Context, collection: str) -> Any:
-    """The object that an export of an editor's model means. Raises `WriteError`.
+    """Return the object to export as an editor model (.object). Raises `WriteError`.
 
-    What remembers the imported model that the active object is part of, else the active armature or object; of a
-    ``collection`` its only model, armature or mesh.
+    It stores the imported model of the active object, else it is the active armature or object; with a ``collection``
+    it is the only model, armature or mesh there.
     """
     if not collection:
         found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
@@ -101,9 +104,9 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
 
 
 def mover_to_export(context: Context, collection: str) -> Any:
-    """The object whose path is meant: the only one that moves (else the only curve) of ``collection``, else the active.
+    """Return the object whose path to export: the active one, or the only moving object of ``collection``.
 
-    Raises `WriteError`.
+    If nothing moves in the collection, its only curve. Raises `WriteError`.
     """
     if not collection:
         active = context.view_layer.objects.active
@@ -126,9 +129,10 @@ def mover_to_export(context: Context, collection: str) -> Any:
 
 
 def level_holder_to_export(context: Context, collection: str, *, whole: bool) -> Any:
-    """What remembers the file of a level that an export means: the only one of ``collection``, else the active's.
+    """Return the object that stores the level file to export. Raises `WriteError`.
 
-    Else the scene's only one. ``whole``: it may be the file `level` itself. Raises `WriteError`.
+    It is the only one of ``collection``, else that of the active object, else the scene's only one. ``whole``: it may
+    be the file `level` itself.
     """
     inside = objects_of(collection) if collection else context.scene.objects
     held = [shown for shown in inside if shown.motionbridge_level.kind in DRAWN_KINDS]
@@ -154,13 +158,13 @@ def level_holder_to_export(context: Context, collection: str, *, whole: bool) ->
 
 
 def active_file(rig: Any) -> Any:
-    """The motion file that is chosen in the panel, or None."""
+    """Return the motion file that is active in the panel, or None."""
     files = rig.motionbridge_motion_files if rig is not None else ()
     return files[min(max(rig.motionbridge_motion_file, 0), len(files) - 1)] if len(files) else None
 
 
 def actions_moving(rig: Object) -> list[Action]:
-    """The actions of the files of ``rig`` in their order, then those of no file that move bones it has."""
+    """Return the actions of the motion files of ``rig`` in order, then actions of no file that move its bones."""
     ordered = [action for file in rig.motionbridge_motion_files for action in library.motions_of(file)]
     ordered += [action for file in rig.motionbridge_skeletal_files for action in library.motions_of(file)]
     known = dict.fromkeys(ordered)
