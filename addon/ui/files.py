@@ -263,6 +263,10 @@ class SaveBack(Operation, BackupChoice):
         """Return the path as it is stored, which may be relative. Overridden by every operator."""
         raise NotImplementedError
 
+    def paths(self, context: Context) -> Iterable[str]:
+        """Paths of the files that a plan depends on; a plan is made again when one of them changes."""
+        return [self.path(context)]
+
     def planned(self, context: Context, report: Report) -> "FilePlan":
         """Return the plan for the current options. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
@@ -371,7 +375,7 @@ class SaveBack(Operation, BackupChoice):
         names = {name for kind in type(self).__mro__ for name in getattr(kind, "__annotations__", ())} - {"backup"}
         options = {name: getattr(self, name, None) for name in names if not name.startswith("_")}
         chosen = tuple(sorted((name, value) for name, value in options.items() if isinstance(value, _VALUES)))
-        return plans.digest_on_disk(bpy.path.abspath(self.path(context))), chosen
+        return tuple(plans.digest_on_disk(bpy.path.abspath(path)) for path in self.paths(context)), chosen
 
     def draw(self, context: Context) -> None:
         """Draw the file, its changes, the warnings, the choices to make, the options."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,18 +12,23 @@ import numpy as np
 
 from ...blender.properties import keep, kept
 from ...blender.rotation_modes import HiddenKeys
+from ...core.changes import Changes
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from ..plan import digest_on_disk, remember_saved, saved_here
+from ..plan import Together, digest_on_disk, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, plan_export, why_sampled
+from .animation_import import animations_of
 from .options import AnimationExportOptions
 from .properties import WITH_SCALES
 from .timing import SAME_FRAME
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from ...blender.typed import Action, Context, Object
+    from ...core.changes import Words
 
 
 def update_status(context: Context, rig: Object, action: Action, report: Report, *, look: bool = True) -> str:
@@ -78,6 +84,92 @@ def plan_save_back(
         )
     plan.imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     return plan
+
+
+class AnimationPlans(Together):
+    """The files of several actions of an armature; ``actions`` in the order of ``plans``, each of which changes a file.
+
+    ``without_file``: names of actions that no file is planned for.
+    """
+
+    def __init__(self, folder: str, changed: Sequence[tuple[Action, AnimationPlan]], unchanged: int) -> None:
+        """``folder`` is shown as the path of all; ``unchanged``: how many other files have no changes."""
+        changes = Changes(noun="animation", unchanged=unchanged)
+        for _, plan in changed:
+            name = Path(plan.path).name
+            if plan.changes.new:
+                changes.add("animation", name)
+            else:
+                changes.change("animation", name)
+        super().__init__(folder, [plan for _, plan in changed], changes=changes)
+        self.actions = [action for action, _ in changed]
+        self.without_file: list[str] = []
+
+    def sentence(self, words: Words | None = None) -> str:
+        """How many animations will change, in one sentence."""
+        return str(self.changes.sentence(words))
+
+
+def plan_save_all(
+    context: Context,
+    rig: Object,
+    *,
+    folder: str,
+    overwrite: bool,
+    report: Report,
+    hidden: HiddenKeys = HiddenKeys.STOP,
+    progress: Callable[[int], None] = lambda _: None,
+) -> AnimationPlans:
+    """The listed actions of ``rig``: each for its source file; those without one, and copies, for a file in ``folder``.
+
+    Without a ``folder`` the latter are left out. An action that cannot be exported is left out with a warning.
+    ``overwrite`` and ``hidden`` as in `plan_save_back`; ``progress`` is called with the number of planned actions.
+    Raises `WriteError` where two actions would be written to the same file, and where a choice is missing.
+    """
+    changed: list[tuple[Action, AnimationPlan]] = []
+    without_file: list[str] = []
+    unchanged = 0
+    for number, action in enumerate(animations_of(rig), 1):
+        found = Report()
+        is_new = not action.motionbridge_animation.path or original_of(action) is not None
+        if is_new and not folder:
+            without_file.append(action.name)
+            continue
+        try:
+            if is_new:
+                path = str(Path(folder, f"{bpy.path.clean_name(action.name)}.rtm"))
+                options = AnimationExportOptions(hidden_keys=hidden)
+                plan = plan_export(context, rig, path, options=options, report=found, action=action)
+            else:
+                plan = plan_save_back(context, rig, action, overwrite=overwrite, report=found, hidden=hidden)
+        except WriteError as refusal:
+            if refusal.option:
+                raise
+            report.warn(f"left out: {refusal.sentence().rstrip('.')}", action.name)
+        else:
+            if plan.is_saved():
+                unchanged += 1
+            else:
+                changed.append((action, plan))
+                report.include(found)
+        progress(number)
+    _refuse_same_file(changed)
+    result = AnimationPlans(folder, changed, unchanged)
+    result.without_file = without_file
+    return result
+
+
+def _refuse_same_file(changed: Sequence[tuple[Action, AnimationPlan]]) -> None:
+    """Raise `WriteError` if two actions would be written to the same file. Windows ignores the case of names."""
+    first: dict[str, Action] = {}
+    for action, plan in changed:
+        other = first.setdefault(str(Path(plan.path)).lower(), action)
+        if other is not action:
+            raise WriteError(
+                f"the actions {other.name!r} and {action.name!r} would be written to the same file",
+                file=plan.path,
+                remedy="Rename one of them if they are new, or delete one of them",
+            )
 
 
 def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:

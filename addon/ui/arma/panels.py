@@ -6,20 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, IntProperty
+from bpy.props import BoolProperty, IntProperty, StringProperty
 
 from ...blender import action as actions
-from ...blender import delta_action
+from ...blender import delta_action, scope
+from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, said, shown
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
-from ..change_words import teller
-from ..files import SaveBack
+from ..change_words import plan_sentence, teller
+from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
@@ -27,6 +28,7 @@ from ..target import OnAction, active_action, active_rig, come_into, frames_said
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
+    from ...games.arma.animation_edit import AnimationPlans
     from ...games.arma.animation_export import AnimationPlan
 
 
@@ -48,12 +50,8 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
         return Outcome(f"{action.name}: {said(name)}")
 
 
-class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, BlenderOperator):
-    """Write the animation to its source file, with a backup if none exists"""
-
-    bl_idname = "motionbridge.arma_save_back"
-    bl_label = "Save Animation Back"
-    bl_options = {"REGISTER", "UNDO"}
+class OverwriteChoice:
+    """Mixed into operators that write animations to their source files."""
 
     overwrite: BoolProperty(
         name="Overwrite",
@@ -61,6 +59,14 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, Blend
         default=False,
         options={"SKIP_SAVE"},
     )
+
+
+class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, OverwriteChoice, HiddenKeysChoice, BlenderOperator):
+    """Write the animation to its source file, with a backup if none exists"""
+
+    bl_idname = "motionbridge.arma_save_back"
+    bl_label = "Save Animation Back"
+    bl_options = {"REGISTER", "UNDO"}
 
     def path(self, context: Context) -> str:
         """Return the path of the imported file."""
@@ -82,6 +88,88 @@ class MOTIONBRIDGE_OT_arma_save_back(OnAction, SaveBack, HiddenKeysChoice, Blend
         rig, action = self.chosen(context)
         animation_edit.settle(plan, rig, action)
         self.restore_hidden_keys(rig, [action])
+
+
+class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice, BlenderOperator):
+    """Write all edited animations of the list to their source files, with backups where none exist"""
+
+    bl_idname = "motionbridge.arma_save_all"
+    bl_label = "Save All Animations"
+    bl_options = {"REGISTER", "UNDO"}
+
+    folder: StringProperty(
+        name="New Animations To",
+        description="Folder for copied and new animations, each in a file named after its action; empty for none",
+        search=offered_paths(),
+        search_options={"SUGGESTION"},
+        options={"SKIP_SAVE", *PATH_OPTIONS},
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active armature lists animations."""
+        if lacks_rig(cls, context):
+            return False
+        cls.poll_message_set("The active armature lists no animations")
+        return bool(animation_import.animations_of(active_rig(context)))
+
+    def path(self, context: Context) -> str:
+        """The folder for new animations, else that of the first source file."""
+        listed = animation_import.animations_of(active_rig(context))
+        first = next((one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path), "")
+        return self.folder or str(Path(bpy.path.abspath(first)).parent if first else "")
+
+    def edited(self, context: Context) -> Iterable[Any]:
+        return animation_import.animations_of(active_rig(context))
+
+    def planned(self, context: Context, report: Report) -> "AnimationPlans":
+        rig = active_rig(context)
+        with scope.progress(context, len(animation_import.animations_of(rig))) as step:
+            return animation_edit.plan_save_all(
+                context,
+                rig,
+                folder=absolute(self.folder) if self.folder else "",
+                overwrite=self.overwrite,
+                report=report,
+                hidden=self.hidden_keys_option(),
+                progress=step,
+            )
+
+    def paths(self, context: Context) -> Iterable[str]:
+        """Paths of all source files."""
+        listed = animation_import.animations_of(active_rig(context))
+        return [one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path]
+
+    def questions(self, context: Context) -> dict[str, bool]:
+        """Whether to overwrite what others changed, and hidden keys."""
+        rig = active_rig(context)
+        listed = animation_import.animations_of(rig)
+        changed = any(animation_edit.is_changed_on_disk(one) for one in listed if one.motionbridge_animation.path)
+        return {"overwrite": changed, "hidden_keys": hides_keys(rig)}
+
+    def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
+        layout.prop(self, "folder")
+
+    def details(self, plan: Any) -> list[str]:
+        """What changes in each file."""
+        return [f"{Path(one.path).name}: {plan_sentence(one.changes)}" for one in plan.plans]
+
+    def notes(self, plan: Any) -> list[str]:
+        """How many animations need a folder."""
+        number = len(plan.without_file)
+        return [shown("Animations without a file, which need a folder: {}").format(number)] if number else []
+
+    def put(self, context: Context, plan: Any, *, backup: bool) -> None:
+        """Write one file after the other, and remember each: a later one may be refused."""
+        rig = active_rig(context)
+        for action, one in zip(plan.actions, plan.plans, strict=True):
+            one.write(backup=backup)
+            animation_edit.settle(one, rig, action)
+        self.restore_hidden_keys(rig, animation_import.animations_of(rig))
+
+    def sentence(self, plan: Any) -> str:
+        """How many files were written."""
+        return plan_sentence(plan, said)
 
 
 class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
@@ -173,6 +261,8 @@ class AnimationPanel(MotionbridgePanel):
         column = layout.column(align=True)
         if action is not None and action.motionbridge_animation.is_animation:
             column.operator("motionbridge.arma_save_back", icon="FILE_TICK")
+        if rig is not None and len(rig.motionbridge_animations) > 1:
+            column.operator("motionbridge.arma_save_all", icon="FILE_TICK")
         column.operator("export_scene.arma_rtm", text="Export Animation", icon="EXPORT")
         column.operator("import_scene.arma_rtm", text="Import Animation", icon="IMPORT")
         layout.operator("motionbridge.report", icon="TEXT")
@@ -392,6 +482,7 @@ def unregister() -> None:
 CLASSES = (
     MOTIONBRIDGE_OT_arma_compare,
     MOTIONBRIDGE_OT_arma_save_back,
+    MOTIONBRIDGE_OT_arma_save_all,
     MOTIONBRIDGE_OT_arma_event_add,
     MOTIONBRIDGE_OT_arma_event_remove,
     MOTIONBRIDGE_UL_arma_events,

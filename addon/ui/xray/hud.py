@@ -448,10 +448,9 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         """Return the poses of one armature that were sampled while the dialog is open."""
         return None if self._samples is None else self._samples.setdefault(rig.name, {})
 
-    def _key(self, context: Context) -> Any:
-        hands = _hands(context)
-        digests = tuple(plans.digest_on_disk(bpy.path.abspath(file.path)) for _, file in _files_of(hands))
-        return super()._key(context), digests
+    def paths(self, context: Context) -> Iterable[str]:
+        """Paths of all motion files of the scene."""
+        return [self.path(context), *(file.path for _, file in _files_of(_hands(context)))]
 
     def questions(self, context: Context) -> dict[str, bool]:
         hands = _hands(context)
