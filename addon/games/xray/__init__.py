@@ -1,4 +1,4 @@
-"""S.T.A.L.K.E.R.: models, their motions and what Blender has to remember of both."""
+"""S.T.A.L.K.E.R. in Blender: models, motions, bones, levels, first-person scenes, and their properties in Blender."""
 
 from ... import lazy
 

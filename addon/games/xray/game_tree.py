@@ -1,9 +1,10 @@
-r"""The game's folders on the user's disk: where a model's textures and motion files lie.
+r"""The game's folders on the user's disk: where the textures and the motion files of a model are found.
 
-Files name others with backslashes, in any letter case, without suffix: textures below ``textures``, motions and models
-below ``meshes`` (``$game_textures$`` and ``$game_meshes$`` of the engine). A motion reference may be a mask such as
-``actors\stalker\*.omf``, whose ``*`` also stands for folders, as in the engine's ``PatternMatch``. Names come from
-strangers' files: none of them leads out of the folders that are searched, except where the user's own links do.
+Files refer to others with backslashes, in any letter case, without a suffix: textures relative to ``textures``, motions
+and models relative to ``meshes`` (``$game_textures$`` and ``$game_meshes$`` of the engine). A motion reference may be a
+mask such as ``actors\stalker\*.omf``, whose ``*`` also matches folders, as in the engine's ``PatternMatch``. The names
+come from files that may be malicious: none of them can point outside the searched folders, except through links that
+the user made.
 """
 
 from __future__ import annotations
@@ -19,14 +20,18 @@ MODEL_SUFFIX = ".ogf"
 MOTION_SUFFIX = ".omf"
 GAME_MATERIALS = "gamemtl.xr"
 MOST_FILES = 20_000
-"""Files that a mask looks at in one folder; a mask that names no folder must not read a whole disk."""
+"""Files that the search for a mask visits below one folder, so that a mask without a folder does not read a whole disk.
+"""
 MOST_MASKS = 128
-"""Different masks that a tree looks up; real models have one or two, hostile ones thousands."""
+"""Different masks that one tree searches for. Real models have one or two, malicious ones thousands."""
 
 
 @dataclass(frozen=True)
 class GameTree:
-    """``meshes`` and ``textures`` folders, the first found in wins; ``beside`` the folder of the file itself."""
+    """Folders to search for textures, models and motions.
+
+    ``meshes`` and ``textures``: the first match is used. ``beside``: folder of the file that refers to them.
+    """
 
     beside: Path
     meshes: tuple[Path, ...] = ()
@@ -36,7 +41,10 @@ class GameTree:
     _found: dict[str, list[Path]] = field(default_factory=dict, repr=False, compare=False)
 
     def find_texture(self, name: str) -> Path | None:
-        """The picture of a texture's name: in the textures folders, else beside the file under its last part."""
+        """Return the image of a texture, or None.
+
+        Searched in the textures folders, then in the folder of the file under the last part of its name.
+        """
         parts = _parts(name)
         if not parts:
             return None
@@ -52,16 +60,16 @@ class GameTree:
         return next((path for path in (*found, *near) if path is not None), None)
 
     def find_file(self, name: str) -> Path | None:
-        """The file of this name beside the file itself, in any letter case."""
+        """Return the file of this name in the folder ``beside``, in any letter case, or None."""
         return self._find(self.beside, [name])
 
     def find_below(self, name: str) -> Path | None:
-        """The file of this path below the folder of the file itself, in any letter case."""
+        """Return the file at this path relative to the folder ``beside``, in any letter case, or None."""
         parts = _parts(name)
         return self._find(self.beside, parts) if parts else None
 
     def find_model(self, name: str) -> Path | None:
-        """The model that a config names, with its suffix or without."""
+        """Return the model that a config names, with or without its suffix, in the ``meshes`` folders, or None."""
         parts = _parts(name)
         if not parts:
             return None
@@ -71,7 +79,11 @@ class GameTree:
         return next((path for path in found if path is not None), None)
 
     def find_motions(self, reference: str) -> list[Path]:
-        """The motion files that one reference of a model means; none where it is not there."""
+        """Return the motion files that one motion reference of a model refers to; empty if none is found.
+
+        A reference without a mask has one file at most: in the ``meshes`` folders, else in the folder of the model, at
+        its path or under its last part.
+        """
         parts = _parts(reference)
         if not parts:
             return []
@@ -88,13 +100,13 @@ class GameTree:
         return [path for path in paths if path is not None][:1]
 
     def _listing(self, folder: Path) -> dict[str, list[str]]:
-        """Lower-case name -> the names a folder really has."""
+        """Return the content of a folder, read once: name in lower case -> names in their real spelling."""
         if folder not in self._listings:
             listing: dict[str, list[str]] = {}
             try:
                 names = sorted(path.name for path in folder.iterdir())
             except OSError:
-                # A folder that is not there or not ours to read holds nothing for us.
+                # A missing or unreadable folder counts as empty.
                 names = []
             for name in names:
                 listing.setdefault(name.lower(), []).append(name)
@@ -102,7 +114,7 @@ class GameTree:
         return self._listings[folder]
 
     def _find(self, folder: Path, parts: list[str]) -> Path | None:
-        """A file below ``folder``, in any letter case; the exact spelling is preferred."""
+        """Return the file at the path ``parts`` in ``folder``, in any letter case; the exact spelling is preferred."""
         names = self._listing(folder).get(parts[0].lower(), [])
         for name in sorted(names, key=lambda name: name != parts[0]):
             below = folder / name
@@ -121,7 +133,7 @@ class GameTree:
         return next(filter(None, (self._matching(folder, below) for folder, below in places)), [])
 
     def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
-        """The motion files below ``folder`` that a mask fits, in the order of their names."""
+        """Return the motion files below ``folder`` that match a mask, sorted by name in each folder."""
         fixed = next((place for place, part in enumerate(parts) if "*" in part or "?" in part), len(parts) - 1)
         start: Path | None = folder
         for part in parts[:fixed]:
@@ -133,7 +145,7 @@ class GameTree:
             self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in _files_below(start)]
         mask = "/".join(parts[fixed:])
         least = len(mask) - mask.count("*")
-        # A mask of thousands of letters is not even looked into.
+        # Shorter paths cannot match. A mask of thousands of characters is never compiled.
         long_enough = [(name, path) for name, path in self._motions[start] if len(name) >= least]
         if not long_enough:
             return []
@@ -142,10 +154,10 @@ class GameTree:
 
 
 def _mask(mask: str) -> Callable[[str], bool]:
-    """A test for paths, without case: ``*`` stands for any letters, ``?`` for one.
+    """Return a test whether a path matches a mask, in any letter case.
 
-    Each piece between asterisks is looked for once, behind the one before it: as a single regular expression twenty
-    asterisks would take minutes.
+    ``*`` stands for any number of characters, ``?`` for one. Each part between asterisks is searched for once, after
+    the one before it. As one regular expression, a mask with twenty asterisks would take minutes.
     """
     pieces = mask.split("*")
     length = sum(map(len, pieces))
@@ -186,7 +198,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
 
 
 def _parts(name: str) -> list[str]:
-    """The parts of a file's name for another, none where it would lead out of the folder it is looked up in."""
+    """Split a name that a file stores into its parts; empty if it would point outside the searched folder."""
     parts = [part for part in name.strip().replace("/", "\\").split("\\") if part not in ("", ".")]
     if any(part == ".." or ":" in part or "\0" in part for part in parts):
         return []
@@ -194,9 +206,9 @@ def _parts(name: str) -> list[str]:
 
 
 def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path | None = None) -> GameTree:
-    """The tree a file is in: ``meshes`` or ``levels`` is a folder above it, ``textures`` beside that.
+    """Return the tree that contains a file: its ancestor ``meshes`` or ``levels``, and ``textures`` beside that.
 
-    ``game_folder`` holds ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
+    ``game_folder`` contains ``meshes`` and ``textures`` and is searched after the file's own tree; ``textures_folder``
     is searched first.
     """
     file = file.absolute()
@@ -217,7 +229,10 @@ def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path |
 
 
 def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> GameTree:
-    """The tree of several game folders, each of which may hold ``meshes`` and ``textures``; the first found in wins."""
+    """Return the tree of several game folders, each of which may contain ``meshes`` and ``textures``.
+
+    Of several files with the same name, that of the first folder is used.
+    """
     meshes = [found for folder in folders for found in _named(folder, "meshes")]
     textures = [found for folder in folders for found in _named(folder, "textures")]
     textures = [textures_folder, *textures] if textures_folder is not None else textures
@@ -225,9 +240,9 @@ def tree_over(folders: Sequence[Path], textures_folder: Path | None = None) -> G
 
 
 def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | None:
-    """The `gamemtl.xr` for a file of a level or a model.
+    """Return the `gamemtl.xr` for a file of a level or a model, or None.
 
-    Beside it, in the folder that holds ``levels`` or ``meshes``, or in the game's.
+    Searched in the file's folder, in the folder that contains ``levels`` or ``meshes``, and in ``game_folder``.
     """
     file = file.absolute()
     above = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)

@@ -1,4 +1,4 @@
-"""The files of S.T.A.L.K.E.R. as the interface offers them."""
+"""Kinds of S.T.A.L.K.E.R. files, from which menus, file browsers and drag and drop are made."""
 
 from ..kinds import Drop, FileKind
 

@@ -1,6 +1,6 @@
-"""Options of X-Ray's imports and exports, as the interface shows them and as recipes take them.
+"""Options of X-Ray's imports and exports, for the interface and for the functions that import and export.
 
-They are needed when the extension is enabled, so no format and no recipe is loaded here.
+They are loaded when the extension is enabled, so this module loads no file format, no import and no export.
 """
 
 from __future__ import annotations
@@ -37,7 +37,10 @@ def _stash() -> Any:
 
 
 class MotionImportOptions(Options):
-    """``motions`` by name, None for all; where the first key goes; whether saving keeps unused actions."""
+    """Options of importing motions of the game (`.omf`). ``motions``: names of the motions to import, None for all.
+
+    ``assign_first``: the armature plays the first imported action.
+    """
 
     motions: Collection[str] | None = None
     first_frame: int = option(0, "First Frame", "Frame of the first key")
@@ -53,13 +56,13 @@ class MotionImportOptions(Options):
 
 
 class RestChange(Enum):
-    """What to do about a rest pose that was edited after the motions were imported."""
+    """How to export motions if the rest pose was edited after they were imported."""
 
     REFUSE = "refuse"
     GAME_POSE = "game pose"
-    """Keep what the game showed: keys are taken relative to the rest pose of the import."""
+    """Keep the pose in the game: keys are relative to the rest pose at import."""
     OFFSETS = "offsets"
-    """Keep the offsets: keys are taken relative to the rest pose as it is now, as Blender shows them."""
+    """Keep the offsets: keys are relative to the current rest pose, as Blender shows them."""
 
 
 REST_CHANGES = (
@@ -70,7 +73,7 @@ REST_CHANGES = (
 
 
 class ExportOptions(HiddenKeysOptions):
-    """What an edited rest pose means, what is done about keys that Blender hides, whether renamed motions are."""
+    """Options of every export of motions: edited rest pose, hidden keys, renamed motions."""
 
     rest_change: RestChange = choice(
         RestChange.REFUSE,
@@ -90,10 +93,10 @@ WIDTHS = (
 
 
 class MotionExportOptions(ExportOptions):
-    """How to write: translation width, and whether a motion that was renamed in the panel gets its new name.
+    """Options of exporting motions of the game.
 
-    Without ``look`` nothing is sampled: bones that not only keys move count as unedited, and the plan lists
-    the actions.
+    ``look`` False: nothing is sampled. Bones that are moved by more than their keys then count as unedited, and the
+    plan lists their actions as ``unseen``.
     """
 
     width: omf.Width = listed(
@@ -108,13 +111,16 @@ class MotionExportOptions(ExportOptions):
 
 
 class SkeletalExportOptions(ExportOptions, FittingOptions):
-    """``version`` of motions that are in no file yet: 6 or with marks 7 where it is None, or 5."""
+    """Options of exporting motions of the editor.
+
+    ``version`` of motions that were not imported: None for 6, or 7 for those with marks; or 5.
+    """
 
     version: int | None = None
 
 
 class SkeletalFileOptions(SkeletalExportOptions):
-    """For a file of its own."""
+    """Options of exporting motions of the editor to a separate file, not into a model."""
 
     version: int | None = listed(
         "AUTOMATIC",
@@ -129,10 +135,10 @@ class SkeletalFileOptions(SkeletalExportOptions):
 
 
 class Rotation(Enum):
-    """What imported bones are turned by."""
+    """Rotation mode of the bones that imported motions move."""
 
     AUTOMATIC = "automatic"
-    """Quaternions where other actions turn the armature by them, else angles."""
+    """Quaternions if other actions of the armature use them, otherwise Euler angles."""
     EULER = "euler"
     QUATERNION = "quaternion"
 
@@ -144,7 +150,10 @@ ROTATION_CHOICES = (
 
 
 class SkeletalImportOptions(FittingOptions):
-    """``motions`` by name, None for all."""
+    """Options of importing motions of the editor. ``motions``: names of the motions to import, None for all.
+
+    ``assign_first``: the armature plays the first imported action.
+    """
 
     motions: Collection[str] | None = None
     rotation: Rotation = choice(Rotation.AUTOMATIC, "Rotation", "Rotation mode of the bones", ROTATION_CHOICES)
@@ -157,13 +166,13 @@ class SkeletalImportOptions(FittingOptions):
 
 
 class Target(Enum):
-    """What an imported path moves."""
+    """The object that an imported path moves."""
 
     EMPTY = "empty"
     CAMERA = "camera"
-    """A new empty with a camera below it that looks where the game's camera looks."""
+    """A new empty with a child camera that looks where the game's camera looks."""
     ACTIVE = "active"
-    """The active object; an active camera gets the empty that moves it."""
+    """The active object. An active camera is parented to a new empty, which the path moves."""
 
 
 TARGETS = (
@@ -174,9 +183,10 @@ TARGETS = (
 
 
 class PathImportOptions(Options):
-    """What moves; whether the path is drawn as a curve object too.
+    """Options of importing motion paths.
 
-    ``play`` False: the action is made, but what moves does not `play` it yet, and is not made active.
+    ``play`` False: the action is created, but the object does not play it until `paths.play` is called, and does not
+    become the active object.
     """
 
     target: Target = choice(Target.EMPTY, "Import Onto", "Which object follows the path", TARGETS)
@@ -188,9 +198,9 @@ class PathImportOptions(Options):
 
 
 class PathExportOptions(FittingOptions):
-    """``version`` 3, 4, 5 or None for the one it came in.
+    """Options of exporting a motion path. ``version``: 3, 4, 5, or None for the imported version.
 
-    ``banked``: what moves along a curve object tilts as the curve does.
+    ``banked``: an object that moves along a curve object tilts with the curve.
     """
 
     version: int | None = listed("AUTOMATIC", number_or_none, "Version", "Version of the file to write", PATH_VERSIONS)
@@ -210,9 +220,10 @@ class PathExportOptions(FittingOptions):
 
 
 class ModelImportOptions(Options):
-    """``game_folder`` holds ``meshes`` and ``textures``, searched besides the folders the model is in.
+    """Options of importing a model. ``textures_folder`` is searched first for textures.
 
-    ``collection`` names a new collection to put the model into; empty for the active one.
+    ``game_folder`` contains ``meshes`` and ``textures``, and is searched after the folders that contain the model.
+    ``collection``: name of a new collection for the model; empty for the active collection.
     """
 
     meshes: bool = option(True, "Meshes", "Import the meshes too, not only the armature")
@@ -228,7 +239,7 @@ class ModelImportOptions(Options):
 
 
 class ModelKind(Enum):
-    """What a model without an armature becomes."""
+    """Type of model that an object without an armature is exported as."""
 
     STATIC = "static"
     RIGID = "rigid"
@@ -241,7 +252,11 @@ MODEL_KINDS = (
 
 
 class ModelExportOptions(Options):
-    """``kind``, ``bones_as``, ``motions_inside`` and ``collapse`` are for new models; ``backup`` keeps the old one."""
+    """Options of exporting a model of the game.
+
+    ``kind``, ``bones_as``, ``motions_inside`` and ``collapse`` apply to new models only. ``backup``: keep the replaced
+    file as `.bak`.
+    """
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
@@ -282,7 +297,7 @@ class ModelExportOptions(Options):
 
 
 class Sdk(Enum):
-    """Which editors a new model is for."""
+    """The editor that a new model is written for."""
 
     SOC = "soc"
     COP = "cop"
@@ -295,7 +310,11 @@ SDKS = (
 
 
 class EditorModelExportOptions(Options):
-    """``sdk`` counts for new models alone: imported ones keep the rule of their file. ``backup`` keeps the old file."""
+    """Options of exporting a model of the editor.
+
+    ``sdk`` applies to new models only; imported ones keep the smoothing rule of their file. ``backup``: keep the
+    replaced file as `.bak`.
+    """
 
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
@@ -310,7 +329,7 @@ class EditorModelExportOptions(Options):
 
 
 class Split(Enum):
-    """Into which meshes collision is split."""
+    """How to split the collision of a level into meshes."""
 
     WHOLE = "whole"
     SECTOR = "sector"
@@ -325,10 +344,11 @@ SPLITS = (
 
 
 class LevelImportOptions(Options):
-    """``weld`` of occluders: metres, None for none.
+    """Options of importing level geometry.
 
-    ``game_materials`` a `gamemtl.xr`, else it is looked for around the file and in ``game_folder``. ``collection``
-    names a new collection; empty for the active one.
+    ``weld``: distance in metres within which vertices of occluders are merged, None to merge none. ``game_materials``:
+    path of the game's `gamemtl.xr`; None to search around the file and in ``game_folder``. ``collection``: name of a
+    new collection; empty for the active collection.
     """
 
     split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes", SPLITS)
@@ -341,7 +361,7 @@ class LevelImportOptions(Options):
 
 
 class LevelFolderOptions(LevelImportOptions):
-    """Which kinds of a compiled level's visuals are imported, besides the other files of its folder."""
+    """Options of importing a compiled level: kinds of visuals to import besides the other files of its folder."""
 
     surfaces: bool = option(True, "Surfaces", "Static surfaces of the level (level, level.geom)")
     trees: bool = option(True, "Trees", "Trees and other objects that occur many times, as objects that share meshes")
@@ -366,9 +386,10 @@ class LevelFolderOptions(LevelImportOptions):
 
 
 class LevelExportOptions(Options):
-    """``modifiers`` applied as the viewport shows them; ``anew`` makes a new file, of the newest version, where one was
-    imported; ``backup`` keeps the old file. ``game_materials`` the ids of the game's `gamemtl.xr`, none where it was
-    not found.
+    """Options of exporting level geometry. ``modifiers`` are applied as in the viewport.
+
+    ``anew``: write a new file of the newest version, although one was imported. ``backup``: keep the replaced file as
+    `.bak`. ``game_materials``: ids of the game's `gamemtl.xr`, empty if it was not found.
     """
 
     modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")
@@ -380,9 +401,10 @@ class LevelExportOptions(Options):
 
 
 class ScatterOptions(Options):
-    """``spacing`` metres between the places where a plant may stand; ``most`` plants that are shown.
+    """Options of showing the plants of a level.
 
-    ``on_collision`` sets them down on the collision of the scene, if there is one.
+    ``spacing``: metres between possible positions of a plant. ``most``: largest number of plants to show.
+    ``on_collision``: place them on the collision mesh of the scene, if the scene has one.
     """
 
     spacing: float = option(
@@ -398,7 +420,7 @@ class ScatterOptions(Options):
 
 
 class Game(Enum):
-    """Whose HUD is shown; the values are those of `formats.xray.hud.VIEWS`."""
+    """The game whose HUD is shown. Values are those of `formats.xray.hud.VIEWS`."""
 
     SHADOW_OF_CHERNOBYL = "Shadow of Chernobyl, Clear Sky"
     CALL_OF_PRIPYAT = "Call of Pripyat"
@@ -419,7 +441,7 @@ GAMES = (
 
 
 class Aspect(Enum):
-    """The form of the picture: width and height in pixels."""
+    """Aspect ratio of the picture: width and height in pixels."""
 
     WIDE = (1920, 1080)
     NARROW = (1024, 768)
@@ -432,7 +454,7 @@ ASPECTS = (
 
 
 class Stance(Enum):
-    """Which offset the hands have."""
+    """The stance whose offset from the configs is applied to the hands."""
 
     HIP = "hip"
     AIM = "aim"
@@ -447,11 +469,11 @@ STANCES = (
 
 
 class HudSceneOptions(Options):
-    """What a first-person scene shows: a ``section`` of the configs, or the models of ``hands`` and ``item`` alone.
+    """Options of a first-person scene: a ``section`` of the configs, or only the models ``hands`` and ``item``.
 
-    ``folders`` of the game and its mods (gamedata), the first that has a file wins. ``configs`` files below them, read
-    in this order; none for ``system.ltx``. ``hands_section`` "" for the first of the game's own that exists.
-    ``beside`` is the section of what the other hand holds, "" for nothing.
+    ``folders`` (gamedata) of the game and its mods: the first one that has a file is used. ``configs``: files in these
+    folders, read in this order; none for ``system.ltx``. ``hands_section``: "" for the first one of the game that
+    exists. ``beside``: section of the item in the other hand, "" for none.
     """
 
     section: str = ""

@@ -1,4 +1,7 @@
-"""Motion paths of X-Ray (`.anm`) onto objects and back, curves kept: cameras, anomalies, weapons' inertia."""
+"""Import and export of X-Ray motion paths (`.anm`): cameras, anomalies, weapon inertia.
+
+A path becomes an action of an object. The file's curves are preserved.
+"""
 
 from __future__ import annotations
 
@@ -33,20 +36,23 @@ if TYPE_CHECKING:
 
 
 CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
-"""Rx(90°): a Blender camera looks along its -Z, an object of the game along what becomes Blender's +Y."""
+"""Rotation Rx(90°) of a camera relative to the empty that moves it.
+
+A Blender camera looks along its -Z axis, an object of the game along its forward axis, which is +Y in Blender.
+"""
 ALONG_A_CURVE = "the curve's shape"
-"""Why the way along a curve object is sampled."""
+"""Reason why the path of a curve object is sampled."""
 
 
 MIRRORED = "its scale is negative: the path has its rotation without the mirroring, as the game does not scale"
-"""What is said of an object of negative scale."""
+"""Warning about an object with negative scale."""
 ADDED_BESIDE = 0.1
-"""Frames. Keys that an import adds for a jump lie this near to a key of the file."""
+"""Tolerance in frames: where a curve jumps, an import adds keys at most this far from a key of the file."""
 
 
 @dataclass(frozen=True)
 class ImportedPath:
-    """The object that moves, and the action of the path."""
+    """An imported path: the object that moves, and its action."""
 
     owner: Any
     action: Any
@@ -54,24 +60,30 @@ class ImportedPath:
 
 @dataclass
 class PathPlan(FilePlan):
-    """A path that could be written; ``sampled`` why its keys do not go out as they are."""
+    """A path to write.
+
+    ``sampled``: reasons why its keys are sampled; empty if the action's own keys are written.
+    """
 
     sampled: list[str]
 
     def sentence(self, words: Words | None = None) -> str:
-        """What will change, in one sentence."""
+        """Describe the changes, and why the path is sampled if it is, in one sentence."""
         return f"{self.changes.sentence(words)}{sampled_because(self.sampled, words or ENGLISH)}"
 
 
 def import_path(context: Context, file: str, options: PathImportOptions, report: Report) -> ImportedPath:
-    """The path of a file as an action, and the object that plays it. Raises `ReadError`, `WriteError`."""
+    """Import a path as an action of an object, which plays it if ``options.play`` is set.
+
+    Raises `ReadError` if the file cannot be read, `WriteError` if the active object cannot be used as the target.
+    """
     data, document, path = _read(file, report)
     name = FilePath(file).stem
     owner, camera = _owner(context, name, options, report)
     action = paths.build(path, name, compat.slot_name(owner))
     action.use_fake_user = options.fake_user
     _remember(action, path, document, file, data)
-    if camera is not None:  # it may be the user's own: moved only now that the action is there
+    if camera is not None:  # it may be the user's camera, so it is moved only after the action was created
         camera.parent = owner
         camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
     if options.play and options.target is not Target.ACTIVE:
@@ -89,7 +101,7 @@ def import_path(context: Context, file: str, options: PathImportOptions, report:
 
 
 def import_action(file: str, slot: str, report: Report) -> Action | None:
-    """The path of a file as an action alone, which an object with a slot of that name can play. Raises `ReadError`."""
+    """Import a path as an action without an object, for objects with a slot called ``slot``. Raises `ReadError`."""
     data, document, path = _read(file, report)
     action = paths.build(path, FilePath(file).stem, slot)
     _remember(action, path, document, file, data)
@@ -97,7 +109,7 @@ def import_action(file: str, slot: str, report: Report) -> Action | None:
 
 
 def _read(file: str, report: Report) -> tuple[bytes, anm.Anm, Path]:
-    """The bytes of a file, its document and its path."""
+    """Return the bytes of a file, its document and its path. Warns if the path has no keys. Raises `ReadError`."""
     data = files.read_file(file)
     document = anm.read(data, file, report)
     if not any(len(envelope.keys) for envelope in document.animation.envelopes):
@@ -106,8 +118,8 @@ def _read(file: str, report: Report) -> tuple[bytes, anm.Anm, Path]:
 
 
 def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None:
-    """Let objects play their paths."""
-    # Assigning an action to an object that was never evaluated crashes some Blenders; once does for all of them.
+    """Assign the actions of imported paths to their objects, with the rotation mode that plays them."""
+    # Some Blender versions crash if an action is assigned to an object that was never evaluated.
     context.view_layer.update()
     for path in made:
         _keep_played(path.owner, report)
@@ -124,7 +136,7 @@ def _remember(action: Action, path: Path, document: Anm, file: str, data: bytes)
 
 
 def _keep_played(owner: Object, report: Report) -> None:
-    """What an object played before is no longer used by it: a fake user keeps it in the file."""
+    """Give the action that an object played before a fake user, so that saving the .blend keeps it."""
     data = owner.animation_data
     played = data.action if data is not None else None
     if played is not None and played.library is None and not played.use_fake_user:
@@ -133,7 +145,11 @@ def _keep_played(owner: Object, report: Report) -> None:
 
 
 def _owner(context: Context, name: str, options: PathImportOptions, report: Report) -> tuple[Any, Any]:
-    """What plays the path, and the camera to put below it or None."""
+    """Return the object that plays the path, and the camera to parent to it or None.
+
+    Raises `WriteError` if the active object is the target and is missing, linked, or a camera with an action or a
+    parent (unless that parent already moves it along an imported path).
+    """
     if options.target is not Target.ACTIVE:
         camera = None
         if options.target is Target.CAMERA:
@@ -162,7 +178,7 @@ def _owner(context: Context, name: str, options: PathImportOptions, report: Repo
 
 
 def _new_owner(context: Context, name: str, report: Report) -> Any:
-    """A new empty."""
+    """Create an empty and link it to the target collection."""
     into = scope.target_collection(context, report)
     owner = bpy.data.objects.new(name, None)
     owner.empty_display_type, owner.empty_display_size = "ARROWS", 0.5
@@ -175,13 +191,19 @@ def _plays(shown: Object) -> bool:
 
 
 def followed_action(active: Object | None) -> Any:
-    """The action of the path that ``active`` follows, a camera's through the empty that moves it; None without one."""
+    """Return the action of the path that ``active`` follows, or None.
+
+    For a camera it is the action of the empty that the camera is parented to.
+    """
     owner = moved_object(active) if active is not None else None
     return owner.animation_data.action if owner is not None and _is_followed(owner) else None
 
 
 def moved_object(active: Object) -> Object:
-    """What is exported for the active object: the path's empty for a camera that follows it as imported."""
+    """Return the object to export for the active one.
+
+    For a camera parented to the empty of a path, as an import leaves it, that is the empty; else ``active`` itself.
+    """
     above = active.parent
     if active.type != "CAMERA" or _plays(active) or above is None or not _is_followed(above):
         return active
@@ -203,11 +225,14 @@ def plan_export(
     report: Report,
     progress: Callable[[int], None] = lambda _: None,
 ) -> PathPlan:
-    """The path of the active object, or along it where it is a curve. Raises `WriteError`."""
+    """Plan the export of the active object's path; for a curve object without an action, of the path along it.
+
+    Raises `WriteError` if the object does not move.
+    """
     files.warn_of_replacing(file, report)
     rate = scope.frames_per_second(context.scene)
     if active.type == "CURVE" and not _plays(active):
-        with scope.object_mode(context):  # what is being edited is not in the curve's data yet
+        with scope.object_mode(context):  # changes made in edit mode are not in the curve's data yet
             path = paths.along_curve(
                 context, active, FilePath(file).stem, rate, options.tolerance, banked=options.banked
             )
@@ -253,7 +278,11 @@ def plan_export(
 def plan_save_back(
     context: Context, active: Object, *, options: PathExportOptions, if_changed: OtherBase, report: Report
 ) -> PathPlan:
-    """The path that ``active`` follows for the file it came from. Raises `WriteError`, also where that is changed."""
+    """Plan to write the path that ``active`` follows into its source file.
+
+    Raises `WriteError` as `plan_export`, or if other programs changed that file and ``if_changed`` is
+    `OtherBase.REFUSE`.
+    """
     properties = followed_action(active).motionbridge_path
     file = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
@@ -263,7 +292,10 @@ def plan_save_back(
 
 
 def why_sampled(active: Object) -> list[str] | None:
-    """Why the path of ``active`` would be sampled; empty where its keys go out as they are, None if it is still."""
+    """Return the reasons why the path of ``active`` would be sampled; None if the object does not move.
+
+    Empty if its keys are written as they are.
+    """
     if active.type == "CURVE" and not _plays(active):
         return [ALONG_A_CURVE]
     owner = moved_object(active)
@@ -273,7 +305,7 @@ def why_sampled(active: Object) -> list[str] | None:
 
 
 def is_mirrored(active: Object) -> bool:
-    """Whether the object that is exported for the active one has a negative scale."""
+    """Return whether the object to export for the active one has a negative scale; False for curve objects."""
     return active.type != "CURVE" and paths.is_mirrored(moved_object(active))
 
 
@@ -307,7 +339,7 @@ def _version(action: Action | None, options: PathExportOptions) -> int | None:
 def _frames(
     context: Context, owner: Any, action: Action | None, base: anm.Anm | None, report: Report
 ) -> tuple[int, int]:
-    """First and last frame to sample."""
+    """Return the first and the last frame to sample."""
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
     start, end = action.frame_range
@@ -316,10 +348,10 @@ def _frames(
 
 
 def _last_frame(owner: Object, action: Any, last: int, base: anm.Anm, report: Report) -> int:
-    """The last frame of a path that came from a file and is shown until frame ``last``.
+    """Return the last frame of a path that was imported. ``last``: the last frame of the action's range.
 
-    While the action's range is the file's, a new key behind all others makes the path longer. A shorter range makes it
-    shorter, and is reported.
+    While that range is as imported, a new key after all keys of the file makes the path longer. A shorter range makes
+    it shorter, which is reported as a warning.
     """
     imported = base.animation.last
     if last < imported:
