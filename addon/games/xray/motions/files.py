@@ -1,6 +1,6 @@
-"""Motion files as an armature keeps them: everything but the keys, which go with the actions; rest pose, partitions.
+"""Motion files as an armature stores them: everything but the keys (stored on the actions), rest pose, bone parts.
 
-Five files on one armature are normal. An action knows its file by the file's key. `LISTS` are the game's files
+Several files on one armature are normal. An action refers to its file by the file's name. `LISTS` are the game's files
 (`.omf`), `SKL_LISTS` those of the editor (`.skl`, `.skls`).
 """
 
@@ -48,20 +48,20 @@ if TYPE_CHECKING:
 
 
 ALL = "all"
-"""What the panel calls a motion that plays on every partition."""
+"""Name in the panel of the target of a motion that plays on all bone parts."""
 HIGHEST_TRACK = 2**31 - 1
-"""What an `IntProperty` holds."""
+"""The largest value of an `IntProperty`."""
 UNKNOWN_REST = 1e-6
-"""How far a rest matrix may stray from the one kept and still be the same."""
+"""Tolerance for each element of a rest matrix that counts as not edited."""
 
 
 def objects() -> Iterable[Any]:
-    """All objects of the file, with the properties that are added to them."""
+    """Return all objects of the .blend, as objects with the properties of this extension."""
     return bpy.data.objects
 
 
 def _fits(action: Action, file: MotionFile, place: int) -> bool:
-    """Whether an action can be what an `.omf` had at an index: its name and number of frames."""
+    """Return whether an action can be the motion at an index of an `.omf`: same name and number of frames."""
     there = document_of(file).motion_set.library.motions
     motion = motion_of(action)
     if motion is None or place >= len(there):
@@ -70,26 +70,26 @@ def _fits(action: Action, file: MotionFile, place: int) -> bool:
 
 
 LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
-"""The game's motion files of an armature and the actions they list."""
+"""Property names of the game's motion files on an armature and of their actions."""
 
 
 def _fits_skl(action: Action, file: Any, place: int) -> bool:
-    """Whether an action can be what a file of the editor had at an index, by its name."""
+    """Return whether an action can be the motion at an index of an editor file, by its name."""
     motions = skl_document_of(file).motions
     return place < len(motions) and action.motionbridge_skeletal.imported_name == motions[place].label
 
 
 SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_skl)
-"""The editor's files of an armature and the actions they list."""
+"""Property names of the editor's motion files on an armature and of their actions."""
 
 
 def lists_of(file: MotionFile | SkeletalFile) -> Kind:
-    """Which of the two a file on an armature is of."""
+    """Return the kind of a file on an armature: `LISTS` or `SKL_LISTS`."""
     return SKL_LISTS if file.listed_by == SKL_LISTS.files else LISTS
 
 
 def attach(rig: Object, path: str, lists: Kind) -> MotionFile | SkeletalFile:
-    """A new file on ``rig``, with a key that no other has, an empty list of actions and the rest pose."""
+    """Add a file to ``rig``, with a unique name, an empty list of actions and the current rest pose."""
     taken = {file.name for other in objects() for file in lists.files_of(other)}
     file = lists.files_of(rig).add()
     file.name, file.path = names.distinct(Path(path).name, taken), path
@@ -102,7 +102,7 @@ def attach(rig: Object, path: str, lists: Kind) -> MotionFile | SkeletalFile:
 
 
 def keep_document(file: Any, document: Omf, path: str, digest: str) -> None:
-    """Let a kept file be ``document`` without its keys, with the digest of its bytes at ``path``."""
+    """Store ``document`` without its keys. ``path``: where the file is. ``digest``: SHA-256 of its bytes."""
     file.path, file.sha256 = path, digest
     show_partitions(file, document.motion_set.parameters.partitions)
     file.version = document.motion_set.parameters.version
@@ -122,19 +122,19 @@ def _without_keys(document: Omf) -> Omf:
 
 
 def document_of(file: MotionFile) -> Omf:
-    """The file as it was read, its motions without tracks."""
+    """Return the file as it was read, its motions without tracks."""
     document = omf.read(kept(file, "document"), file.name, Report())
     if chunk := kept(file, "motions_chunk"):
-        # Writing takes it as it is where the motions are the same again.
+        # Written unchanged if the motions put back in are the imported ones.
         reader = Reader(chunk, file.name, f"{MOTIONS:#x}")
         document.motions_section.chunk = read_chunks(reader, Report()).chunks[0]
     return document
 
 
 def motion_of(action: Action) -> Motion | None:
-    """The motion as its file had it, or None for an action that came from no file.
+    """Return the imported motion of an action, None for an action that was not imported.
 
-    Raises `ReadError` where the stored bytes are damaged.
+    Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_motion, "body")
     if not body:
@@ -147,7 +147,7 @@ def motion_of(action: Action) -> Motion | None:
 
 
 def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
-    """The file with the keys of ``motions`` (by their place) back in; motions without keys are left out."""
+    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in."""
     document = document_of(file)
     library, parameters = document.motion_set
     found = [
@@ -163,12 +163,12 @@ def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
 
 
 def keep_skl_document(file: Any, document: Skl) -> None:
-    """Let a kept file be ``document`` without its tracks."""
+    """Store ``document`` without its tracks."""
     keep(file, "document", skl.write(document.with_motions([replace(one, tracks=[]) for one in document.motions])))
 
 
 def skl_document_of(file: SkeletalFile) -> Skl:
-    """The file of the editor as it was read, its motions without tracks."""
+    """Return the editor's file as it was read, its motions without tracks."""
     data = kept(file, "document")
     if file.embedded:
         return read_list(Reader(data, file.path), Report())
@@ -176,9 +176,9 @@ def skl_document_of(file: SkeletalFile) -> Skl:
 
 
 def skl_motion_of(action: Action) -> SkeletalMotion | None:
-    """The motion as its file of the editor had it, or None for an action that came from no such file.
+    """Return the imported editor motion of an action, None for an action that was not imported from such a file.
 
-    Raises `ReadError` where the stored bytes are damaged.
+    Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_skeletal, "body")
     if not body:
@@ -194,7 +194,7 @@ def skl_motion_of(action: Action) -> SkeletalMotion | None:
 
 
 def keep_rest(file: MotionFile | SkeletalFile, rig: Object) -> None:
-    """Remember the rest pose that the imported keys are relative to."""
+    """Store the current rest pose of ``rig`` as the one that the imported keys are relative to."""
     file.rest.clear()
     bones = rig.data.bones
     for bone, matrix in zip(bones, matrices_of(bones, "matrix_local"), strict=True):
@@ -204,7 +204,7 @@ def keep_rest(file: MotionFile | SkeletalFile, rig: Object) -> None:
 
 
 def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
-    """The bones whose rest pose is no longer the one the file's motions were imported on; deleted ones have none."""
+    """Return the bones whose rest pose was edited since the file's motions were imported, except deleted bones."""
     now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
     changed = []
     for entry in file.rest:
@@ -215,12 +215,12 @@ def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
 
 
 def deleted_bones(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
-    """The bones that the armature had when the file's motions were imported, and has no more."""
+    """Return the bones that the armature had at import of the file's motions and that are missing now."""
     return [entry.name for entry in file.rest if entry.name not in rig.data.bones]
 
 
 def rest_then(file: Any, now: Rest) -> Rest:
-    """The rest pose of the import; bones that did not exist yet are as they are now."""
+    """Return the rest pose at import; bones that did not exist then keep their current one."""
     known_matrices = {entry.name: np.array(entry.matrix[:]).reshape(4, 4) for entry in file.rest}
     kept_matrices = np.stack([known_matrices.get(bone, np.full((4, 4), np.nan)) for bone in now.bones])
     local = parent_local(kept_matrices, now.parents, now.root_frame)
@@ -237,7 +237,7 @@ def rest_then(file: Any, now: Rest) -> Rest:
 
 
 def show_partitions(file: MotionFile, partitions: list[Partition]) -> None:
-    """Let the panel show these partitions for a file."""
+    """Show these bone parts of a file in the panel."""
     file.partitions.clear()
     for partition in partitions:
         kept_partition = file.partitions.add()
@@ -247,7 +247,7 @@ def show_partitions(file: MotionFile, partitions: list[Partition]) -> None:
 
 
 def partitions_of(file: MotionFile) -> list[Partition]:
-    """The partitions as they are in the panel."""
+    """Return the bone parts as they are in the panel."""
     return [
         Partition(
             names.encode(partition.name),
@@ -261,9 +261,9 @@ def partitions_of(file: MotionFile) -> list[Partition]:
 
 
 def move_to_partition(file: MotionFile, place: int, bones: Collection[str]) -> int:
-    """Take ``bones`` (the game's names) into the partition at ``place``, each with its track; how many came.
+    """Move ``bones`` (the game's names) into the bone part at index ``place``. Returns how many were moved.
 
-    They come last and in the order they had; bones that no partition has a track of stay out.
+    They keep their tracks and are added at the end, sorted by track. Bones that are in no bone part are not added.
     """
     wanted = {bone.lower() for bone in bones}
     target = file.partitions[place]
@@ -286,12 +286,15 @@ def _add_bone(partition: Any, name: str, track: int) -> None:
 
 
 def _shown_track(bone: PartitionBone) -> int:
-    """The number as the panel holds it: -1 for none, and numbers beyond its range (broken files) as the highest."""
+    """Return the index of a track as the panel stores it.
+
+    -1 stands for no index. Larger numbers than a property can hold (broken files) become the largest.
+    """
     return -1 if bone.track is None else min(bone.track, HIGHEST_TRACK)
 
 
 def with_partitions(parameters: Parameters, file: MotionFile) -> Parameters:
-    """The parameters with the partitions of the panel, the old ones where they say the same."""
+    """Return the parameters with the bone parts of the panel; the same object if those are not edited."""
     wanted = partitions_of(file)
     old, new = (
         [(part.name, [(bone.name or b"", _shown_track(bone)) for bone in part.bones]) for part in partitions]
@@ -301,7 +304,7 @@ def with_partitions(parameters: Parameters, file: MotionFile) -> Parameters:
 
 
 def owner(action: Action) -> tuple[Any, Any] | None:
-    """The rig and the file an action belongs to."""
+    """Return the rig and the file that an action belongs to, None if there is none."""
     key = action.motionbridge_motion.file
     owners = [rig for rig in objects() if key and rig.motionbridge_motion_files.get(key) is not None]
     if len(owners) > 1:
@@ -310,7 +313,7 @@ def owner(action: Action) -> tuple[Any, Any] | None:
 
 
 def _choices(motion: Any) -> list[tuple[str, int]]:
-    """What the motion can play on: names and the numbers the file knows them by."""
+    """Return what a motion can play on: names, each with its index in the file (bone part, or bone for FX)."""
     found = owner(motion.id_data)
     if found is None:
         return [(ALL, ALL_PARTITIONS)]
@@ -322,18 +325,18 @@ def _choices(motion: Any) -> list[tuple[str, int]]:
 
 
 def target_names(motion: Any) -> list[str]:
-    """The names `target_name` can be set to."""
+    """Return the names that `set_target` accepts."""
     return [name for name, _ in _choices(motion)]
 
 
 def target_name(motion: MotionProperties) -> str:
-    """The bone part or bone that the motion plays on, by name; its index where the name is unknown."""
+    """Return the name of the bone part or bone that the motion plays on; its index as text if the name is unknown."""
     number = motion.bone_or_part
     return next((name for name, known in _choices(motion) if known == number), str(number))
 
 
 def set_target(motion: Any, text: str) -> None:
-    """Play on the partition or bone of this name (or number)."""
+    """Let a motion play on the bone part or bone with this name or index."""
     for name, number in _choices(motion):
         if names.same(name, text):
             motion.bone_or_part = max(number, 0)
@@ -343,13 +346,13 @@ def set_target(motion: Any, text: str) -> None:
 
 
 def flags_of(motion: MotionProperties) -> int:
-    """The flags as the file stores them."""
+    """Return the flags as the file stores them."""
     # Blender's integers are signed; the file's are not.
     return sum(int(MotionFlag[name]) for name in motion.flags) | (motion.other_flags & 0xFFFF_FFFF)
 
 
 def set_flags(motion: MotionProperties, flags: int) -> None:
-    """Show the flags a file stores."""
+    """Set the flags of a motion from those stored in a file."""
     motion.flags = {flag.name for flag in MotionFlag if flags & flag}
     other = flags & ~sum(MotionFlag)
     motion.other_flags = other - (1 << 32) if other >= 1 << 31 else other

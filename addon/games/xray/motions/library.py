@@ -1,7 +1,7 @@
-"""The motions of an armature, whatever kind of file they are in: what a file has, import, lists, names, export.
+"""Motions of an armature, of any kind of motion file: list, import, copy, name, export and Save Back.
 
-The game's files (`omf_codec.OMF`) and the editor's (`skl_codec.SKL`) differ in what their `Codec` says, and nowhere
-else: reading, choosing, listing, naming, copying, exporting and Save Back are the same for both.
+The game's files (`omf_codec.OMF`) and the editor's (`skl_codec.SKL`) each have a `Codec`; everything else is the same
+for both.
 """
 
 from __future__ import annotations
@@ -46,11 +46,14 @@ if TYPE_CHECKING:
 
 
 _saved: dict[tuple[int, str], set[bytes]] = {}
-"""`Codec.fingerprints` of what was saved for an armature (its ``session_uid``) at a path: undo takes no file back."""
+"""`Codec.fingerprints` of the motions saved for an armature (its ``session_uid``) at a path.
+
+Not stored in the .blend, because an undo there does not undo files on disk.
+"""
 
 
 class Opened(NamedTuple):
-    """A file that was read: its document, the SHA-256 of its bytes, whether it is a model with motions inside."""
+    """A file that was read. ``digest``: SHA-256 of its bytes. ``embedded``: it is a model that contains the motions."""
 
     path: str
     document: Any
@@ -60,9 +63,10 @@ class Opened(NamedTuple):
 
 @dataclass
 class MotionImport:
-    """The new ``actions``, the file kept on the rig, and the bones of the file that are ``missing`` in the armature.
+    """Result of an import. ``file``: stored on the rig. ``missing``: bones of the file that the armature lacks.
 
-    ``kept_exactly`` tracks have the file's curves, ``fitted`` ones are near them (the editor's motions only).
+    Only for motions of the editor: number of tracks that have the file's curves (``kept_exactly``), and of those with
+    curves fitted to them (``fitted``).
     """
 
     actions: list[Action] = field(default_factory=list)
@@ -73,82 +77,82 @@ class MotionImport:
 
 
 class Builder(Protocol):
-    """Makes actions of the motions of one file."""
+    """Creates the actions of the motions of one file."""
 
     def build(self, file: Any) -> Iterator[tuple[int, Action]]:
-        """Each chosen motion's index in the file, and its action with all that ``file`` and the game say of it."""
+        """Yield the index of each chosen motion and its finished action. ``file``: as stored on the rig."""
 
     def missing(self) -> list[str]:
-        """The file's names of bones that have keys in those motions and are not in the armature."""
+        """Return the file's names of bones that these motions have tracks for and that are not in the armature."""
 
     def tell(self, result: MotionImport) -> None:
-        """Say, before the first action plays, what else is worth knowing."""
+        """Report anything else the user should know, before the first action is played."""
 
     def finish(self) -> None:
-        """What is done when nothing can fail any more."""
+        """Do the last steps of the import, after which nothing can fail."""
 
 
 class Codec(Protocol):
-    """What makes a kind of motion file: how it is read, built, stored, gathered and encoded."""
+    """A kind of motion file: how it is read, built, stored, gathered and encoded."""
 
     lists: Kind
-    """The files of an armature, and what an action knows of its own."""
+    """Names of the properties for this kind of file on armatures and actions."""
 
     def read(self, path: str, report: Report) -> Opened:
-        """The file at ``path``. Raises `ReadError`."""
+        """Read the file at ``path``. Raises `ReadError`."""
 
     def motions(self, document: Any) -> list[tuple[str, int]]:
-        """Name and number of frames of every motion of a document."""
+        """Return the name and the number of frames of each motion of a document."""
 
     def builder(
         self, rig: Object, opened: Opened, chosen: list[int], options: Any, report: Report
     ) -> AbstractContextManager[Builder]:
-        """A maker of actions of the motions at these indices. Raises `ReadError` before anything is made."""
+        """Return a builder for the motions at the indices ``chosen``. Raises `ReadError` before anything is created."""
 
     def attach(self, rig: Object, opened: Opened) -> Any:
-        """Keep a file on ``rig``: everything but its motions' keys, which go with their actions."""
+        """Store a file on ``rig``, except the keys of its motions, which are stored on their actions."""
 
     def mark_new(self, action: Action, order: int) -> None:
-        """Note on an action that it is a new motion, and its number in the list."""
+        """Mark an action as a new motion with this index in the list."""
 
     def refuse_to_replace(self, path: str) -> None:
-        """Raise `WriteError` where a new file of motions alone may not get this path."""
+        """Raise `WriteError` if a new file of motions must not replace the file at this path."""
 
     def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> Host:
-        """What ``chosen`` actions go into: the file at the path ``disk``, else ``file`` (or theirs) as imported."""
+        """Return the target of an export of ``chosen``: the file at ``disk``, else ``file`` (or theirs) as imported."""
 
     def host_of_list(
         self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others: bool
     ) -> Host:
-        """As `host`, for saving what a file's list says. ``others`` changed what is on ``disk``: that stays."""
+        """Return the target for saving a file's list. ``others``: keep what other programs changed at ``disk``."""
 
     def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
-        """A reader of actions."""
+        """Return a reader of actions."""
 
     def encode(self, gatherer: Any, gathered: list[Any], host: Any, path: str, options: Any) -> Plan:
-        """The file with what was gathered in it."""
+        """Encode what was gathered into the target and return the plan of the file."""
 
     def settle(self, plan: Any, rig: Object, file: Any, options: Any = None) -> Any:
-        """After ``plan`` was written: the file on disk, and its names, are known. Gives back the file."""
+        """Remember the file that ``plan`` wrote and the names of its motions. Returns the file stored on the rig."""
 
     def fingerprints(self, document: Any) -> set[bytes]:
-        """A digest of each motion of a document."""
+        """Return a digest of each motion of a document."""
 
     def reload(self, plan: Any, rig: Object, file: Any) -> None:
-        """After `settle`: the ``theirs`` of a plan get what their motions in the file say."""
+        """After `settle`: restore the plan's ``theirs`` from the written file."""
 
 
 # ---- import
 
 
 class ReadFiles:
-    """The files of one operator, each parsed once for its list of motions and for its import."""
+    """Files of one operator, each parsed once for both its list of motions and its import."""
 
     def __init__(self) -> None:
         self._read: dict[str, tuple[tuple[int, int], Opened, Report]] = {}
 
     def list_motions(self, codec: Codec, path: str) -> list[tuple[str, int]]:
-        """As `list_motions`; the file is kept for `take`. Raises `ReadError`."""
+        """Return the name and the number of frames of each motion, and keep the file for `take`. Raises `ReadError`."""
         state = _state_of(path)
         if path not in self._read or self._read[path][0] != state:
             report = Report()
@@ -156,7 +160,7 @@ class ReadFiles:
         return codec.motions(self._read[path][1].document)
 
     def take(self, codec: Codec, path: str, report: Report) -> Opened:
-        """The file, with what reading it reported; it is kept no longer, and read again if it changed on disk."""
+        """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
         state, opened, found = self._read.pop(path, (None, None, report))
         if opened is None or state != _state_of(path):
             return codec.read(path, report)
@@ -165,7 +169,7 @@ class ReadFiles:
 
 
 def _state_of(path: str) -> tuple[int, int]:
-    """When a file was changed, and its size; zeros where that is unknown, of which reading it gives the reason."""
+    """Return the modification time and the size of a file; zeros if unknown, and reading it reports why."""
     try:
         found = Path(path).stat()
     except OSError:
@@ -174,7 +178,7 @@ def _state_of(path: str) -> tuple[int, int]:
 
 
 def list_motions(codec: Codec, path: str) -> list[tuple[str, int]]:
-    """Name and frames of every motion of a file, without importing anything."""
+    """Return the name and the number of frames of each motion of a file without importing it. Raises `ReadError`."""
     return codec.motions(codec.read(path, Report()).document)
 
 
@@ -189,9 +193,9 @@ def import_motions(
     progress: Callable[[int], None] = lambda _: None,
     read: Callable[[Codec, str, Report], Opened] | None = None,
 ) -> MotionImport:
-    """One action for each motion of the file at ``path``, on the armature object ``rig``.
+    """Create one action for each chosen motion of the file at ``path``, on the armature object ``rig``.
 
-    ``read`` gives the file where it has been read already, such as `ReadFiles.take`.
+    ``read``: returns the file if it has been read already, such as `ReadFiles.take`.
     Raises `ReadError` if the file is not a motion file, none of its bones is in the armature, or its codec refuses it.
     """
     with rows_removed_on_failure(rig, codec.lists.files):
@@ -216,12 +220,12 @@ def import_motions(
         if options.stash:
             actions.stash(rig, result.actions)
         builder.finish()
-        hold_used(rig)  # last: an import that fails leaves the lists as they were
+        hold_used(rig)  # last, so that a failed import leaves the lists unchanged
         return result
 
 
 def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> list[int]:
-    """The indices of the motions with these names (None: all)."""
+    """Return the indices of the motions named ``wanted`` (None: all). Raises `ReadError` if there are none."""
     lowered = [label.lower() for label in labels]
     asked = {name.lower() for name in wanted} if wanted is not None else set(lowered)
     unknown = sorted(asked - set(lowered))
@@ -234,7 +238,7 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
 
 
 def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object, path: str) -> None:
-    """Raise `ReadError` where none of the ``bones`` of a file is in an armature with ``places`` as `bone_places`."""
+    """Raise `ReadError` if none of a file's ``bones`` is in the armature. ``places``: the result of `bone_places`."""
     if bones and not {bone.lower() for bone in bones} & places.keys():
         raise ReadError(
             f"none of the file's bones is in the armature {rig.name!r}",
@@ -244,10 +248,7 @@ def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object
 
 
 def bone_places(rig: Object, rest: Rest) -> dict[str, int]:
-    """The place in ``rest`` of each bone by the game's name in lower case, or Blender's where the game's is unknown.
-
-    Armatures of other importers have Blender's names only.
-    """
+    """Return the index of each bone in ``rest`` by its game name in lower case; Blender's name if it has none."""
     places: dict[str, int] = {}
     for place, bone in enumerate(rest.bones):
         places.setdefault(game_name(rig.data.bones[bone]).lower(), place)
@@ -255,13 +256,13 @@ def bone_places(rig: Object, rest: Rest) -> dict[str, int]:
 
 
 def play(context: Context, rig: Object, action: Action) -> None:
-    """Make ``rig`` play an action, its bones turned by what the action turns them by."""
+    """Assign an action to ``rig`` and set the rotation modes that play it."""
     actions.play(context, rig, action, order_of_angles(action))
     hold_used(rig)
 
 
 def hold_used(rig: Object) -> None:
-    """Let the lists of an armature's files know which of their actions it uses; see `action_lists`."""
+    """Let the action lists of an armature's files point to the actions it uses; see `action_lists`."""
     for lists in (LISTS, SKL_LISTS):
         action_lists.hold_used(rig, lists)
 
@@ -270,12 +271,12 @@ def hold_used(rig: Object) -> None:
 
 
 def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
-    """The actions of a file of any kind, in the order of its list; a copy comes last until it is added."""
+    """Return the actions of a file in the order of its list; copies that are not yet added to it come last."""
     lists = lists_of(file)
     places, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
 
     def rank(action: Action) -> tuple[Any, ...]:
-        # The editor's motions have no order of their own.
+        # Motions of the editor have no order property.
         order = getattr(lists.properties(action), "order", 0)
         return action not in listed, order, places[action] < 0, places[action], action.name
 
@@ -283,7 +284,7 @@ def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
 
 
 def add(codec: Codec, file: Any, action: Action) -> None:
-    """Make an action a new motion of a file, at the end of its list; a copy is no longer one of another motion."""
+    """Add an action as a new motion at the end of a file's list. A copy becomes independent of its original."""
     lists = codec.lists
     orders = [getattr(lists.properties(other), "order", 0) for other in motions_of(file)]
     known, motion = lists.properties(action), action.motionbridge_motion
@@ -303,7 +304,7 @@ def add(codec: Codec, file: Any, action: Action) -> None:
 
 
 def adopt_copies(codec: Codec, rig: Object) -> None:
-    """Make copies that the armature uses motions of their file, so that they stay when it plays others."""
+    """Add copies that the armature uses to their file as new motions; they stay there when others are played."""
     for file, action in action_lists.unlisted(rig, codec.lists):
         add(codec, file, action)
 
@@ -312,15 +313,15 @@ def adopt_copies(codec: Codec, rig: Object) -> None:
 
 
 def imported_name(action: Action, lists: Kind) -> str:
-    """The name an action's motion had in its file, "" for a new one."""
+    """Return the name of an action's motion in its file, "" for a new one."""
     return str(lists.properties(action).imported_name)
 
 
 def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rename: bool = True) -> list[str]:
-    """The name that the motion of each action gets: the one in the panel.
+    """Return the name to write for the motion of each action: the one in the panel.
 
-    A copy that was made in Blender has the original's name until the user types another: it gets the action's. Without
-    ``rename`` motions keep the names of their file.
+    A copy made in Blender gets the name of its action, until the user types a name for it. Without ``rename``, motions
+    keep their names in the file.
     """
     copies = action_lists.copies(chosen, lists)
     found = []
@@ -337,7 +338,7 @@ def written_names(chosen: Sequence[Action], lists: Kind, report: Report, *, rena
 
 
 def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
-    """The name that a copy's motion gets: the one typed for it, else the action's."""
+    """Return the name for the motion of a copy: the one typed for it, else the name of its action."""
     label = str(action.motionbridge_motion.motion_name)
     inherited = {"", imported_name(action, lists), original and original.motionbridge_motion.motion_name}
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
@@ -346,7 +347,7 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
 def refuse_one_name(
     chosen: Sequence[Action], labels: Sequence[str], had_one_name: Callable[[list[Action], str], bool]
 ) -> None:
-    """Raise `WriteError` where two motions would have one name, unless those actions had it in the file."""
+    """Raise `WriteError` if two motions would get the same name, unless they already had it in the file."""
     found: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
         found.setdefault(label.lower(), []).append(action)
@@ -366,47 +367,47 @@ class Onto(Enum):
     """What an export starts from."""
 
     OWN_FILES = "own"
-    """The chosen motions alone, with the bytes (and the partitions) they came with."""
+    """Only the chosen motions, with their imported bytes and bone parts."""
     FILE = "file"
-    """A file on disk: motions of the same name are replaced, others added, the rest stays."""
+    """A file on disk: motions of the same name are replaced, others are added, the rest stays."""
 
 
 @dataclass
 class Plan(FilePlan):
-    """A file of motions that could be written."""
+    """A file of motions to write."""
 
     document: Any = None
     written: list[tuple[Action, str]] = field(default_factory=list)
-    """The actions, each with the name its motion has in the file."""
+    """The written actions, each with the name of its motion in the file."""
     edited: list[Action] = field(default_factory=list)
-    """Those of them that say something else than what their motions go into, new ones too."""
+    """The written actions that differ from the file they are written into, including new ones."""
     theirs: list[Action] = field(default_factory=list)
-    """Actions that were not written: others changed their motions on disk, which `settle_saved` loads."""
+    """Actions not written because other programs changed their motions on disk, which `settle_saved` restores."""
 
     def is_saved(self) -> bool:
-        """Whether the file on disk is what would be written, and nothing of it has to be loaded."""
+        """Return whether the file on disk already equals the plan and no action has to be restored from it."""
         return not self.theirs and super().is_saved()
 
     def write(self, *, backup: bool = False) -> None:
-        """As the base class; equal bytes on disk are not written again, which would replace the backup."""
+        """Write the file, unless the bytes on disk are the same: writing them again would replace the backup."""
         if not super().is_saved():
             super().write(backup=backup)
 
 
 class Host(Protocol):
-    """What motions go into."""
+    """The target of an export: the file that motions are written into."""
 
     def had_one_name(self, twins: list[Action], label: str) -> bool:
-        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
+        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
 
     def take_out_deleted(self, *, whole: bool) -> None:
-        """Take out what was deleted in the panel; of a file that is not saved as a ``whole`` only where it must be."""
+        """Remove motions deleted in the panel; unless the ``whole`` file is saved, only where that is unavoidable."""
 
     def arrange(self, plan: Any, chosen: Sequence[Action], *, whole: bool) -> None:
-        """Let the motions of ``plan`` be in the order of the list, and say what was deleted."""
+        """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
 
 
 def plan_export(
@@ -422,9 +423,9 @@ def plan_export(
     progress: Callable[[int], None] = lambda _: None,
     samples: dict[Any, Any] | None = None,
 ) -> Any:
-    """The file at ``path`` with the actions ``chosen``. Raises `WriteError` or, for the file on disk, `ReadError`.
+    """Plan the file at ``path`` with the motions of the actions ``chosen``. ``samples`` as in `Sampler`.
 
-    ``samples`` as in `Sampler`.
+    Raises `WriteError` or, for the file on disk, `ReadError`.
     """
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
@@ -452,11 +453,11 @@ def plan_save_back(
     only: Action | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> Any:
-    """The file of ``rig`` as it would be saved: edited, new, renamed, deleted and reordered motions, the rest as is.
+    """Plan to save a file of ``rig``: edited, new, renamed, deleted and reordered motions; the rest stays as it is.
 
-    ``only`` one action: no other is looked at, and everything else in the file stays as it is. ``samples`` as in
-    `Sampler`. Raises `WriteError` where others made the file on disk another one and ``if_changed`` says to refuse;
-    where it says to start from that, motions that were not edited here stay as they are there.
+    ``only``: save one action; no other action is sampled or written. ``samples`` as in `Sampler`. Raises `WriteError`
+    if other programs changed the file on disk and ``if_changed`` is `OtherBase.REFUSE`. With `OtherBase.DISK`, motions
+    that were not edited in Blender stay as they are on disk.
     """
     listed = motions_of(file)
     if only is not None and only not in listed:
@@ -499,12 +500,12 @@ def plan_save_back(
 
 
 def _known(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
-    """The SHA-256 of what a file was when it was imported or saved, and of what was saved before undo."""
+    """Return the SHA-256 digests of a file as it was imported or last saved, and as it was saved before an undo."""
     return {file.sha256, saved_here(rig, bpy.path.abspath(file.path))}
 
 
 def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
-    """Whether the file on disk is neither what was imported nor what was saved from here."""
+    """Return whether the file on disk is neither the imported nor the saved one."""
     digest = digest_on_disk(bpy.path.abspath(file.path))
     return digest is not None and digest not in _known(rig, file)
 
@@ -512,7 +513,7 @@ def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
 def _unedited(
     codec: Codec, context: Context, rig: Object, file: Any, chosen: Sequence[Action], **reading: Any
 ) -> list[Action]:
-    """Those actions that still say what they came from, under its name; ``reading`` as in `plan_onto`."""
+    """Return the actions that equal their imported motions, names included. ``reading``: for `plan_onto`."""
     if not chosen:
         return []
     host = codec.host(rig, chosen, file=file)
@@ -524,7 +525,7 @@ def _unedited(
 def settle_saved(
     codec: Codec, context: Context, plan: Any, rig: Object, *, file: Any, options: Any = None
 ) -> MotionFile | SkeletalFile:
-    """After the ``plan`` of `plan_save_back` was written: the file on disk is known, actions have what it says."""
+    """After the ``plan`` of `plan_save_back` was written: remember the file, restore the plan's ``theirs`` from it."""
     file = codec.settle(plan, rig, file, options)
     remember_saved(rig, plan.path, plan.digest)
     _saved.setdefault((rig.session_uid, plan.path), set()).update(codec.fingerprints(plan.document))
@@ -536,7 +537,7 @@ def settle_saved(
 
 
 def keys_replaced(context: Context, rig: Object, action: Action) -> None:
-    """After an action got other keys: bones rotate by what it turns them by, and controls show it."""
+    """After an action got other keys: key the control rig to its poses, and set rotation modes that play it."""
     if control_action(rig, action) is not None:
         control_rig.transfer(context, rig, action)
     if action == played(rig):
@@ -544,7 +545,7 @@ def keys_replaced(context: Context, rig: Object, action: Action) -> None:
 
 
 def _is_placed_by_configs(rig: Object) -> bool:
-    """Whether an armature is hands or item of a first-person scene, whose places are values of configs."""
+    """Return whether an armature is the hands or the item of a first-person scene, which configs place."""
     hands: Object = rig.parent if rig.parent is not None else rig
     owner: Object = rig
     return bool(owner.motionbridge_hud.is_hud or hands.motionbridge_hud.item == rig)
@@ -563,7 +564,7 @@ def plan_onto(
     progress: Callable[[int], None] = lambda _: None,
     samples: dict[Any, Any] | None = None,
 ) -> Any:
-    """The file at ``path``: what ``host`` has, with the actions ``chosen``. ``samples`` as in `Sampler`."""
+    """Plan the file at ``path``: the target ``host`` with the motions of ``chosen``. ``samples`` as in `Sampler`."""
     if is_turned_or_scaled(rig) and not _is_placed_by_configs(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; apply its transform (Ctrl A) first "
@@ -585,7 +586,7 @@ def plan_onto(
 
 
 def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
-    """Say which motions of the file that is replaced are not written; one that cannot be read loses none."""
+    """Warn of motions in the replaced file that are not written. A file that cannot be read is not checked."""
     try:
         there = list_motions(codec, plan.path)
     except ReadError:
@@ -604,14 +605,13 @@ def _warn_of_other_rigs(lists: Kind, rig: Object, file: MotionFile | SkeletalFil
 
 
 class Gatherer:
-    """Reads the actions of one rig, by their keys; bones of which those are not the whole truth by evaluated poses.
+    """Reads the actions of one rig: their keys, and evaluated poses of bones that are moved by more than their keys.
 
-    What a codec's own gatherer shares with the others: the rest pose that keys are relative to, and what is said of
-    curves that cannot be written.
+    The base class of the codecs' gatherers finds the rest pose of keys, and warns of curves that cannot be written.
     """
 
     def __init__(self, rig: Object, options: Any, report: Report, sampler: Sampler, lists: Kind) -> None:
-        """Raises `WriteError` as `ShownActions` does."""
+        """Raises `WriteError` as `ShownActions`."""
         self._rig, self._options, self.report = rig, options, report
         self._sampler, self._reasons = sampler, set[str]()
         self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
@@ -621,16 +621,16 @@ class Gatherer:
         self._rest_changes, self._deleted = dict[str, list[str]](), dict[str, list[str]]()
 
     def motion(self, action: Action, label: str) -> Any:
-        """The motion to write for an action under a name."""
+        """Return the motion to write for an action, named ``label``."""
         raise NotImplementedError
 
     def _reached(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
-        """The bones (of those ``among``) that keys do not tell everything of, and why."""
+        """Return the bones (of those ``among``) that are moved by more than their keys, and the reasons."""
         reasons = self._sampler.reach.of(action, among)
         return {bone for bones in reasons.values() for bone in bones}, reasons
 
     def _note(self, reasons: Iterable[str]) -> None:
-        """Say once why something is sampled."""
+        """Report once why something is sampled."""
         text = f"sampled frame by frame because of {', '.join(reasons)}"
         if text not in self._reasons:
             self._reasons.add(text)
@@ -639,7 +639,7 @@ class Gatherer:
     def _warn_of_left_out(
         self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
     ) -> None:
-        """Warn of what is not written, but for bones that are ``reached`` and written as Blender shows them."""
+        """Warn of curves that are not written. Bones in ``reached`` are written as Blender shows them."""
         deleted = self._deleted_of(action)
         for path in left_out:
             if not (reached and is_of_a_rig(path)) and bone_of(path) not in deleted:
@@ -647,12 +647,15 @@ class Gatherer:
         warn_of_other_kinds([bone for bone in other_kinds if bone not in reached], action, self.report)
 
     def _deleted_of(self, action: Action) -> list[str]:
-        """The deleted bones of an action's file, whose keys stay; known once its rest pose was asked for."""
+        """Return the deleted bones of an action's file, whose keys are kept. Requires a call of `_rest_for`."""
         file = self._files.get(action)
         return self._deleted.get(file.name, []) if file is not None else []
 
     def _rest_for(self, action: Action) -> tuple[Rest, set[str]]:
-        """The rest pose that the action's keys are relative to, and the bones of which it is not the import's."""
+        """Return the rest pose that keys are relative to, and edited bones that keep their offsets to it.
+
+        Raises `WriteError` if the rest pose was edited and the user has not chosen how to export that.
+        """
         file = self._files.get(action)
         if file is not None and file.name not in self._rest_changes:
             self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
@@ -678,7 +681,7 @@ class Gatherer:
 
 
 def skeleton_of(rig: Object, rest: Rest) -> Skeleton:
-    """The bones of a rig by the game's names in the game's order, standing as ``rest`` says."""
+    """Return the bones of a rig by their game names in the game's order, with the rest pose ``rest``."""
     labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
     order = bones_in_order(rig)
     places = [labels.index(label) for label in order]

@@ -1,6 +1,6 @@
-"""The game's motions (`.omf`, or inside a model) as a kind of motion file: read and build, gather and encode.
+"""Motions of the game (`.omf`, or inside a model) as a kind of motion file: read and build, gather and encode.
 
-And what the panel's list does with them: what is edited, back to what the file says, order, deletion.
+Also what the panel's list of motions needs: compare motions with the file, restore, reorder and delete them.
 """
 
 from __future__ import annotations
@@ -67,16 +67,16 @@ if TYPE_CHECKING:
     from .properties import MotionFile
 
 DIGEST_SIZE = 16
-"""Bytes of what `Unedited` keeps."""
+"""Bytes of the digests of `Unedited`."""
 
 
 class OmfCodec:
-    """Motion files of the game, and models with motions inside."""
+    """Codec of the game's motion files (`.omf`) and of models (`.ogf`) that contain motions."""
 
     lists = LISTS
 
     def read(self, path: str, report: Report) -> Opened:
-        """A motion file or the motions inside a model. Raises `ReadError`."""
+        """Read a motion file or the motions inside a model. Raises `ReadError`."""
         data = files.read_file(path)
         digest = hashlib.sha256(data).hexdigest()
         if not path.lower().endswith(".ogf"):
@@ -91,7 +91,7 @@ class OmfCodec:
         return opened_model(path, inside, digest)
 
     def motions(self, document: Omf) -> list[tuple[str, int]]:
-        """Name and frames of every motion."""
+        """Return the name and the number of frames of each motion."""
         library, parameters = document.motion_set
         return [
             (_label(motion, parameters.definitions, place), motion.frames)
@@ -101,25 +101,29 @@ class OmfCodec:
     def builder(
         self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
     ) -> OmfBuilder:
-        """A maker of actions. Raises `ReadError` where motions claim more frames than they have, or have no tracks."""
+        """Return a builder of the actions of the motions at the indices ``chosen``.
+
+        Raises `ReadError` if motions declare more frames than their data can hold, if none of them has tracks, or if
+        none of the bones of a motion is in the armature.
+        """
         motions = opened.document.motion_set.library.motions
         chosen = _with_tracks(opened, chosen, report)
         refuse_overlong([motions[place] for place in chosen], opened.path)
         return OmfBuilder(rig, opened, chosen, options, report)
 
     def attach(self, rig: Object, opened: Opened) -> Any:
-        """Keep a file on ``rig``, with its motion_files."""
+        """Store a file without its motions' keys in the motion files of ``rig``."""
         file = motion_files.attach(rig, opened.path, LISTS)
         file.embedded = opened.embedded
         motion_files.keep_document(file, opened.document, opened.path, opened.digest)
         return file
 
     def mark_new(self, action: Action, order: int) -> None:
-        """A new motion has the badge of one."""
+        """Mark an action as a new motion with this index in the list."""
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
 
     def refuse_to_replace(self, path: str) -> None:
-        """A model would lose everything but its motions. Raises `WriteError`."""
+        """Raise `WriteError` if the path is that of a model, of which only the motions would be left."""
         if path.lower().endswith(".ogf"):
             raise WriteError(
                 "a new file of motions cannot replace a model",
@@ -128,7 +132,10 @@ class OmfCodec:
             )
 
     def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: MotionFile | None = None) -> OmfHost:
-        """The file on disk, in which motions of the same names are replaced; or the motions with their bytes alone."""
+        """Return the file at the path ``disk``, in which motions of the same names are replaced.
+
+        Without ``disk``, return the motions of ``chosen`` as they were imported.
+        """
         if not disk:
             return host_as_imported(rig, chosen, file)
         host = host_on_disk(disk, rig)
@@ -138,19 +145,19 @@ class OmfCodec:
     def host_of_list(
         self, rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
     ) -> OmfHost:
-        """The file with the partitions of the panel. Raises `WriteError`."""
+        """Return the target for saving the list of a file, with the bone parts of the panel. Raises `WriteError`."""
         return host_of_list(rig, file, listed, report, disk=disk, others=others)
 
     def gatherer(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
     ) -> OmfGatherer:
-        """A reader of actions as clips."""
+        """Return a reader of actions as clips."""
         return OmfGatherer(rig, options, report, sampler, host)
 
     def encode(
         self, gatherer: OmfGatherer, gathered: list[Clip], host: OmfHost, path: str, options: MotionExportOptions
     ) -> MotionPlan:
-        """The file with these clips in it."""
+        """Encode the gathered clips into the target and return the plan of the file."""
         chosen, labels = gatherer.gathered, [clip.name for clip in gathered]
         identities = [host.identity(action, label) for action, label in zip(chosen, labels, strict=True)]
         encoded, changes = encode(
@@ -177,16 +184,16 @@ class OmfCodec:
     def settle(
         self, plan: MotionPlan, rig: Object, file: MotionFile | None = None, options: MotionExportOptions | None = None
     ) -> MotionFile | None:
-        """The file on disk is now the imported one; without ``file`` the rig gets a new one."""
+        """Make the written file the new "as imported"; if ``file`` is None, ``rig`` gets a new motion file."""
         return settle(plan, rig, file, options)
 
     def fingerprints(self, document: Omf) -> set[bytes]:
-        """Of the motions' bytes and of how they play."""
+        """Return a digest of each motion: of its bytes and of how it is played."""
         library, parameters = document.motion_set
         return set(map(fingerprint, library.motions, parameters.definitions))
 
     def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile) -> None:
-        """Keys, marks and parameters as the written file has them."""
+        """Restore keys, marks and parameters of the plan's ``theirs`` from the written file."""
         there = plan.document.motion_set.library.motions
         places = {action: plan.indices[action] for action in plan.theirs}
         _restore(file, {action: (there[index], index) for action, index in places.items()}, Report())
@@ -196,7 +203,7 @@ OMF = OmfCodec()
 
 
 def opened_model(path: str, inside: MotionSet, digest: str) -> Opened:
-    """The motions ``inside`` a model that has been read, whose file has the SHA-256 ``digest``."""
+    """Return the motions ``inside`` a model that has been read. ``digest``: SHA-256 of the model's file."""
     return Opened(path, omf.new_omf(inside), digest, embedded=True)
 
 
@@ -205,7 +212,7 @@ def _label(motion: Motion, definitions: list[Definition], place: int) -> str:
 
 
 def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]:
-    """Those of the motions that move something. Raises `ReadError` where none does."""
+    """Return the motions that have tracks, and warn of the others. Raises `ReadError` if none has."""
     motions, definitions = opened.document.motion_set.library.motions, opened.document.motion_set.parameters.definitions
     empty = [place for place in chosen if not motions[place].track_count]
     if empty and len(empty) == len(chosen):
@@ -218,7 +225,10 @@ def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]
 
 
 class Builders:
-    """Makers of actions by number of tracks: one for a healthy file, more where motions disagree about the bones."""
+    """Builders of actions, one for each number of tracks.
+
+    An intact file needs one, a file whose motions have different numbers of tracks several.
+    """
 
     def __init__(self, rig: Object, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
         self._rest = rest
@@ -258,7 +268,7 @@ class Builders:
         return action
 
     def rebuild(self, action: Action, motion: Motion, definition: Definition | None) -> None:
-        """The keys and marks of ``motion`` on an action that has others."""
+        """Replace the keys and marks of an action with those of ``motion``."""
         writer, bones, tracks = self.for_motion(motion)
         clip = decode_motion(motion, bones, definition)
         step = action.motionbridge_motion.frame_step
@@ -273,15 +283,15 @@ class Builders:
 
 
 class Unedited:
-    """Digests of the actions of one motion file on one rig, which tell motions that nothing has happened to.
+    """Digests that show which actions of one motion file on one rig are unedited.
 
-    Comparing a motion with its file costs ten times as much as reading its keys. What the comparison depends on is put
-    into a digest, which stays with the action while it says what its file has. Whoever finds the same digest again
-    knows the answer; any other digest, or none, means that the motion has to be compared.
+    Comparing a motion with its file takes ten times as long as reading its keys. A digest of everything that the
+    comparison depends on is stored with the action while the action equals its motion in the file. If the digest is the
+    same later, the action is still unedited; if it differs or is missing, the motion has to be compared.
     """
 
     def __init__(self, rig: Object, file: Any) -> None:
-        """Learn what all motions of the file depend on: the rest pose, then and now, names, bone parts, the file."""
+        """Collect what all motions of the file depend on: rest poses (now, at import), names, bone parts, the file."""
         self._rig = rig
         rest = rest_of(rig, space.XRAY_ROOT_FRAME)
         labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
@@ -294,9 +304,10 @@ class Unedited:
         self._of_file = found.digest()
 
     def digest(self, action: Action, place: int, keys: bytes | None = None) -> bytes:
-        """What the motion at index ``place`` of the file depends on; empty where keys do not tell what they show.
+        """Return the digest of an action; empty for a new motion, and if keys alone do not show what it plays.
 
-        ``keys`` as `digest_of` gives it, where it is known. Raises `ReadError` where the stored bytes are damaged.
+        ``place``: index of the motion in the file. ``keys``: the result of `digest_of`, if known. Raises `ReadError` if
+        the stored bytes of the motion are damaged.
         """
         keys = digest_of(action, self._rig) if keys is None else keys
         motion = action.motionbridge_motion
@@ -313,23 +324,23 @@ class Unedited:
 
     @staticmethod
     def is_known(action: Action, digest: bytes) -> bool:
-        """Whether an action with this digest was found to say what its file has."""
+        """Return whether an action with this digest is known to equal its motion in the file."""
         return bool(digest) and action.motionbridge_motion.unedited == digest.hex()
 
     @staticmethod
     def remember(action: Action, digest: bytes) -> None:
-        """An action with this digest says what its file has."""
+        """Store that an action with this digest equals its motion in the file."""
         if action.motionbridge_motion.unedited != digest.hex():
             action.motionbridge_motion.unedited = digest.hex()
 
 
 class OmfBuilder(Builders):
-    """Makes the actions of an import."""
+    """Builder of the actions of an import."""
 
     def __init__(
         self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
     ) -> None:
-        """Refuses, before anything is made, motions of none of which a bone is in the armature."""
+        """Raises `ReadError`, before anything is created, if none of the bones of a motion is in the armature."""
         motion_set = opened.document.motion_set
         super().__init__(rig, rest_of(rig, space.XRAY_ROOT_FRAME), motion_set.parameters, opened.path, report)
         self._motions, self._chosen, self._options = motion_set.library.motions, chosen, options
@@ -337,7 +348,7 @@ class OmfBuilder(Builders):
             self.for_motion(self._motions[place])
 
     def build(self, file: MotionFile) -> Iterator[tuple[int, Any]]:
-        """Each action, with a digest that tells that nothing happened to it."""
+        """Yield the index of each motion and its action, stored as unedited."""
         unedited = Unedited(self._rig, file)
         definitions = self._parameters.definitions
         for place in self._chosen:
@@ -348,17 +359,17 @@ class OmfBuilder(Builders):
             yield place, action
 
     def tell(self, _result: MotionImport) -> None:
-        """Say which of the user's actions quaternions stop."""
+        """Warn of the user's actions that no longer play because the bones now rotate by quaternions."""
         if self._options.assign_first:
             _warn_of_stopped(self._rig, self._report)
 
     def finish(self) -> None:
-        """Show the file in the panel."""
+        """Show the imported file in the panel."""
         self._rig.motionbridge_motion_file = len(self._rig.motionbridge_motion_files) - 1
 
 
 def _warn_of_stopped(rig: Object, report: Report) -> None:
-    """Say which of the user's actions do not play while bones rotate by quaternions, as the motions need."""
+    """Warn of the user's actions that do not play while bones rotate by quaternions, as imported motions need."""
     stopped = [
         action
         for action in rotation_modes.actions_stopped(rig, list(rig.pose.bones.keys()), "quaternion")
@@ -373,7 +384,7 @@ def _warn_of_stopped(rig: Object, report: Report) -> None:
 
 
 def describe(action: Action, motion: Motion, definition: Definition | None, place: int, file: MotionFile) -> None:
-    """Show on the action how the game plays it, and keep its bytes."""
+    """Store on the action the bytes of its motion, and its ``definition``: how the game plays it."""
     properties = action.motionbridge_motion
     properties.is_motion = True
     properties.file, properties.place, properties.order = file.name, place, place
@@ -393,16 +404,16 @@ def describe(action: Action, motion: Motion, definition: Definition | None, plac
 
 
 class OmfGatherer(Gatherer):
-    """Reads actions as clips.
+    """Reader of actions as clips.
 
-    ``sampled``: for each action that was read (``gathered``) the game's names of the bones that were, or would be,
-    looked at.
+    ``gathered``: the actions read so far. ``sampled``: for each of them the game's names of the bones that were
+    sampled, or with the option ``look`` off would have to be.
     """
 
     def __init__(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
     ) -> None:
-        """Reads the bones that ``host`` has tracks for."""
+        """Reads the bones that ``host`` has tracks for; all bones if that is not known."""
         super().__init__(rig, options, report, sampler, LISTS)
         self.gathered, self.sampled = list[Any](), list[set[str]]()
         self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
@@ -414,7 +425,7 @@ class OmfGatherer(Gatherer):
             self._parameters[host.file.name] = host.document.motion_set.parameters
 
     def motion(self, action: Action, label: str) -> Clip:
-        """The action as a clip with the game's names for motion and bones, marks included."""
+        """Return the action as a clip with its marks; motion and bones have the game's names."""
         step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
         frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
         modes = self._shown.modes(action, order_of_angles(action), table)
@@ -450,9 +461,10 @@ class OmfGatherer(Gatherer):
         return clip
 
     def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, reached: set[str]) -> None:
-        """Give bones with muted curves what the file has, in ``clip`` whose bones are Blender's; warn of them.
+        """Give bones with muted curves the values of the file, and warn of them. ``clip`` has Blender's names of bones.
 
-        Those that are ``reached`` are sampled.
+        ``muted``: (bones, 2), whether rotation and translation are muted. Bones in ``reached`` are sampled and left
+        alone.
         """
         rows = np.flatnonzero(muted.any(axis=1) & np.array([bone not in reached for bone in clip.bones]))
         if not len(rows):
@@ -474,7 +486,7 @@ class OmfGatherer(Gatherer):
                 clip.translation_keyed[row] = then.translation_keyed[track]
 
     def _tracked(self, action: Action) -> list[str] | None:
-        """Blender's names of the bones that the file of an action has tracks of; None for a new motion."""
+        """Return Blender's names of the bones that an action's file has tracks of; None for a new motion."""
         stored = motion_files.motion_of(action)
         if stored is None:
             return None
@@ -498,7 +510,7 @@ class OmfGatherer(Gatherer):
 
 
 def definition_of(action: Action, name: str) -> Definition:
-    """How the game plays an action, from its properties; the editor's defaults for an action that has none."""
+    """Return how the game plays an action, from its properties; the editor's defaults if it is not a motion."""
     motion = action.motionbridge_motion
     definition = new_definition(name)
     if motion.is_motion:
@@ -520,9 +532,9 @@ def update_status(
     look: bool = True,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
-    """Compare each action with what its file has: new, edited or unedited.
+    """Compare each action with its motion in the file and set its status: new, edited or unedited.
 
-    ``look`` False samples nothing: what only sampling could tell is unknown then.
+    ``look`` False: nothing is sampled, and actions that would need it get the status unknown.
     """
     by_file: dict[str, list[Any]] = {}
     files_of = action_lists.files_of_actions(rig, LISTS)
@@ -572,7 +584,7 @@ def _compared(
     look: bool,
     progress: Callable[[int], None],
 ) -> dict[Any, str]:
-    """The status of actions of one file, each compared with the motion it came from."""
+    """Return the status of actions of one file, each compared with its motion in that file."""
     if not chosen:
         return {}
     host = OMF.host(rig, chosen, file=file)
@@ -591,7 +603,10 @@ def _compared(
 
 
 def revert(context: Context, rig: Object, action: Action, report: Report) -> None:
-    """Keys, marks and parameters as the file said them. Raises `WriteError` for an action that came from no file."""
+    """Restore keys, marks and parameters of an action from its file.
+
+    Raises `WriteError` for an action that was not imported from a motion file of ``rig``.
+    """
     file = action_lists.file_of(rig, action, LISTS)
     motion = motion_files.motion_of(action)
     place = action_lists.members(file, LISTS)[action] if file is not None else -1
@@ -605,7 +620,7 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
 
 
 def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Report) -> None:
-    """Let actions be the motions that a file of an armature has at these indices."""
+    """Rebuild actions from the motions of a file. ``found``: action -> its motion and the index of that in the file."""
     rig: Any = file.id_data
     parameters = motion_files.document_of(file).motion_set.parameters
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
@@ -621,7 +636,7 @@ def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Rep
 
 
 def move(file: MotionFile, action: Action, steps: int) -> None:
-    """Move an action up (negative) or down in its file's list."""
+    """Move an action up (negative ``steps``) or down in the list of its file."""
     listed = motions_of(file)
     place = listed.index(action)
     listed.insert(min(max(place + steps, 0), len(listed) - 1), listed.pop(place))
@@ -630,9 +645,10 @@ def move(file: MotionFile, action: Action, steps: int) -> None:
 
 
 def delete(file: MotionFile, action: Action) -> None:
-    """Remove an action with that of its controls, and its motion from the file when that is saved next.
+    """Remove an action from the list of its file; its motion is removed from the file on the next save.
 
-    An action that another armature's file lists too stays there.
+    The action is deleted unless another armature's file lists it too, and so is the action of its controls unless it is
+    used elsewhere.
     """
     motion, controls = action.motionbridge_motion, action.motionbridge_controls
     place = action_lists.members(file, LISTS)[action]

@@ -1,4 +1,4 @@
-"""What the motions of an export go into: an `.omf`, a model with motions, or the file as it was imported."""
+"""Targets of an export of game motions: an `.omf`, a model that contains motions, or the file as it was imported."""
 
 from __future__ import annotations
 
@@ -38,16 +38,19 @@ if TYPE_CHECKING:
 
 @dataclass
 class MotionPlan(Plan):
-    """A file of motions that could be written, and which motion in it each action is."""
+    """A file of motions to write.
+
+    ``deleted``: names of removed motions. ``reordered``: whether the order of the motions changes.
+    """
 
     deleted: list[str] = field(default_factory=list)
     reordered: bool = False
     indices: dict[Any, int] = field(default_factory=dict)
-    """Index in the written file of each action's motion, also of actions of the file that were not chosen."""
+    """Action -> index of its motion in the written file, also for actions of the file that are not exported."""
     kept_deleted: list[tuple[str, int]] = field(default_factory=list)
-    """Motions that were deleted in the panel and stay in this file: name and index."""
+    """Name and index of motions that were deleted in the panel but stay in this file."""
     unseen: list[Any] = field(default_factory=list)
-    """Actions with bones that had to be sampled and were not."""
+    """Actions with bones that were not sampled although they need it."""
 
     @property
     def renamed(self) -> list[tuple[str, str]]:
@@ -55,7 +58,7 @@ class MotionPlan(Plan):
         return list(self.changes.renamed)
 
     def sentence(self, words: Words | None = None) -> str:
-        """What will change, in one sentence."""
+        """Describe the changes in one sentence."""
         told = words or ENGLISH
         parts = [self.changes.sentence(words)]
         if self.deleted:
@@ -67,11 +70,11 @@ class MotionPlan(Plan):
 
 @dataclass
 class OmfHost:
-    """What the motions go into: a file of their own, or a model that carries them.
+    """Target of an export of the game's motions: a motion file, or a model that contains motions.
 
-    ``file``: the one kept on the rig that this is. ``moved``: index of a motion when it was imported -> index here.
-    ``indices``: action -> index of its motion here. ``replaces``: other actions replace motions of their names.
-    ``is_known``: the file has the bytes that actions keep of it.
+    ``file``: the same file as stored on the rig. ``moved``: index of a motion at import -> index here. ``indices``:
+    action -> index of its motion here. ``replaces``: actions that are not in ``indices`` replace motions of their
+    names. ``is_known``: the file is the imported one, whose bytes the actions store.
     """
 
     motions: MotionSet | None
@@ -83,19 +86,19 @@ class OmfHost:
     replaces: bool = False
     is_known: bool = True
     as_imported: bool = False
-    """Whether it was put together from the bytes that actions keep, instead of read from disk."""
+    """Whether it was put together from the bytes that actions store, not read from disk."""
     listed: Any = None
-    """The file kept on the rig whose list is to be saved."""
+    """File on the rig whose list is to be saved."""
     others: bool = False
-    """Whether others changed the file on disk: the order of its motions stays where the list has the imported one."""
+    """Whether other programs changed the file on disk: motions then keep its order, unless the list was reordered."""
     deleted: list[str] = field(default_factory=list)
-    """The motions that were deleted in the panel and are taken out."""
+    """Names of the removed motions that were deleted in the panel."""
     parts: Sequence[tuple[str, Sequence[str]]] = ()
-    """Names of bone parts with their bones, where there are no motions yet."""
+    """Names of bone parts with their bones, for a new file without motions."""
 
     @property
     def bones(self) -> set[str] | None:
-        """The game's names, in lower case, of the bones that have tracks here; None where that is open."""
+        """Game names, in lower case, of the bones that have tracks here; None if they are not known for sure."""
         if self.motions is None:
             return None
         listed = [bone.name for part in self.motions.parameters.partitions for bone in part.bones]
@@ -104,11 +107,11 @@ class OmfHost:
         return named if len(named) == len(listed) >= tracks else None
 
     def index(self, action: Action) -> int | None:
-        """The index here of the motion that an action is, None for a new one."""
+        """Return the index here of an action's motion, None for a new one."""
         return self.indices.get(action)
 
     def keep(self, indices: Sequence[int]) -> None:
-        """Have the motions at these indices alone."""
+        """Remove all motions but those at these indices."""
         if self.motions is not None:
             self.motions = edit.arranged(self.motions, indices)
         rank = {index: place for place, index in enumerate(indices)}
@@ -116,7 +119,7 @@ class OmfHost:
         self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
 
     def identity(self, action: Action, label: str) -> Identity:
-        """Which motion here an action is that gets the name ``label``."""
+        """Return which motion here an action replaces if it gets the name ``label``."""
         index = self.index(action)
         if index is None and self.replaces and self.motions is not None:
             labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
@@ -128,7 +131,7 @@ class OmfHost:
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
     def had_one_name(self, twins: list[Action], label: str) -> bool:
-        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        """Return whether the motions of all these actions already had the name ``label`` (in lower case) here."""
         if self.motions is None:
             return False
         labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
@@ -136,7 +139,7 @@ class OmfHost:
         return all(index is not None and labels[index : index + 1] == [label] for index in indices)
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
+        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
         if self.motions is None or self.file is None:
             return []
         before = motion_files.document_of(self.file).motion_set.parameters.definitions
@@ -152,9 +155,10 @@ class OmfHost:
         return found
 
     def take_out_deleted(self, *, whole: bool) -> None:
-        """Take out the motions that were deleted in the panel, before others take their names.
+        """Remove the motions that were deleted in the panel, so that other motions can get their names.
 
-        What is put together from the actions has none of them in the first place.
+        If only one action is saved (not ``whole``) into a file on disk, they are kept. A target that was put together
+        from actions never contains them.
         """
         if not (whole or self.as_imported) or self.motions is None or not len(self.listed.deleted):
             return
@@ -173,7 +177,7 @@ class OmfHost:
         self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else names_gone
 
     def arrange(self, plan: MotionPlan, chosen: Sequence[Action], *, whole: bool) -> None:
-        """Let the motions of ``plan`` be in the order of the list, and say what was deleted."""
+        """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
         plan.deleted = self.deleted
         if not whole:
             if not self.as_imported:
@@ -193,7 +197,7 @@ class OmfHost:
             plan.indices = {action: rank[index] for action, index in plan.indices.items()}
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
-        """The whole file's bytes with these motions, and the motions as a document."""
+        """Return the bytes of the whole file with these motions, and the motions as a document."""
         if self.model is not None:
             return ogf.write(with_motion_set(self.model, motions)), omf.new_omf(motions)
         document = self.document.with_motion_set(motions) if self.document is not None else omf.new_omf(motions)
@@ -201,12 +205,16 @@ class OmfHost:
 
 
 def fingerprint(motion: Motion, definition: Definition) -> bytes:
-    """A digest of all that a file says of a motion, but its index."""
+    """Return a digest of a motion and of how it is played, without its index."""
     return hashlib.sha256(write_motion(motion) + repr(definition.playing).encode()).digest()
 
 
 def host_on_disk(path: str, rig: Object) -> OmfHost:
-    """The file at ``path``, a motion file or a model with motions inside; its motions are known if ``rig`` has it."""
+    """Return the file at ``path``, a motion file or a model that contains motions, as a target.
+
+    If ``rig`` has motions of this file, the target knows which of its motions they are. Raises `ReadError`, or
+    `WriteError` for a model without motions.
+    """
     data = files.read_file(path)
     file = file_at(rig, path)
     if path.lower().endswith(".ogf"):
@@ -230,7 +238,7 @@ def host_on_disk(path: str, rig: Object) -> OmfHost:
 
 
 def file_at(rig: Object, path: str) -> MotionFile | None:
-    """The motion file of ``rig`` that lies at ``path``, or None."""
+    """Return the motion file of ``rig`` with this path, or None."""
     target = Path(path).resolve()
     return next(
         (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
@@ -238,9 +246,9 @@ def file_at(rig: Object, path: str) -> MotionFile | None:
 
 
 def _moved_indices(file: MotionFile, there: MotionSet | None, digest: str) -> dict[int, int]:
-    """Index of a motion when it was imported -> its index in the file on disk.
+    """Return the index of each motion in the file on disk: index at import -> index there.
 
-    Where that is another file by now, motions of one name are the same ones, in their order.
+    If the file was changed, motions are matched by name; those of the same name in their order.
     """
     before = [one.label.lower() for one in motion_files.document_of(file).motion_set.parameters.definitions]
     if digest == file.sha256 or there is None:
@@ -252,7 +260,7 @@ def _moved_indices(file: MotionFile, there: MotionSet | None, digest: str) -> di
 
 
 def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | None = None) -> OmfHost:
-    """The motions of ``chosen`` as their file had them; of ``file``, or of the file most of them came from."""
+    """Return the imported motions of ``chosen``, in ``file`` or in the file most of them came from, as a target."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
         return OmfHost(None, parts=values.of_new_model(rig).parts)
@@ -282,10 +290,11 @@ def _common_file(rig: Object, chosen: Sequence[Action]) -> MotionFile | None:
 def host_of_list(
     rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
 ) -> OmfHost:
-    """What saving the list of ``file`` starts from: ``disk``, else the file as imported; with the panel's partitions.
+    """Return the target for saving the list of ``file``: ``disk``, else the file as imported.
 
-    Partitions that are as imported stay as on ``disk`` where ``others`` changed that. Motions inside a model always
-    go into the model on disk. Raises `WriteError` where that is gone.
+    It gets the bone parts of the panel. If ``others`` changed the file on disk, its bone parts are kept unless they
+    were edited in the panel. Motions inside a model are always written into the model on disk. Raises `WriteError` if
+    that is missing.
     """
     there = Path(bpy.path.abspath(file.path))
     if disk or file.embedded:
@@ -312,7 +321,10 @@ def host_of_list(
 
 
 def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list[int]:
-    """Indices of a file's motions in the order of the list; None: added, behind the ``known``. Others come last."""
+    """Return the indices of a file's motions in the order of the list; motions that are not in the list come last.
+
+    None in ``listed`` is a new motion; new motions have the indices from ``known`` on.
+    """
     added = iter(range(known, count))
     front = [next(added) if index is None else index for index in listed]
     taken = set(front)
@@ -320,9 +332,9 @@ def _in_list_order(listed: Sequence[int | None], known: int, count: int) -> list
 
 
 def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOptions | None) -> Any:
-    """After ``plan`` was written: the file on disk is now the imported one. Returns the motion file.
+    """After ``plan`` was written: make the written file the new "as imported". Returns the motion file on the rig.
 
-    Without ``file`` the rig gets a new one, so that new motions can be saved back from now on.
+    If ``file`` is None, the rig gets a new motion file, so that its motions can be saved back.
     """
     digest = plan.digest
     before = action_lists.members(file, LISTS) if file is not None else {}

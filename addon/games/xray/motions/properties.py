@@ -1,7 +1,7 @@
-"""What X-Ray adds to actions and rigs: how a motion plays, its marks, and the file it came from.
+"""Properties that X-Ray adds to actions and rigs: how a motion is played, its marks, and its source file.
 
-An action keeps its motion's bytes and the rig the rest of the file, so that what is not edited is written unchanged.
-`MotionProperties` also say how the game plays the editor's motions: the same panels show them.
+The action stores the bytes of its motion and the rig the rest of the file, so that unedited data is written back
+unchanged. `MotionProperties` are used for motions of the editor too, and shown in the same panels.
 """
 
 from typing import Any
@@ -40,7 +40,7 @@ FLAG_ITEMS = (
     ("IDLE", "Idle", "An idle motion", 0x40),
     ("USE_WEAPON_BONE", "Weapon Bone", "The weapon follows its bone", 0x80),
 )
-"""The bits are those of the file (`formats.xray.omf.document.MotionFlag`), which is not loaded for this."""
+"""Bits as in the file (`formats.xray.omf.document.MotionFlag`, which is not loaded for this)."""
 
 
 def _start_typed(interval: "MarkInterval", _context: Context) -> None:
@@ -61,7 +61,7 @@ class MarkInterval(bpy.types.PropertyGroup):
 
 
 class MotionMark(bpy.types.PropertyGroup):
-    """A named row of intervals; the order of marks has a meaning (the first two are the limbs)."""
+    """A named list of intervals. The order of marks matters: the first two are the left and the right foot."""
 
     intervals: CollectionProperty(type=MarkInterval)
 
@@ -79,7 +79,7 @@ def _search_targets(motion: Any, _context: Context, text: str) -> list[str]:
 
 
 class MotionProperties(bpy.types.PropertyGroup):
-    """How the game plays an action."""
+    """How the game plays an action, and the motion that it was imported from."""
 
     is_motion: BoolProperty(name="Motion", description="This action is a motion of the game")
     motion_name: StringProperty(
@@ -137,31 +137,31 @@ class MotionProperties(bpy.types.PropertyGroup):
 
 
 class DeletedMotion(bpy.types.PropertyGroup):
-    """A motion that leaves the file when it is saved next: its ``name`` and its index ``place`` in the file."""
+    """A motion to remove from the file on the next save: its ``name``, and ``place``, its index in the file."""
 
     place: IntProperty(default=-1, options={"HIDDEN"})
 
 
 class PartitionBone(bpy.types.PropertyGroup):
-    """A bone of a partition; ``name`` is the bone's."""
+    """A bone of a bone part. ``name``: the game's name of the bone."""
 
     track: IntProperty(name="Track", description="Index of the track that moves this bone")
 
 
 class Partition(bpy.types.PropertyGroup):
-    """A set of bones that can play a motion of its own."""
+    """A bone part (partition): a set of bones that can play a motion of its own."""
 
     bones: CollectionProperty(type=PartitionBone)
 
 
 class RestBone(bpy.types.PropertyGroup):
-    """The rest matrix a bone had when motions were imported, armature space, row by row."""
+    """Rest matrix of a bone when the motions were imported: armature space, row by row."""
 
     matrix: FloatVectorProperty(size=16)
 
 
 class MotionFile(bpy.types.PropertyGroup):
-    """A file of motions on a rig; ``name`` is the key that actions refer to."""
+    """A motion file of the game on a rig. Actions refer to it by its ``name``."""
 
     listed_by = "motionbridge_motion_files"
 
@@ -191,11 +191,11 @@ ROTATIONS = (
     ("QUATERNION", "Quaternion", "Quaternions, like imported game motions"),
 )
 EULER_ORDER = "ZXY"
-"""The order of the editor's angles."""
+"""Rotation order of the editor's motions."""
 
 
 class SkeletalProperties(bpy.types.PropertyGroup):
-    """What an action keeps of the motion it came from."""
+    """What an action stores of the editor motion it was imported from."""
 
     is_skeletal: BoolProperty(name="Editor Motion", description="This action is a motion of the game's editor")
     file: StringProperty(name="File", description="The file the motion came from", options={"HIDDEN"})
@@ -225,7 +225,7 @@ class SkeletalProperties(bpy.types.PropertyGroup):
 
 
 class SkeletalFile(bpy.types.PropertyGroup):
-    """A file of the editor's motions on a rig; ``name`` is the key that actions refer to."""
+    """A file of editor motions on a rig. Actions refer to it by its ``name``."""
 
     listed_by = "motionbridge_skeletal_files"
 
@@ -255,7 +255,7 @@ PATH_VERSIONS = (
 
 
 class PathProperties(bpy.types.PropertyGroup):
-    """What an action keeps of the path it came from."""
+    """What an action stores of the motion path it was imported from."""
 
     is_path: BoolProperty(name="Path", description="This action is a motion path of the game")
     path_name: StringProperty(name="Name", description="The path's name in the game")
@@ -267,13 +267,13 @@ class PathProperties(bpy.types.PropertyGroup):
         name="Not Shown", description="What Blender does not show and the file keeps", options={"HIDDEN"}
     )
     saved: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of the file that was saved back last."""
+    """SHA-256 of the file written by the last Save Back."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
 
 
 def order_of_angles(action: Action) -> str:
-    """The order of an action's angles where its file tells it, which is that of the editor's motions; else ""."""
+    """Return the rotation order of an action's Euler angles if its file defines one (editor motions), else ""."""
     skeletal = action.motionbridge_skeletal
     return EULER_ORDER if skeletal.is_skeletal and skeletal.rotation == "EULER" else ""
 

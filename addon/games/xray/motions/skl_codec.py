@@ -1,4 +1,4 @@
-"""The editor's motions (`.skl`, `.skls`, inside an `.object`) as a kind of motion file: tracks on bones, and back."""
+"""Motions of the editor (`.skl`, `.skls`, inside an `.object`) as a kind of motion file: tracks on bones, and back."""
 
 from __future__ import annotations
 
@@ -63,20 +63,20 @@ if TYPE_CHECKING:
 
 
 FARTHEST = 1_048_574
-"""The last frame that Blender has."""
+"""The largest frame number in Blender."""
 KEYS_TOGETHER = 30_000
-"""Keys of motions that are looked at together; it takes a hundredth of a second and 10 MB."""
+"""Keys of motions that are converted together, which takes a hundredth of a second and 10 MB."""
 
 Floats = NDArray[np.float64]
 
 
 class SklCodec:
-    """Files of the game's editor: motions alone, and models with motions inside."""
+    """Codec of the editor's files: motions only (`.skl`, `.skls`), and models (`.object`) that contain motions."""
 
     lists = SKL_LISTS
 
     def read(self, path: str, report: Report) -> Opened:
-        """One motion or several, or those inside a model. Raises `ReadError`."""
+        """Read one motion, several, or those inside a model. Raises `ReadError`."""
         keep_freed_memory()
         data = files.read_file(path)
         digest = hashlib.sha256(data).hexdigest()
@@ -92,27 +92,30 @@ class SklCodec:
         return opened_model(path, inside, digest)
 
     def motions(self, document: Skl) -> list[tuple[str, int]]:
-        """Name and frames of every motion."""
+        """Return the name and the number of frames of each motion."""
         return [(motion.label, max(motion.last - motion.first, 0) + 1) for motion in document.motions]
 
     def builder(
         self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> SklBuilder:
-        """A maker of actions. Raises `ReadError` where no bone of them is in the armature."""
+        """Return a builder of the actions of the motions at the indices ``chosen``.
+
+        Raises `ReadError` if none of their bones is in the armature.
+        """
         return SklBuilder(rig, opened, chosen, options, report)
 
     def attach(self, rig: Object, opened: Opened) -> Any:
-        """Keep a file on ``rig``."""
+        """Store a file without its motions' tracks in the editor's motion files of ``rig``."""
         file = motion_files.attach(rig, opened.path, SKL_LISTS)
         file.sha256, file.embedded = opened.digest, opened.embedded
         motion_files.keep_skl_document(file, opened.document)
         return file
 
     def mark_new(self, action: Action, order: int) -> None:
-        """The editor's motions have neither badge nor order."""
+        """Do nothing: motions of the editor have no status and no order in the panel."""
 
     def refuse_to_replace(self, path: str) -> None:
-        """A model would lose everything but its motions. Raises `WriteError`."""
+        """Raise `WriteError` if the path is that of a model, of which only the motions would be left."""
         if is_model(path):
             raise WriteError(
                 "a new file of motions cannot replace a model",
@@ -123,7 +126,10 @@ class SklCodec:
     def host(
         self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: SkeletalFile | None = None
     ) -> SklHost:
-        """The file on disk, or the one most of the motions came from."""
+        """Return the file at the path ``disk`` as a target.
+
+        Without ``disk``, return the imported file that most of the motions ``chosen`` came from, else ``file``.
+        """
         if disk:
             return host_on_disk(rig, disk, file)
         files_of = action_lists.files_of_actions(rig, SKL_LISTS)
@@ -134,9 +140,9 @@ class SklCodec:
     def host_of_list(
         self, rig: Object, file: SkeletalFile, listed: Sequence[Action], _report: Report, *, disk: str, others: bool
     ) -> SklHost:
-        """As `host`, also where ``others`` changed the file; motions inside a model go into the model on disk.
+        """Return the same target as `host`, whether or not other programs changed the file.
 
-        Raises `WriteError` where that is gone.
+        Motions inside a model are written into the model on disk. Raises `WriteError` if that model is missing.
         """
         there = bpy.path.abspath(file.path)
         if file.embedded and not Path(there).is_file():
@@ -150,7 +156,7 @@ class SklCodec:
     def gatherer(
         self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
     ) -> SklGatherer:
-        """A reader of actions as motions."""
+        """Return a reader of actions as motions."""
         return SklGatherer(rig, options, report, sampler)
 
     def encode(
@@ -161,7 +167,7 @@ class SklCodec:
         path: str,
         options: SkeletalExportOptions,
     ) -> Plan:
-        """The file with these motions in it."""
+        """Put the gathered motions into the target and return the plan of the file."""
         document, changes = host.joined(gathered, path)
         metres, radians = changes.worst_errors()
         if metres > options.tolerance[0] or radians > options.tolerance[1]:
@@ -179,9 +185,9 @@ class SklCodec:
     def settle(
         self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
     ) -> SkeletalFile:
-        """The file on disk is known, and its motions by their new names.
+        """Remember the SHA-256 of the written file, and the names that the motions have in it.
 
-        What an edit is compared with stays what was imported: the same keys give the same bytes when saved again.
+        Later edits are still compared with the imported motions, so saving the same keys again gives the same bytes.
         """
         file.sha256 = plan.digest
         for action, label in plan.written:
@@ -189,11 +195,14 @@ class SklCodec:
         return file
 
     def fingerprints(self, document: Skl) -> set[bytes]:
-        """Of the motions' bytes."""
+        """Return a digest of the bytes of each motion."""
         return set(map(fingerprint, document.motions))
 
     def reload(self, plan: Plan, rig: Object, file: SkeletalFile) -> None:
-        """Curves, marks and how the game plays them as the written file has them; shown as they were before."""
+        """Restore curves, marks and parameters of the plan's ``theirs`` from the written file.
+
+        The rotation mode and the fitting tolerance stay those of the import.
+        """
         motions, report = by_name(plan.document), Report()
         bones = bones_of(rig, motion_files.rest_then(file, rest_of(rig, space.XRAY_ROOT_FRAME)))
         with pose.PoseWriter(compat.slot_name(rig)) as writer:
@@ -216,7 +225,7 @@ SKL = SklCodec()
 
 
 def opened_model(path: str, inside: Skl, digest: str) -> Opened:
-    """The motions ``inside`` a model that has been read, whose file has the SHA-256 ``digest``."""
+    """Return the motions ``inside`` a model that has been read. ``digest``: SHA-256 of the model's file."""
     return Opened(path, inside, digest, embedded=True)
 
 
@@ -224,12 +233,12 @@ def opened_model(path: str, inside: Skl, digest: str) -> Opened:
 
 
 class SklBuilder:
-    """Makes the actions of an import."""
+    """Builder of the actions of an import."""
 
     def __init__(
         self, rig: Object, opened: Opened, chosen: list[int], options: SkeletalImportOptions, report: Report
     ) -> None:
-        """Refuses, before anything is made, motions of none of which a bone is in the armature."""
+        """Raises `ReadError`, before anything is created, if none of the bones of the motions is in the armature."""
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
         self._path, self._report = opened.path, report
         self._bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
@@ -249,7 +258,7 @@ class SklBuilder:
         self._writer.__exit__(*failure)
 
     def build(self, file: SkeletalFile) -> Iterator[tuple[int, Any]]:
-        """Each action; its bones get the rotation mode that plays it."""
+        """Yield the index of each motion and its action; the bones get the rotation mode that plays it."""
         bones = self._bones.rest.bones
         for place, shown, numbers in _shown(self._document, self._chosen, self._bones, self._showing, self._report):
             motion = self._document.motions[place]
@@ -260,11 +269,11 @@ class SklBuilder:
             yield place, action
 
     def missing(self) -> list[str]:
-        """The file's names of bones that are not in the armature."""
+        """Return the file's names of bones that are not in the armature."""
         return [bone for bone in self._named if bone.lower() not in self._bones.places]
 
     def tell(self, result: MotionImport) -> None:
-        """Say how many tracks are not the file's curves."""
+        """Report how many tracks have the file's curves and how many are fitted."""
         result.kept_exactly = sum(action.motionbridge_skeletal.kept_exactly for action in result.actions)
         result.fitted = sum(action.motionbridge_skeletal.fitted for action in result.actions)
         if result.fitted:
@@ -276,7 +285,7 @@ class SklBuilder:
             )
 
     def finish(self) -> None:
-        """The panel shows all files of the editor together."""
+        """Do nothing: the panel shows all files of the editor together."""
 
 
 def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Showing:
@@ -290,15 +299,17 @@ def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Sho
             "(import with quaternions to keep both)",
             rig.name,
         )
-    # The numbers as a property holds them, for the same fits when the action is compared.
+    # Rounded like the properties that store them: comparing the action later gives the same fits.
     metres, radians = (float(np.float32(value)) for value in options.tolerance)
     return Showing(quaternions, (metres, radians))
 
 
 @dataclass(frozen=True)
 class Bones:
-    """The bones of a rig: their ``rest`` pose, the ``places`` in it by the game's names in lower case, and the game's
-    names in the game's ``order``, for motions that name no bones.
+    """Bones of a rig.
+
+    ``rest``: their rest pose. ``places``: index in ``rest`` by the game's name in lower case. ``order``: the game's
+    names in the game's order, for motions that do not name their bones.
     """
 
     rest: Rest
@@ -307,12 +318,16 @@ class Bones:
 
 
 def bones_of(rig: Object, rest: Rest) -> Bones:
-    """The bones of ``rig``, standing as ``rest`` says."""
+    """Return the bones of ``rig`` with the rest pose ``rest``."""
     return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
 
 
 def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int, int]:
-    """Which track of a motion moves which bone of a rig, by place in ``rest``; of two for a bone the first."""
+    """Return which track of a motion moves which bone of a rig: index of the bone in ``rest`` -> index of the track.
+
+    If a bone has two tracks, the first one is used. Warns of that, and of tracks that Blender shows differently from
+    the game.
+    """
     result: dict[int, int] = {}
     odd = []
     for number, (label, track) in enumerate(zip(bone_names(motion, bones.order), motion.tracks, strict=True)):
@@ -339,9 +354,10 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
 def _shown(
     document: Skl, chosen: Sequence[int], bones: Bones, showing: Showing, report: Report
 ) -> Iterator[tuple[int, ShownTracks, dict[int, int]]]:
-    """The chosen motions, what is shown of each, and which of its tracks moves which bone.
+    """Yield for each chosen motion its index, its tracks as shown on bones, and which track each bone has.
 
-    Short ones, frames of one length, are looked at together: what is done to arrays costs little more then.
+    Motions with frames of the same length are converted together, up to `KEYS_TOGETHER`, because larger arrays hardly
+    take longer.
     """
     block: list[tuple[int, dict[int, int]]] = []
     keys = 0
@@ -371,7 +387,7 @@ def _build(
     bones: Sequence[str],
     showing: Showing,
 ) -> Action:
-    """The action of a motion; ``numbers``: the track of each place, ``bones``: Blender's names by places."""
+    """Create the action of a motion. ``numbers``: bone -> track, by index. ``bones``: Blender's names by index."""
     action, digests = writer.build(
         motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, _frames_of(motion)
     )
@@ -380,7 +396,7 @@ def _build(
 
 
 def _frames_of(motion: SkeletalMotion) -> tuple[int, int]:
-    """First and last frame, as far as Blender has them."""
+    """Return the first and the last frame, limited to what Blender supports."""
     return min(max(motion.first, -FARTHEST), FARTHEST), min(max(motion.last, -FARTHEST), FARTHEST)
 
 
@@ -394,7 +410,7 @@ def _keep_shown(
     bones: Sequence[str],
     showing: Showing,
 ) -> None:
-    """Remember how an action shows a motion, by which what is not edited is known."""
+    """Store how an action shows its motion, and digests of its keys, to find out later which bones were edited."""
     properties = action.motionbridge_skeletal
     properties.rotation = "QUATERNION" if showing.quaternions else "EULER"
     properties.metres, properties.radians = showing.tolerance
@@ -405,7 +421,7 @@ def _keep_shown(
 
 
 def describe(action: Action, motion: SkeletalMotion, body: Bytes, place: int, file: SkeletalFile) -> None:
-    """Show on the action how the game plays it, and keep its bytes, ``body``."""
+    """Store on the action the bytes of its motion, ``body``, and how the game plays it."""
     skeletal = action.motionbridge_skeletal
     skeletal.is_skeletal = True
     skeletal.file, skeletal.place, skeletal.version = file.name, place, motion.version
@@ -434,7 +450,10 @@ def _set_modes(rig: Object, names_of_bones: list[str], showing: Showing) -> None
 
 @dataclass
 class _Kept:
-    """A motion as its file has it and how it was shown; ``numbers``: its track for each place of a bone."""
+    """A motion as its file has it, and how it was shown at import.
+
+    ``numbers``: index of a bone in the rest pose -> index of its track.
+    """
 
     motion: SkeletalMotion
     bones: Bones
@@ -444,34 +463,34 @@ class _Kept:
 
     @classmethod
     def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Kept:
-        """What travels with an action."""
+        """Return the motion with what its action stores about the import."""
         skeletal = action.motionbridge_skeletal
         showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
         return cls(motion, bones, showing, tracks_on(motion, bones, Report()), kept(skeletal, "drawn"))
 
     def shown(self, places: Iterable[int]) -> Mapping[int, Shown]:
-        """Tracks as they were shown when they were imported, by places of bones."""
+        """Return tracks as they were shown at import. ``places``: indices of their bones."""
         tracks = {place: self.motion.tracks[self.numbers[place]] for place in places}
         return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
 
     def digest(self, place: int) -> bytes:
-        """The digest of a bone's unedited F-curves; empty in files of versions that kept none."""
+        """Return the digest of a bone's imported F-curves; empty if an old version that stored none imported it."""
         begin = self.numbers[place] * pose.DIGEST_SIZE
         return self.drawn[begin : begin + pose.DIGEST_SIZE]
 
 
 class SklGatherer(Gatherer):
-    """Reads actions and says of each what differs from the motion it came from."""
+    """Reader of actions as motions, with the differences from the motions they were imported from."""
 
     def __init__(self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler) -> None:
-        """Reads all bones of ``rig``."""
+        """Raises `WriteError` as `Gatherer`."""
         super().__init__(rig, options, report, sampler, SKL_LISTS)
         self._reader = pose.PoseReader(rig)
         self._then: dict[str, Bones] = {}
         self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
 
     def motion(self, action: Action, label: str) -> MadeMotion:
-        """The motion to write for an action under a name."""
+        """Return the motion to write for an action, named ``label``."""
         skeletal = action.motionbridge_skeletal
         is_new = skeletal.is_skeletal and skeletal.place < 0
         copied = is_new or bool(action_lists.copies([action], SKL_LISTS))
@@ -530,7 +549,7 @@ class SklGatherer(Gatherer):
         return self._then[key]
 
     def _fill(self, clip: CurveClip, action: Action, base: SkeletalMotion | None) -> None:
-        """Give ``clip`` the tracks that are not what ``base`` says."""
+        """Add to ``clip`` the tracks that differ from ``base``; all tracks if ``base`` is None."""
         rest, moved = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
         known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
@@ -554,7 +573,10 @@ class SklGatherer(Gatherer):
             clip.tracks.append(channels)
 
     def _warn(self, action: Action, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
-        """``tracked``: the bones that the file has tracks of, None for a new motion; ``reached``: those sampled."""
+        """Warn of curves that are not exported as they are, and of bones that are posed without keys.
+
+        ``tracked``: the bones that the file has tracks of, None for a new motion. ``reached``: the sampled bones.
+        """
         self._warn_of_left_out(action, found.left_out, found.other_kinds, reached)
         muted = [bone for bone in found.muted if bone not in reached]
         if muted:
@@ -566,6 +588,11 @@ class SklGatherer(Gatherer):
     def _keyed_tracks(
         self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None, *, reached: set[str]
     ) -> dict[int, Channels]:
+        """Return the edited tracks of bones that are not in ``reached``: index of the bone -> its channels.
+
+        ``moved``: bones whose rest pose was edited and which keep their offsets. ``frame``: seconds per frame.
+        ``kept``: the imported motion, None for a new one.
+        """
         known = kept.numbers if kept is not None else {}
         there = set(found.bones)
         touched = [
@@ -602,7 +629,7 @@ class SklGatherer(Gatherer):
         return tracks
 
     def _is_as_built(self, place: int, bone: str, found: pose.PoseKeys, kept: _Kept, moved: set[str]) -> bool:
-        """Whether a bone's F-curves are to the bit those it was given, and still turn it in the same way."""
+        """Return whether a bone's F-curves are bit for bit the imported ones, read by the same rotation mode."""
         if bone in moved or place not in kept.numbers or found.digest(bone) != kept.digest(place):
             return False
         return not found.rotates(bone) or found.modes[bone] == kept.showing.mode
@@ -615,9 +642,10 @@ class SklGatherer(Gatherer):
     def _sampled_tracks(
         self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: Mapping[int, Shown]
     ) -> dict[int, Channels]:
-        """Curves through evaluated poses, of bones that are elsewhere than the file has them on any frame.
+        """Fit curves to sampled poses of bones that differ from the file on any frame. Returns channels by bone index.
 
-        ``rows``: which bone each track of ``clip`` is.
+        ``rows``: index of the bone of each track of ``clip``. ``frame``: seconds per frame. ``shown``: the imported
+        tracks.
         """
         times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
         metres, radians = self._options.tolerance
@@ -635,7 +663,10 @@ class SklGatherer(Gatherer):
 
 
 def _stands_as(then: Shown, times: Floats, turns: Floats, places: Floats, tolerance: tuple[float, float]) -> bool:
-    """Whether a bone is where the file's channels have it, at all ``times``."""
+    """Return whether the file's channels give the same poses at all ``times``, within ``tolerance`` (metres, radians).
+
+    ``turns`` (times, 4) and ``places`` (times, 3): the sampled rotations and locations.
+    """
     location, angles = then.values_at(times)
     turned = rotation.angles_between(rotation.of_mode(angles, "ZXY"), turns)
     return bool(np.abs(location - places).max() <= tolerance[0] and turned.max() <= tolerance[1])

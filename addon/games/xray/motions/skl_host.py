@@ -1,4 +1,4 @@
-"""What the editor's motions of an export go into: a `.skl`, a `.skls`, a model, or the file as it was imported."""
+"""Targets of an export of editor motions: a `.skl`, a `.skls`, a model, or the file as it was imported."""
 
 from __future__ import annotations
 
@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class MadeMotion:
-    """A motion to write, the one of a file it replaces (by name), and what differs from it."""
+    """A motion to write.
+
+    ``replaces``: name of the motion in the file that it replaces. ``change``: differences from that motion, None if
+    there are none.
+    """
 
     action: Any
     motion: SkeletalMotion
@@ -36,28 +40,31 @@ class MadeMotion:
 
 @dataclass
 class SklHost:
-    """What motions go into: a ``document``, from disk or as it was imported (without keys); None for a new file."""
+    """Target of an export of editor motions.
+
+    ``document``: the file on disk, or the file as it was imported (without keys); None for a new file.
+    """
 
     rig: Any
     document: Skl | None
     file: Any = None
     on_disk: bool = False
     model: editor_model.Object | None = None
-    """The model that has the motions inside; None for a file of motions alone."""
+    """Model that contains the motions; None for a file of motions only."""
 
     def written(self, document: Skl) -> bytes:
-        """The file's bytes with the motions of ``document``. Raises `WriteError`."""
+        """Return the bytes of the file with the motions of ``document``. Raises `WriteError`."""
         if self.model is None:
             return skl.write(document)
         return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
 
     def had_one_name(self, twins: list[Action], label: str) -> bool:
-        """Whether the motions of these actions had the name ``label`` (in lower case) before."""
+        """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
         known = action_lists.copies(twins, SKL_LISTS)
         return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Those of whose motions others changed the one on disk; those ``saved`` from here are not others'."""
+        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
         if self.document is None:
             return []
         places = action_lists.members(self.file, SKL_LISTS)
@@ -72,13 +79,16 @@ class SklHost:
         return found
 
     def take_out_deleted(self, *, whole: bool) -> None:
-        """The panel deletes none of the editor's motions."""
+        """Do nothing: the panel cannot delete motions of the editor."""
 
     def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
-        """They have the order of the file."""
+        """Do nothing: motions of the editor keep the order of their file."""
 
     def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
-        """The motions in the file at ``path``. Raises `WriteError`."""
+        """Return the document to write at ``path``, and its changes.
+
+        Raises `WriteError` if ``path`` is a `.skl` and there is not exactly one motion.
+        """
         changes = Changes(parts=[one.change for one in made if one.change is not None], noun="motion", items="channel")
         if self.document is not None and self.on_disk:
             document, motions = self.document, self._replaced(made, changes)
@@ -99,7 +109,7 @@ class SklHost:
         return document.with_motions(motions), changes
 
     def _replaced(self, made: list[MadeMotion], changes: Changes) -> list[SkeletalMotion]:
-        """The motions on disk, each of a name that is written replaced, the others added."""
+        """Return the motions on disk, each replaced by the one of its name in ``made``; the others are added."""
         motions = list(self.document.motions) if self.document is not None else []
         labels = [motion.label.lower() for motion in motions]
         for one in made:
@@ -109,7 +119,7 @@ class SklHost:
                 there, motions[place] = motions[place], replace(one.motion, tail=motions[place].tail)
                 if one.change is None and skl.bytes_of(there) != skl.bytes_of(motions[place]):
                     changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
-                labels[place] = "\0"  # of two motions of one name each replaces one
+                labels[place] = "\0"  # two motions of the same name replace one motion each
             else:
                 motions.append(one.motion)
                 if one.change is None:
@@ -117,7 +127,7 @@ class SklHost:
         return motions
 
     def _as_imported(self, made: list[MadeMotion], path: str) -> Skl:
-        """The imported file, which may end in unknown bytes, or a new one."""
+        """Return the imported document, or a new one. Imported motions get back the unknown bytes after them."""
         if self.document is None:
             return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
         places = action_lists.members(self.file, SKL_LISTS)
@@ -129,7 +139,7 @@ class SklHost:
 
 
 def host_on_disk(rig: Object, path: str, file: SkeletalFile | None) -> SklHost:
-    """The file at ``path``, which may be a model with motions inside. Raises `ReadError`."""
+    """Return the file at ``path``, which may be a model that contains motions, as a target. Raises `ReadError`."""
     if not is_model(path):
         return SklHost(rig, skl.read(files.read_file(path), path, Report()), file, on_disk=True)
     model = editor_model.read(files.read_file(path), path, Report())
@@ -137,15 +147,15 @@ def host_on_disk(rig: Object, path: str, file: SkeletalFile | None) -> SklHost:
 
 
 def fingerprint(motion: SkeletalMotion) -> bytes:
-    """A digest of all that a file says of a motion."""
+    """Return a digest of a motion as stored in a file, without unknown bytes after it."""
     return hashlib.sha256(skl.bytes_of(replace(motion, tail=b""))).digest()
 
 
 def by_name(document: Skl) -> dict[str, SkeletalMotion]:
-    """The motions by their names in lower case; of one name the first."""
+    """Return the motions by their names in lower case; the first one of each name."""
     return {motion.label.lower(): motion for motion in reversed(document.motions)}
 
 
 def is_model(path: str) -> bool:
-    """Whether a file is a model of the editor, by its name."""
+    """Return whether a file is a model of the editor, by its suffix."""
     return path.lower().endswith(".object")

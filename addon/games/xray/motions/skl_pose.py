@@ -1,7 +1,7 @@
-"""The editor's motions on one rig: a bone's file channels as pose-bone channels, and back.
+"""Motions of the editor on one rig: the channels of a track in the file as channels of a pose bone, and back.
 
-The same arithmetic builds an action and, when it is exported, tells what of it is not edited: the bytes kept with the
-action are decoded again, and the action's keys are compared with the result.
+The same arithmetic builds an action and finds out what was edited when it is exported: the bytes stored with the action
+are decoded again, and the action's keys are compared with the result.
 """
 
 from __future__ import annotations
@@ -27,47 +27,52 @@ Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _CONSTANT = int(Behaviour.CONSTANT)
 UNTOUCHED = 3e-6
-"""Metres or radians below which a value that went through a rest pose and 32-bit floats counts as the same."""
+"""Tolerance in metres or radians for a value that was converted through a rest pose and 32-bit floats and back."""
 
 
 @dataclass(frozen=True)
 class Showing:
-    """How the channels of a motion are shown: by quaternions or angles, fitted within (metres, radians)."""
+    """How a motion is shown: with quaternions or Euler angles, fitted within ``tolerance`` (metres, radians)."""
 
     quaternions: bool
     tolerance: tuple[float, float]
 
     @property
     def channel(self) -> str:
-        """What bones are turned by."""
+        """Name of the pose-bone channel with the rotation."""
         return QUATERNION if self.quaternions else EULER
 
     @property
     def mode(self) -> str:
-        """How its numbers turn them."""
+        """Rotation mode that reads this channel."""
         return "QUATERNION" if self.quaternions else "ZXY"
 
 
 @dataclass
 class Shown:
-    """One track: its channels in the file's frame, and on the pose bone. ``exact`` False where something is fitted."""
+    """One track as shown in Blender.
+
+    ``channels``: relative to the parent bone, as in the file. ``pose``: relative to the rest pose, as on the pose bone.
+    ``exact`` is False if any curve was fitted.
+    """
 
     channels: Channels
     pose: BoneCurves
     exact: bool
 
     def values_at(self, times: Floats) -> tuple[Floats, Floats]:
-        """Location and angles (times, 3) in the file's frame."""
+        """Return locations and ZXY Euler angles, each (times, 3), at ``times`` (seconds), relative to the parent."""
         values = [evaluate_curve(curve, times) for curve in self.channels]
         return np.stack(values[:3], axis=1), np.stack(values[3:], axis=1)
 
 
 @dataclass
 class ShownTracks(Mapping[int, Shown]):
-    """The tracks of a motion on bones of a rig, by the bones' places; all curves of several motions lie side by side.
+    """The tracks of a motion by the index of their bone in the rest pose. Several motions share the arrays.
 
-    ``numbers`` (place -> which track) of ``channels``, six curves of a track; ``located`` those of ``location``, three
-    curves, and ``rotated`` those of ``rotation``, three or four curves that turn by ``channel``.
+    ``numbers``: index of a bone -> index of its track in ``channels``, which have six curves per track. ``located``:
+    index of a bone -> index in ``location``, three curves each. ``rotated``: index of a bone -> index in ``rotation``,
+    three or four curves each, of the pose-bone channel ``channel``.
     """
 
     numbers: dict[int, int]
@@ -78,18 +83,15 @@ class ShownTracks(Mapping[int, Shown]):
     rotated: dict[int, int]
     rotation: pose_curves.CarriedBones
     together: Curves
-    """The curves of ``rotation``, then those of ``location``."""
+    """Curves of ``rotation``, then those of ``location``."""
 
     def __len__(self) -> int:
-        """How many tracks there are."""
         return len(self.numbers)
 
     def __iter__(self) -> Iterator[int]:
-        """The places of the bones."""
         return iter(self.numbers)
 
     def __getitem__(self, place: int) -> Shown:
-        """One track."""
         first = 6 * self.numbers[place]
         curves = [self.channels.numbered(number) for number in range(first, first + 6)]
         pose = BoneCurves(channel=self.channel)
@@ -100,14 +102,14 @@ class ShownTracks(Mapping[int, Shown]):
         return Shown(Channels(curves[:3], curves[3:]), pose, self.is_exact(place))
 
     def is_exact(self, place: int) -> bool:
-        """Whether nothing of a track is fitted."""
+        """Return whether no curve of a track was fitted."""
         return all(
             place not in numbers or bool(carried.exact[numbers[place]])
             for carried, numbers in ((self.location, self.located), (self.rotation, self.rotated))
         )
 
     def on_bones(self, names: Sequence[str]) -> SeveralBones:
-        """What the pose bones get; ``names`` of all bones by their places."""
+        """Return the curves of the pose bones. ``names``: Blender's names of all bones by index."""
         width = 4 if self.channel == QUATERNION else 3
         turning, moving = [(self.channel, index) for index in range(width)], [("location", index) for index in range(3)]
         channels = {
@@ -127,14 +129,14 @@ class ShownTracks(Mapping[int, Shown]):
 def show(
     tracks: dict[int, BoneTrack], motion: SkeletalMotion, rest: Rest, *, showing: Showing, report: Report
 ) -> ShownTracks:
-    """Tracks on bones of ``rest``, by their places in it."""
+    """Convert the tracks of one motion for the rest pose ``rest``. ``tracks``: by the index of their bone in it."""
     return show_all([(motion, tracks)], rest, showing=showing, report=report)[0]
 
 
 def show_all(
     motions: Sequence[tuple[SkeletalMotion, dict[int, BoneTrack]]], rest: Rest, *, showing: Showing, report: Report
 ) -> list[ShownTracks]:
-    """What `show` makes of each of several motions, whose frames must be of one length."""
+    """Convert the tracks of several motions as `show` does. All motions must have frames of the same length."""
     frame = motions[0][0].frame
     named = {(row, place): track for row, (_, tracks) in enumerate(motions) for place, track in tracks.items()}
     titles = [motion.label for motion, _ in motions]
@@ -187,9 +189,10 @@ def show_all(
 def _sound(
     carried: pose_curves.CarriedBones, numbers: Indices, tracks: int, frame: float
 ) -> tuple[pose_curves.CarriedBones, list[int]]:
-    """Curves without those that no pose can hold and without keys that Blender would make one.
+    """Remove curves with values that no pose can hold, and keys so close that Blender would merge them.
 
-    ``numbers`` which of ``tracks`` each bone is; for each track comes the number of its bone, -1 where there is none.
+    ``numbers``: index of the track of each bone, of ``tracks`` in total. Returns the curves, and for each track the
+    index of its bone in them, -1 if it has none.
     """
     kept = np.arange(len(numbers))
     if not (pose_curves.is_finite(carried.curves, frame) and pose_curves.are_apart(carried.curves, frame)):
@@ -203,14 +206,14 @@ def _sound(
 
 
 def odd_behaviours(track: BoneTrack) -> bool:
-    """Whether a channel does something else outside its keys than standing still."""
+    """Return whether a channel with several keys does not simply hold its values outside its keys."""
     return any(
         (stored.before != _CONSTANT or stored.after != _CONSTANT) and len(stored.keys) > 1 for stored in track.envelopes
     )
 
 
 def same(now: Sequence[Curve] | None, then: Sequence[Curve] | None, frame: float) -> bool:
-    """Whether curves read from Blender are those it was given."""
+    """Return whether curves read from Blender are those it was given. ``frame``: seconds per frame."""
     if now is None or then is None or len(now) != len(then):
         return now is None and then is None
     return all(_unchanged(one, other, frame) for one, other in zip(now, then, strict=True))
@@ -220,7 +223,7 @@ def _unchanged(now: Curve, then: Curve, frame: float) -> bool:
     if now.count != then.count:
         return False
     everything = np.arange(then.count)
-    # What the curves do outside their keys is not the F-curves' to say: they are compared as standing still.
+    # F-curves do not show every behaviour outside the keys, so both curves are compared as constant there.
     given = Curve(then.keys, then.left, then.right, then.interpolation)
     read = Curve(now.keys, now.left, now.right, now.interpolation)
     return unchanged(read, Display(given, everything, everything, np.ones(then.count, np.bool_)), frame)
@@ -238,10 +241,11 @@ def to_file(
     same_place: bool = False,
     same_turn: bool = False,
 ) -> Channels:
-    """The channels that put a bone where its pose curves do, with the base's curves wherever they say the same.
+    """Convert a bone's pose curves to the file's channels, relative to the parent.
 
-    ``mode`` is how the rotation's numbers turn the bone. A bone without curves is in its rest pose. ``same_place``
-    and ``same_turn``: the location, or the rotation, is known to be the base's.
+    Curves of ``base`` that give the same poses are kept. ``mode``: rotation mode of the rotation curves. Missing curves
+    count as the rest pose. ``place``: index of the bone in ``rest``. ``frame``: seconds per frame. ``tolerance``:
+    (metres, radians). ``same_place`` and ``same_turn``: location or rotation are known to be those of ``base``.
     """
     standing = [pose_curves.still(0.0)] * 3
     if base is not None and same_place:
@@ -271,7 +275,11 @@ def _stored(
     tolerance: float,
     rounding: float = 0.0,
 ) -> list[Curve]:
-    """Curves in the file's frame as it holds them, with the numbers of these ``channels`` of ``base`` where near."""
+    """Return curves as the file stores them, with the numbers of ``base`` where they are within tolerance.
+
+    ``channels``: which channels of ``base``, ``location`` or ``rotation``. ``rounding``: extra tolerance for offsets
+    that 32-bit floats round.
+    """
     if carried.exact:
         curves = list(map(pose_curves.thinned, carried.curves))
     else:

@@ -1,10 +1,10 @@
-"""When things happen in a motion of a file: its marks, and how long it is.
+"""Times of a motion: its marks, and its length.
 
-Of marks, intervals in seconds are the truth, pose markers on whole frames a view of them. Two real times in three lie
-between frames, so a marker that is not moved must never round its interval.
+Marks are stored as intervals in seconds; pose markers, which are on whole frames, only show them. Two of three times in
+real files are between frames, so a marker that was not moved must not round its interval.
 
-Keys behind the last frame of the file make a motion longer, the action's frame range makes it shorter. The number of
-frames is read from the bytes kept with the action, so that files of every version say it.
+Keys after the last frame of the file make a motion longer, the action's frame range makes it shorter. The imported
+number of frames is read from the bytes stored with the action, so that it is also known for actions of older versions.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     from ....blender.typed import Action, Object
 
 _ROUNDING = 0.5 / FRAMES_PER_SECOND
-"""Seconds that a mark may lie outside of its motion, whose times are those of whole frames."""
+"""Seconds that a mark may be outside its motion, whose first and last time are those of whole frames."""
 FARTHEST = 1_048_574
-"""Blender numbers no frame higher."""
+"""The largest frame number in Blender."""
 
 
 def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
-    """The names of the pose markers at an interval's start and end."""
+    """Return the names of the pose markers at an interval's start and end."""
     return f"{mark} {place}.{interval} start", f"{mark} {place}.{interval} end"
 
 
 def store_marks(action: Action, markers: list[Marker]) -> None:
-    """Put a clip's markers on the action and show them, in the place of those it had."""
+    """Replace the marks of an action with a clip's markers, and show them."""
     motion = action.motionbridge_motion
     hide_marks(action)
     motion.marks.clear()
@@ -52,7 +52,7 @@ def store_marks(action: Action, markers: list[Marker]) -> None:
 
 
 def show_marks(action: Action) -> None:
-    """One pose marker for each start and end, on the nearest frame; the user's own markers stay."""
+    """Add a pose marker for the start and the end of each mark's interval, on the nearest frame; other markers stay."""
     known = {marker.name: marker for marker in action.pose_markers}
     wanted = dict(_times(action))
     for name, seconds in wanted.items():
@@ -61,7 +61,7 @@ def show_marks(action: Action) -> None:
 
 
 def show_typed(interval: Any, which: int) -> None:
-    """Take the pose marker of an interval's start (0) or end (1) along; markers the user moved stay where they are."""
+    """Move the pose marker of an interval's start (``which`` 0) or end (1) to its new time; other markers stay."""
     action = interval.id_data
     for place, mark in enumerate(action.motionbridge_motion.marks):
         for number, known in enumerate(mark.intervals):
@@ -72,30 +72,30 @@ def show_typed(interval: Any, which: int) -> None:
 
 
 def hide_marks(action: Action) -> None:
-    """Take the pose markers of the marks away; the user's own markers stay."""
+    """Remove the pose markers of the marks; the user's own markers stay."""
     shown = {name for name, _ in _times(action)}
     for marker in [marker for marker in action.pose_markers if marker.name in shown]:
         action.pose_markers.remove(marker)
 
 
 def frame_of(action: Action, seconds: float) -> int:
-    """The whole frame nearest to a time of the motion; of a broken file's time what Blender can number."""
+    """Return the whole frame nearest to a time of the motion, within Blender's limits (times of broken files)."""
     frame = first_frame(action) + seconds * _rate(action)
     return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
 
 
 def seconds_at(action: Action, frame: float) -> float:
-    """The time of the motion at a frame."""
+    """Return the time of the motion at a frame."""
     return (frame - first_frame(action)) / _rate(action)
 
 
 def _rate(action: Action) -> float:
-    """Frames of Blender in a second of the game."""
+    """Return the frames in Blender per second in the game."""
     return float(FRAMES_PER_SECOND * action.motionbridge_motion.frame_step)
 
 
 def first_frame(action: Action) -> float:
-    """The frame at which the motion's time is 0."""
+    """Return the frame at which the motion's time is 0."""
     return float(action.frame_start if action.use_frame_range else action.curve_frame_range[0])
 
 
@@ -109,7 +109,7 @@ def _times(action: Action) -> list[tuple[str, float]]:
 
 
 def gather_marks(action: Action) -> list[Marker]:
-    """The marks as they are: a marker that was moved moves its interval's end, the others leave it alone."""
+    """Return the marks of an action. Pose markers that were moved move the start or end of their interval."""
     shown = {marker.name: marker.frame for marker in action.pose_markers}
     moved = {
         name: seconds_at(action, shown[name])
@@ -132,7 +132,7 @@ OUTSIDE = "keys are {} and are left out; widen the action's frame range to expor
 
 
 def imported_frames(action: Action) -> int | None:
-    """Frames of the motion that an action came from (of 30 a second); None for one that came from no file."""
+    """Return the number of frames (30 per second) of the motion an action was imported from, None for a new one."""
     body = kept(action.motionbridge_motion, "body")
     if body:
         reader = Reader(body, action.name)
@@ -145,10 +145,10 @@ def imported_frames(action: Action) -> int | None:
 
 
 def frames_of(action: Action, imported: int | None, rig: Object | None = None) -> tuple[int, int]:
-    """First frame of a motion in Blender, and its number of keys ``frame_step`` apart.
+    """Return the first frame of a motion in Blender, and the number of its keys, which are ``frame_step`` apart.
 
-    ``imported`` as `imported_frames` gives it: whoever wants both has the stored bytes checked once. ``rig``: whose
-    slot of the action counts.
+    ``imported``: the result of `imported_frames`, given by the caller so that the stored bytes are checked only once.
+    ``rig``: its slot of the action is used.
     """
     step = action.motionbridge_motion.frame_step
     if action.motionbridge_skeletal.is_skeletal and not kept(action.motionbridge_motion, "body"):
@@ -158,10 +158,10 @@ def frames_of(action: Action, imported: int | None, rig: Object | None = None) -
 
 
 def ends_of(action: Action, rig: Object | None = None) -> tuple[int, int]:
-    """First and last whole frame of a motion in Blender; of any other action its frame range.
+    """Return the first and the last whole frame of a motion in Blender; of any other action its frame range.
 
     ``rig`` as in `frames_of`.
-    Raises `ReadError` where the stored bytes of the motion are damaged.
+    Raises `ReadError` if the stored bytes of the motion are damaged.
     """
     if action.motionbridge_skeletal.is_skeletal:
         return frames_of_skeletal(action, rig=rig)
@@ -173,7 +173,10 @@ def ends_of(action: Action, rig: Object | None = None) -> tuple[int, int]:
 
 
 def drawn_ends(action: Action, rig: Object | None = None) -> tuple[int, int]:
-    """As `ends_of`, for panels, which cannot refuse: where stored data is damaged, the frame range of the action."""
+    """Return the same as `ends_of` for panels, which cannot report errors.
+
+    If stored data is damaged, it is the frame range of the action.
+    """
     try:
         return ends_of(action, rig)
     except MotionbridgeError:
@@ -182,7 +185,7 @@ def drawn_ends(action: Action, rig: Object | None = None) -> tuple[int, int]:
 
 
 def set_length(action: Action, frames: int, rig: Object) -> None:
-    """Let the action's frame range be that of a motion of so many frames; keys behind it do not come back.
+    """Set the action's frame range to that of a motion with this number of frames; keys after it stay left out.
 
     ``rig`` as in `frames_of`.
     """
@@ -195,9 +198,9 @@ def set_length(action: Action, frames: int, rig: Object) -> None:
 
 
 def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, report: Report, rig: Object) -> None:
-    """Say which motion becomes shorter, and which keys that it has for ``rig`` stay behind outside its range.
+    """Warn if a motion becomes shorter, and if keys for ``rig`` are outside its range and are left out.
 
-    ``frames`` as `frames_of` gives them, ``before`` as `imported_frames`.
+    ``frames``: the result of `frames_of`. ``before``: the result of `imported_frames`.
     """
     first, count = frames
     shortened = before is not None and count < before
@@ -215,9 +218,9 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
 
 
 def warn_of_marks(action: Action, markers: list[Marker], end: float, before: float | None, report: Report) -> None:
-    """Say which of an action's ``markers`` lie outside of its motion, but did not in its file.
+    """Warn of an action's ``markers`` that are outside its motion but were inside it in the file.
 
-    ``end``: seconds from the motion's first to its last frame; ``before``: those in its file, None without one.
+    ``end``: seconds from the motion's first to its last frame; ``before``: the same in its file, None for a new motion.
     """
     known = action.motionbridge_motion.marks if before is not None else ()
     were = {mark.name for mark in known if _is_outside([(one.start, one.end) for one in mark.intervals], before)}
@@ -236,9 +239,9 @@ def _is_outside(intervals: Any, last: float | None) -> bool:
 def frames_of_skeletal(
     action: Action, base: SkeletalMotion | None = None, rig: Object | None = None
 ) -> tuple[int, int]:
-    """First and last frame of a motion of the editor that came from a file, in which keys may lie outside of them.
+    """Return the first and the last frame of an imported editor motion. Its file may have keys outside these frames.
 
-    ``base``: the motion of the file, where it has been read already. ``rig`` as in `frames_of`.
+    ``base``: the motion as imported, if it has been read already. ``rig`` as in `frames_of`.
     """
     skeletal = action.motionbridge_skeletal
     shown = skeletal.shown_first, skeletal.shown_last
@@ -256,7 +259,7 @@ def frames_of_skeletal(
 
 
 def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
-    """The frames of the first and the last key that a motion's file has."""
+    """Return the frames of the first and the last key of a motion as imported."""
     times = [keys["time"] for track in base.tracks for keys in (one.keys for one in track.envelopes) if len(keys)]
     found = np.concatenate(times) if times else np.zeros(0)
     found = found[np.isfinite(found)].astype(np.float64) / base.frame
@@ -266,7 +269,7 @@ def _key_ends(base: SkeletalMotion) -> tuple[float, float]:
 def warn_of_skeletal(
     action: Action, base: SkeletalMotion, frames: tuple[int, int], report: Report, rig: Object
 ) -> None:
-    """Say which motion of the editor becomes shorter, and which of its new keys for ``rig`` are not played."""
+    """Warn if an editor motion becomes shorter, and if new keys for ``rig`` before its first frame do not play."""
     first, last = frames
     if last - first < base.last - base.first:
         text = f"{action.name}: {base.last - base.first + 1} -> {counted_plural(last - first + 1, 'frames')}"
