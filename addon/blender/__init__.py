@@ -1,4 +1,7 @@
-"""The model in Blender and out of it. Knows no file format and no game; every version question is asked in `compat`."""
+"""Conversion between models and Blender's objects, meshes and actions.
+
+Depends on no file format and no game. `compat` alone asks for Blender's version.
+"""
 
 from .. import lazy
 

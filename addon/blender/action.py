@@ -1,11 +1,11 @@
-"""The one door to F-curves: `Clip` -> action, and actions (or evaluated poses) -> `Clip`.
+"""`Clip` to action, and actions or evaluated poses to `Clip`.
 
-A pose bone's own channels say how it differs from its rest pose, the tracks of a clip what it is in its parent:
+The channels of a pose bone are relative to its rest pose, the tracks of a clip are relative to the parent bone:
 
     parent pose · track = parent pose · rest · basis,  hence  basis = rest⁻¹ · track  and  track = rest · basis
 
-which on quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``.
-This holds where the bone inherits its parent's rotation, scale and location and is not connected; else poses are
+which for quaternions and offsets is ``q_basis = conj(q_rest) q_track``, ``t_basis = R(q_rest)ᵀ (t_track - t_rest)``.
+This holds if the bone inherits its parent's rotation, scale and location and is not connected. If not, poses are
 sampled.
 """
 
@@ -48,27 +48,27 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 CHANNELS = 7
-"""Curves of a bone: four of its quaternion, three of its location."""
+"""F-curves per bone: four of the quaternion, three of the location."""
 CHANNEL_WIDTHS = (("rotation_quaternion", 4), ("location", 3))
 MOVING = (".location", ".rotation_quaternion", ".rotation_euler", ".rotation_axis_angle")
-"""What the data paths of curves end in that move something."""
+"""Ends of the data paths of F-curves that move bones."""
 CONSTRAINTS, DRIVERS, STRIPS = "active constraints", "active drivers", "NLA tracks"
 INHERITANCE = "bones that are connected or do not inherit from their parents"
-"""Why a pose is more than its keys."""
+"""Reasons why a pose is not defined by its keys alone."""
 _QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)
-"""Kinds of channels by number, as `ClipReader` keeps them."""
+"""Numbers of channel types in `ClipReader`: the index in `KINDS`, and behind these the location."""
 _NOWHERE = (-1, -1)
 NEAR = 1e-3
-"""Frames within which a key lies on a frame: Blender's are 32-bit numbers."""
+"""Tolerance in frames for a key to be on a frame: Blender stores times as 32-bit floats."""
 DISTORTED = 1e-3
-"""`affine.distortion` from which on a sampled bone counts as scaled or sheared; rounding leaves less."""
+"""`affine.distortion` from which a sampled bone counts as scaled or sheared; rounding causes less."""
 
 
 @dataclass
 class ClipWriter:
-    """Makes actions for one rig. All get the same curves, so a key-less action is made once and copied.
+    """Creates the actions of one armature. All have the same F-curves: copies of one action without keys.
 
-    ``places`` (track,) which bone of ``rest`` each track of the clips moves.
+    ``places`` (tracks,): for each track of the clips the index of its bone in ``rest``.
     """
 
     rest: Rest
@@ -76,7 +76,6 @@ class ClipWriter:
     slot_name: str
 
     def __post_init__(self) -> None:
-        """Make the action that the others are copies of."""
         bones = [self.rest.bones[place] for place in self.places]
         self._used = Rest(
             bones,
@@ -89,14 +88,14 @@ class ClipWriter:
         bag = self._template.bag
         self._identity = identity_of(bag, list(bag.fcurves)) or b""
         self.digest = b""
-        """`bone_curves.digest_of` the action that was filled last."""
+        """`bone_curves.digest_of` of the action that was filled last."""
 
     def close(self) -> None:
-        """Drop the template."""
+        """Remove the template action."""
         self._template.close()
 
     def build(self, clip: Clip, tracks: list[int], first_frame: int = 0, step: float = 1.0) -> Action:
-        """A new action with the keys of `fill`."""
+        """Create an action and `fill` it."""
         action = self._template.copy(clip.name)
         self.fill(action, clip, tracks, first_frame, step)
         return action
@@ -104,16 +103,21 @@ class ClipWriter:
     def rebuild(
         self, action: Action, clip: Clip, tracks: list[int], *, first_frame: int, step: float, owner: Object
     ) -> None:
-        """Throw the curves away that the action has for ``owner`` and `fill` it; who plays it goes on playing it."""
+        """Replace the F-curves that the action has for ``owner`` and `fill` them; the action stays assigned to its
+        users.
+        """
         bag = self._template.restore(action, compat.suitable_slot(action, owner))
         self.fill(action, clip, tracks, first_frame, step, bag=bag)
 
     def fill(
         self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float, *, bag: Any = None
     ) -> None:
-        """One key every ``step`` frames for animated tracks and one for others; ``tracks`` are rows of the clip.
+        """Write one key every ``step`` frames for animated channels and one key for others, and set the action's frame
+        range.
 
-        ``bag`` has the curves; without it the action's first slot.
+        ``tracks``: the clip's rows to write, one for each of ``places``. ``bag`` contains the F-curves; by default that
+        of the
+        action's first slot.
         """
         turned, moved = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
@@ -134,7 +138,9 @@ class ClipWriter:
 
 
 def key_frames(first: int, count: int, step: float) -> NDArray[np.float32]:
-    """(count,) where keys lie: every ``step`` frames (1 unless a motion was spread over another frame rate)."""
+    """Return (count,) frames of the keys: every ``step`` frames (1 unless a motion was converted to another frame
+    rate).
+    """
     return (first + step * np.arange(count)).astype(np.float32)
 
 
@@ -146,11 +152,14 @@ def frame_range(
     is_cut: bool = False,
     owner: Object | None = None,
 ) -> tuple[int, int]:
-    """First frame and number of keys ``step`` apart: the range set on the action, else that of its keys.
+    """Return the first frame and the number of keys ``step`` frames apart: of the range set on the action, else of its
+    keys.
 
-    ``imported`` keys an action has that came from a file. Keys of bones behind them make it longer while the range set
-    on it is as long as that, or none is set; but not where the range left keys out when it was saved (``is_cut``). No
-    key makes it shorter: bones that stand still have one key. ``owner``: whose slot counts; without it the first one.
+    ``imported``: the number of keys that the action's motion has in its file. Bone keys after the end then extend the
+    range if no range is set, or if the set range still has that length. They do not if the set range already left out
+    keys
+    when it was saved (``is_cut``). A range is never shortened because keys are missing: bones at rest have one key.
+    ``owner``: the object whose slot is used, by default the first slot.
     """
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else _curve_range(action, owner)
     first = round(start)
@@ -163,7 +172,7 @@ def frame_range(
 
 
 def _curve_range(action: Action, owner: Object | None) -> tuple[float, float]:
-    """Where the keys of an action begin and end that it has for ``owner``; of all its slots where that is the same."""
+    """Return the first and the last time of the F-curves that an action has for ``owner``."""
     if owner is None or not compat.has_several_slots(action):
         return action.curve_frame_range[0], action.curve_frame_range[1]
     ends = [curve.range() for curve in compat.curves_of(action, owner) if not curve.is_empty]
@@ -171,12 +180,13 @@ def _curve_range(action: Action, owner: Object | None) -> tuple[float, float]:
 
 
 def key_ends(action: Action, first: float, last: float, owner: Object | None = None) -> tuple[float, float]:
-    """Where keys that move bones begin and end, if some lie outside ``first`` to ``last``; else ``first`` and ``last``.
+    """Return the range of the keys that move bones if some are outside ``first`` to ``last``, else ``first`` and
+    ``last``.
 
-    Muted curves do not count. Keys of controls count that were added since the motion was moved onto these. ``owner``
-    as in `frame_range`.
+    Muted F-curves are ignored. Keys that were added to the control rig after the motion was transferred to it count.
+    ``owner`` as in `frame_range`.
     """
-    # Asked of the whole action first: nearly always that is the answer, at the price of one call.
+    # The range of the whole action is nearly always the answer, and costs one call.
     start, end = key_span(action)
     if start >= first - NEAR and end <= last + NEAR:
         return first, last
@@ -191,13 +201,15 @@ def key_ends(action: Action, first: float, last: float, owner: Object | None = N
 
 
 def key_span(action: Action) -> tuple[float, float]:
-    """The first and the last key of an action, `added_key_times` among them."""
+    """Return the times of the first and the last key of an action, including `added_key_times`."""
     times = [*action.curve_frame_range, *added_key_times(action).tolist()]
     return min(times), max(times)
 
 
 def added_key_times(action: Action) -> NDArray[np.float32]:
-    """(keys,) times of keys of an action's controls before or behind the frames that were moved onto these."""
+    """Return (keys,) times of control rig keys of an action outside the frames that were transferred to the control
+    rig.
+    """
     controls = action.motionbridge_controls
     none = np.empty(0, np.float32)
     if controls is None or not controls.use_frame_range:
@@ -211,14 +223,14 @@ def added_key_times(action: Action) -> NDArray[np.float32]:
 
 
 def set_length(action: Action, count: int, step: float = 1.0) -> None:
-    """Let the range set on an action hold ``count`` keys ``step`` apart; one without such a range keeps none."""
+    """Resize the frame range set on an action to ``count`` keys ``step`` frames apart; no effect if none is set."""
     end = round(action.frame_start) + step * (count - 1)
     if action.use_frame_range and abs(action.frame_end - end) > NEAR:
         action.frame_end = end
 
 
 def cut_keys(action: Action, last: float) -> None:
-    """Remove the keys behind the frame ``last``; curves that have none before it keep their keys."""
+    """Remove the keys after the frame ``last``, except on F-curves that have no keys up to it."""
     bag = compat.curve_bag(action)
     for curve in bag.fcurves if bag is not None else ():
         points = curve.keyframe_points
@@ -236,11 +248,13 @@ def cut_keys(action: Action, last: float) -> None:
 
 @dataclass
 class Gathered:
-    """A clip read from keys, and what of the action it does not hold.
+    """A clip read from keys, and what the action contains besides.
 
-    ``left_out``: data paths of curves that no motion has a place for; ``other_kinds``: bones with keys of a kind of
-    rotation that their mode does not read; ``muted`` (bones, 2): whether curves of rotation and translation are muted,
-    which then are in rest.
+    ``left_out``: data paths of F-curves that a motion cannot contain; ``other_kinds``: bones with keys of a rotation
+    type
+    that their rotation mode does not use; ``muted`` (bones, 2): whether the F-curves of rotation and translation are
+    muted,
+    which then have their rest values.
     """
 
     clip: Clip
@@ -250,10 +264,9 @@ class Gathered:
 
 
 class ClipReader:
-    """Reads actions of one rig, for one `Rest`, as arrays."""
+    """Reads actions of one armature and one `Rest` as arrays."""
 
     def __init__(self, rig: Object, rest: Rest, fps: float) -> None:
-        """Learn the rig's data paths once."""
         self.rest = rest
         self.fps = fps
         self._rig = rig
@@ -265,7 +278,7 @@ class ClipReader:
                 self._paths[channel_path(bone, f"rotation_{kind}")] = (place, number)
 
     def _channels(self, paths: tuple[str, ...]) -> NDArray[np.int64]:
-        """(paths, 2) bone and kind of channel; actions of one file mostly have the same paths."""
+        """Return (paths, 2) bone and channel type. Cached: the actions of one file mostly have the same paths."""
         if paths not in self._found:
             found = [self._paths.get(path, _NOWHERE) for path in paths]
             self._found[paths] = np.array(found, np.int64).reshape(-1, 2)
@@ -279,11 +292,14 @@ class ClipReader:
         frames: tuple[int, int] | None = None,
         table: CurveTable | None = None,
     ) -> Gathered:
-        """What the keys of ``action`` say every ``step`` frames, parent-local; bones without curves are in rest.
+        """Read the keys of ``action`` every ``step`` frames, relative to the parent; bones without F-curves are at
+        rest.
 
-        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). A bone with rotation keys of other kinds
-        alone stays as it is posed. ``frames``: first frame and number of keys, where they are not those of
-        `frame_range`. ``table``: the action's curves, where they are known.
+        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). A bone whose rotation keys are all of
+        other types
+        keeps its current rotation. ``frames``: first frame and number of keys, by default those of `frame_range`.
+        ``table``:
+        the action's F-curves, if the caller already has them.
         """
         first, count = frames if frames is not None else frame_range(action, step)
         table = table or table_of(action, self._rig)
@@ -335,7 +351,7 @@ class ClipReader:
 
 
 def posed_rotation(bone: PoseBone) -> Floats:
-    """(4,) how a pose bone is rotated by what its mode reads."""
+    """Return (4,) the current rotation of a pose bone as a quaternion, read in its rotation mode."""
     values = np.zeros((1, 4))
     channel = getattr(bone, f"rotation_{rotation_kind(bone.rotation_mode)}")
     values[0, : len(channel)] = channel[:]
@@ -344,9 +360,9 @@ def posed_rotation(bone: PoseBone) -> Floats:
 
 
 def why_sampled(rig: Object) -> list[str]:
-    """What on this rig makes a pose more than its keys; empty where reading keys is the whole truth.
+    """Return the reasons why poses of ``rig`` are not defined by keys alone; empty if they are.
 
-    `sampling.Reach` finds the bones that this moves.
+    `sampling.Reach` finds the bones that these affect.
     """
     reasons = []
     bones = rig.pose.bones
@@ -374,13 +390,16 @@ def sample(
     frames: tuple[int, int] | None = None,
     bones: Collection[str] | None = None,
 ) -> tuple[Clip, list[str]]:
-    """The evaluated pose every ``step`` frames of ``action``, parent-local, and the bones that it scales or shears.
+    """Return the evaluated pose every ``step`` frames of ``action``, relative to the parent, and scaled or sheared
+    bones.
 
-    A clip has neither scale nor shear. The scene is as before afterwards.
+    A clip contains no scale or shear. The scene is restored afterwards.
 
     ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
-    where they are not those of `frame_range`. ``bones``: those that the clip is to have, in the order of ``rest``; all
-    without it. Raises `WriteError` where the parent of one of them is scaled to 0.
+    by
+    default those of `frame_range`. ``bones``: the bones for the clip, which are in the order of ``rest``; by default
+    all.
+    Raises `WriteError` if the parent of one of them has a scale of 0.
     """
     first, count = frames if frames is not None else frame_range(action, step)
     with modes_set(rig, modes):
@@ -403,9 +422,11 @@ def sample(
 
 
 def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:
-    """Raise `WriteError` for the bone that takes a dimension away from those below it, among them ``row`` of ``rest``.
+    """Raise `WriteError` for an ancestor bone whose scale is 0 in at least one axis, so that its matrix has no inverse.
 
-    ``pose``: (bones, 4, 4) at that ``frame``.
+    ``row``: the affected bone in ``rest``; its topmost ancestor with such a scale is named. ``pose``: (bones, 4, 4) at
+    that
+    ``frame``.
     """
     bone = int(rest.parents[row])
     while rest.parents[bone] >= 0 and affine.is_flat(pose[rest.parents[bone]]):
@@ -424,12 +445,13 @@ def _without_scale(turns: Floats) -> Floats:
 
 
 def play(context: Context, rig: Object, action: Action, order: str = "") -> None:
-    """Make ``rig`` play ``action``; other actions of the same import play too when the user picks them.
+    """Assign ``action`` to ``rig`` and set the rotation modes that play its keys.
 
-    Bones whose rotation mode would hide its keys get the mode that plays them; ``order`` of its angles. The
-    armature's control rig plays what belongs to the action.
+    ``order``: order of its Euler angles. The control rig of the armature plays the matching action. Other actions of
+    the
+    same import also play when the user picks them.
     """
-    # Assigning an action to an object that was never evaluated crashes some Blenders.
+    # Assigning an action to an object that was never evaluated crashes some Blender versions.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))
     rotation_modes.restore(rig, action, order)
@@ -438,7 +460,7 @@ def play(context: Context, rig: Object, action: Action, order: str = "") -> None
 
 
 def stash(rig: Object, stored: list[Action]) -> None:
-    """Each action on a muted NLA track of its own, where other tools look for it."""
+    """Put each action on its own muted NLA track, where other add-ons look for actions."""
     data = rig.animation_data or rig.animation_data_create()
     for action in stored:
         track = data.nla_tracks.new()

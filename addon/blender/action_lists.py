@@ -1,28 +1,27 @@
-"""Which actions belong to a file that an armature keeps: the file lists them by pointer.
+"""The actions of a file that an armature keeps: the file lists them by pointer.
 
-Blender does not report that an action was copied, and a copy has every property of the original, one that points at
-itself included. But pointers *to* an action tell the two apart, and Blender keeps them right (measured in 4.2, 4.5
-and 5.0):
+Blender does not report that an action was copied, and a copy has every property of the original, even one that points
+at the original itself. But pointers *to* an action tell the two apart, and Blender keeps them correct (measured in 4.2,
+4.5 and 5.0):
 
-- copying an action leaves the list alone: the copy is in no list
-- duplicating an armature together with its action (Shift D) gives the new armature a list with the copy in the place of
+- copying an action leaves the list unchanged: the copy is in no list
+- duplicating an armature together with its action (Shift D) gives the new armature a list with the copy in place of
   the original; actions that do not play are in both lists
-- appending an armature brings all listed actions along, also where names clash; each armature lists its own
+- appending an armature appends all listed actions, also if names clash; each armature lists its own
 - undo, saving and loading keep the list, see `set_aside_new`; deleting an action leaves an empty entry
 
-So a listed action is what its file had at that index, and one that is in no list is new: it belongs to the file of an
+So a listed action is the motion at its index in the file. An action in no list is new: it belongs to the file of the
 armature that uses it (its own copy), and is never written to the file of another.
 
-Blender copies every action that a property of an object points at when it evaluates the object, which would double the
-memory of all keys. It does not follow properties of texts. So the list is kept in a hidden text, to which the file on
-the armature points; the armature itself points only at the listed actions that it uses (plays, or has in the NLA),
-which are copied in any case. Those are what Blender exchanges when it duplicates the armature with its actions, and
-they count in place of the text's entries. A duplicate has the text in common with the original until its own list
-changes.
+When Blender evaluates an object, it copies every action that a property of the object points at, which would double the
+memory for keys. It does not do this for properties of texts. So the list is stored in a hidden text, to which the file
+on the armature points. The armature itself points only at the listed actions that it uses (plays, or has in the NLA),
+which are copied anyway. Blender replaces these pointers when it duplicates the armature with its actions, so they
+override the text's entries. A duplicate shares the text with the original until its own list changes.
 
-Version 0.1.0 kept no lists: actions named their file and their index in it. What it saved is understood by `_claims`,
-and listed as soon as something else is stored. A list whose entries are all on the armature, as earlier builds kept it,
-is moved into a text likewise.
+Version 0.1.0 stored no lists: actions stored the name of their file and their index in it. `_claims` evaluates that,
+and the list is created as soon as something else is stored. Earlier builds kept all entries on the armature; such a
+list is moved to a text in the same way.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -41,9 +40,9 @@ _ACTION, _PLACE = attrgetter("action"), attrgetter("place")
 
 
 class ListedAction(bpy.types.PropertyGroup):
-    """An action of a file; ``place`` is the index of its motion in the file, -1 where it is not in it yet.
+    """An action of a file. ``place`` is the index of its motion in the file, -1 if it is not yet in the file.
 
-    ``row`` is the index in the list of an action that the armature uses.
+    ``row``, for the entries that are on the armature: the index of the entry in the text's list.
     """
 
     action: PointerProperty(type=bpy.types.Action, options={"HIDDEN"}, update=changed)
@@ -52,20 +51,20 @@ class ListedAction(bpy.types.PropertyGroup):
 
 
 class ActionList(bpy.types.PropertyGroup):
-    """The actions of a file, on a text."""
+    """The list of a file's actions, stored on a text."""
 
     entries: CollectionProperty(type=ListedAction)
 
 
 def list_property() -> Any:
-    """The text that has the list of a file; without one its ``actions`` are the list."""
+    """Return the pointer property to the text that stores a file's list. If it is not set, ``actions`` is the list."""
     return PointerProperty(type=bpy.types.Text, options={"HIDDEN"}, update=changed)
 
 
 if TYPE_CHECKING:
 
     class ActionFile(Protocol):
-        """A file on an armature, whichever game it is of: see `Kind`."""
+        """A file on an armature, of any game; see `Kind`."""
 
         name: str
         action_list: Any
@@ -73,20 +72,22 @@ if TYPE_CHECKING:
 
         @property
         def actions(self) -> Any:
-            """Of `ListedAction`."""
+            """Collection of `ListedAction`."""
 
         @property
         def id_data(self) -> Any:
-            """The armature."""
+            """The armature object."""
 
 
 class Kind(NamedTuple):
-    """A kind of file: the collection of files on an armature, the properties of an action.
+    """A type of file: names of the file collection on an armature object and of the file properties of an action.
 
     A file has ``name``, the collection ``actions`` of `ListedAction`, ``action_list`` (a `list_property`) and the flag
-    ``lists_actions``; an action has ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) tells
-    whether the action can be what the file had there; it is asked where several armatures have files of one name, all
-    of version 0.1.0.
+    ``lists_actions``; an action has ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) returns
+    whether
+    the action can be the motion at that index of the file. It is called if several armatures have files of the same
+    name,
+    all stored by version 0.1.0.
     """
 
     files: str
@@ -94,18 +95,18 @@ class Kind(NamedTuple):
     fits: Callable[[Any, Any, int], bool]
 
     def properties(self, action: bpy.types.Action) -> Any:
-        """What an action knows of its file."""
+        """Return an action's properties about its file."""
         return getattr(action, self.action)
 
     def files_of(self, rig: bpy.types.Object) -> Any:
-        """The files of an armature object."""
+        """Return the file collection of an armature object."""
         return getattr(rig, self.files)
 
 
 def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
-    """The actions of a file of an armature, each with its index in the file; -1 for new ones.
+    """Return the actions of a file of an armature, each with its index in the file; -1 for new ones.
 
-    Those listed, then copies that the armature uses (plays, or has in the NLA) and no armature lists.
+    First the listed actions, then copies that the armature uses (plays, or has in the NLA) and that are in no list.
     """
     found = listed(file, kind)
     found.update(dict.fromkeys(_copies_in_use(file, kind), -1))
@@ -113,20 +114,20 @@ def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
 
 
 def _copies_in_use(file: "ActionFile", kind: Kind) -> list[Action]:
-    """The actions that the armature of a file uses, that say they are of this file and that no file lists."""
+    """Return the actions that a file's armature uses, whose properties name this file, and that no file lists."""
     used = used_by(file.id_data)
     return [action for action in used if kind.properties(action).file == file.name and not is_listed(action, kind)]
 
 
 def listed(file: "ActionFile", kind: Kind) -> dict[Any, int]:
-    """The actions that a file lists, each with its index in the file. Nothing is stored."""
+    """Return the actions that a file lists, each with its index in the file. Stores nothing."""
     if file.lists_actions:
         return {action: place for action, place in _entries(file) if action is not None}
     return _claims(kind, file.name).get(file.id_data, {})
 
 
 def pointers(file: "ActionFile") -> list[Action]:
-    """The actions that a file lists in their order, None where one was deleted."""
+    """Return the actions that a file lists, in list order; None for deleted ones."""
     found = list(map(_ACTION, _rows(file)))
     for used in file.actions if file.action_list is not None else ():
         if 0 <= used.row < len(found):
@@ -135,7 +136,7 @@ def pointers(file: "ActionFile") -> list[Action]:
 
 
 def length(file: "ActionFile") -> int:
-    """How many entries the list of a file has."""
+    """Return the number of entries in a file's list."""
     return len(_rows(file))
 
 
@@ -144,12 +145,12 @@ def _rows(file: "ActionFile") -> Any:
 
 
 def _entries(file: "ActionFile") -> list[tuple[Any, int]]:
-    """The actions that a file lists with their indices in the file, None where one was deleted."""
+    """Return the listed actions (None for deleted ones) with their indices in the file, in list order."""
     return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
 
 
 def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
-    """Each action of the files of ``rig``, and the file: the one it names where several list it."""
+    """Return action -> file for the files of ``rig``; if several list an action, the file that the action names."""
     found: dict[Any, Any] = {}
     for file in kind.files_of(rig):
         for action in members(file, kind):
@@ -159,22 +160,24 @@ def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
 
 
 def file_of(rig: Object, action: Action, kind: Kind) -> Any:
-    """The file of ``rig`` that an action belongs to, or None. Ask `files_of_actions` for many."""
+    """Return the file of ``rig`` that an action belongs to, or None. For many actions use `files_of_actions`."""
     files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
     found = next((file for file in files if _lists(file, action, kind)), None)
     return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
 def is_listed(action: Action, kind: Kind) -> bool:
-    """Whether any armature's file lists an action."""
+    """Whether a file of any armature lists an action."""
     key = kind.properties(action).file
     files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
-    # The file it names comes first: nearly always that is the answer.
+    # The file that the action names comes first: nearly always that one lists it.
     return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
 
 def _lists(file: "ActionFile", action: Action, kind: Kind) -> bool:
-    """Whether a file lists an action. Panels ask at every redraw: most lists are in the order of their files."""
+    """Whether a file lists an action. Fast, because panels call it at every redraw: most lists have the order of the
+    file.
+    """
     if not file.lists_actions:
         return action in listed(file, kind)
     used = {entry.row: entry.action for entry in file.actions} if file.action_list is not None else {}
@@ -188,9 +191,9 @@ def _lists(file: "ActionFile", action: Action, kind: Kind) -> bool:
 
 
 def copies(actions: Sequence[Action], kind: Kind) -> dict[Any, Any]:
-    """Those of ``actions`` that say they are what a file has, but are copies of that made in Blender.
+    """Return those of ``actions`` whose properties name a motion of a file, but that are copies made in Blender.
 
-    Each with the original, or None where that is in no list any more.
+    Maps each to the original, or to None if no list contains that any more.
     """
     claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).place >= 0]
     if len(claiming) == 1 and is_listed(claiming[0], kind):
@@ -210,14 +213,14 @@ def copies(actions: Sequence[Action], kind: Kind) -> dict[Any, Any]:
 
 
 def unlisted(rig: bpy.types.Object, kind: Kind) -> list[tuple[Any, Any]]:
-    """Copies that an armature uses and no file lists: each with the file it belongs to; none if it cannot be edited."""
+    """Return (file, action) for copies that an armature uses and no file lists; empty if it is not editable."""
     if not is_local(rig):
         return []
     return [(file, action) for file in kind.files_of(rig) for action in _copies_in_use(file, kind)]
 
 
 def used_by(owner: Any) -> list[Action]:
-    """The actions that a data-block plays or has in the NLA."""
+    """Return the actions that a data-block plays or has in the NLA."""
     data = owner.animation_data
     if data is None:
         return []
@@ -226,14 +229,14 @@ def used_by(owner: Any) -> list[Action]:
 
 
 def start_list(file: "ActionFile") -> None:
-    """Let a new file list its actions; it has none yet."""
+    """Create the empty action list of a new file."""
     replace(file, ())
 
 
 def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
-    """List an action at the end, with its index in the file (-1: it is not in it yet).
+    """Append an action to a file's list, with its index in the file (-1 if it is not yet in the file).
 
-    If the armature uses it already, `hold_used` is to follow.
+    If the armature already uses the action, call `hold_used` afterwards.
     """
     store(file, kind)
     if not _owns_list(file):
@@ -242,13 +245,13 @@ def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
 
 
 def remove(file: "ActionFile", action: Action, kind: Kind) -> None:
-    """Take an action out of a file's list; its motion in the file stays."""
+    """Remove an action from a file's list. Its motion stays in the file."""
     store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
 
 
 def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
-    """List these actions with their indices, and no others."""
+    """Replace a file's list with these actions and indices."""
     chosen = list(chosen)
     if not _owns_list(file):
         file.action_list = _new_text(file.name)
@@ -262,11 +265,11 @@ def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
 
 
 def _new_text(name: str) -> bpy.types.Text:
-    """A text whose name begins with a dot, which Blender's lists do not show."""
+    """Create a text whose name begins with a dot, so that Blender's lists hide it."""
     text: bpy.types.Text = bpy.data.texts.new(f".{names.shortened(name)}")
-    # A new text counts as used once by itself; now it is saved as long as an armature has it.
+    # A new text has a user from the start; without it the text is saved as long as an armature uses it.
     text.user_clear()
-    # 5.0 forgets texts without properties of this kind when an action is removed or replaced by another.
+    # Without a custom property 5.0 skips the text when an action is removed or remapped: pointers in it would dangle.
     text["motionbridge"] = 1
     return text
 
@@ -277,15 +280,16 @@ def _put(rows: Any, action: Action, place: int, row: int = -1) -> None:
 
 
 def _owns_list(file: "ActionFile") -> bool:
-    """Whether a file has a list in a text that no other file has: that of a duplicated armature has the original's."""
+    """Whether no other file shares this file's list text. A duplicated armature shares the text of the original."""
     text = file.action_list
     return text is not None and is_local(text) and text.users == 1
 
 
 def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
-    """Let an armature point at the listed actions that it uses, so that a duplicate lists its own copies of them.
+    """Store on an armature pointers to the listed actions that it uses, so that a duplicate lists its own copies of
+    them.
 
-    To be called after it was given actions to play, or actions that it uses were listed.
+    Call it after actions were assigned to the armature, or after actions that it uses were listed.
     """
     for file in kind.files_of(rig) if is_local(rig) else ():
         if file.action_list is None:
@@ -301,7 +305,7 @@ def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
 
 
 def _used_rows(file: "ActionFile") -> list[tuple[int, Any, int]]:
-    """The row, the action and its index in the file, of listed actions that the armature of a file uses."""
+    """Return row, action and index in the file of the listed actions that a file's armature uses."""
     used = set(used_by(file.id_data))
     return [(row, action, place) for row, (action, place) in enumerate(_entries(file)) if action in used]
 
@@ -313,7 +317,7 @@ def _hold(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
 
 
 def store(file: "ActionFile", kind: Kind) -> None:
-    """Make the list of a file that version 0.1.0 stored, and those of other armatures' files of its name."""
+    """Create the list of a file stored by version 0.1.0, and those of files of this name on other armatures."""
     if file.lists_actions:
         if file.action_list is None:
             replace(file, _entries(file))
@@ -330,10 +334,14 @@ def _rigs() -> list[Any]:
 
 
 def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
-    """Armature -> the actions of its file called ``key``, each with its index, where version 0.1.0 kept no list.
+    """Return armature -> actions of its file ``key`` with their indices, for files of version 0.1.0, which stored no
+    list.
 
-    The actions that say they are of this file, each index once: the action that the armature uses, else the first by
-    name (a copy has a number behind it) that no other armature uses. Armatures choose in the order of their names.
+    Candidates are the actions whose properties name this file. Each index is given once per armature: to the action
+    that
+    the armature uses, else to the first by name (copies have a numeric suffix) that no armature uses. Armatures choose
+    in
+    the order of their names.
     """
     owners = [rig for rig in _rigs() if (file := kind.files_of(rig).get(key)) is not None and not file.lists_actions]
     if not owners:
@@ -353,7 +361,7 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
     claims: dict[Any, dict[Any, int]] = {rig: {} for rig in owners}
     for place, pool in sorted(pools.items()):
         for rig, mine in used.items():
-            # Of those the user added (index -1) there may be any number.
+            # Any number of actions can have index -1: those that the user added.
             chosen = [action for action in pool if action in mine][: None if place < 0 else 1]
             claims[rig] |= dict.fromkeys(chosen, place)
         free = [action for action in pool if not any(action in mine for mine in used.values())]
@@ -374,14 +382,15 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
 # Undo -----------------------------------------------------------------------------------------------------------------
 
 _set_aside: list[tuple[int, int, int]] = []
-"""Text, row, action (the first and the last by their numbers in this session)."""
+"""Text, row and action of each cleared entry; text and action by session id."""
 
 
 def set_aside_new(*_: Any) -> None:
-    """Before undo and redo: no list points at an action that is new in it.
+    """Before undo and redo: clear the pointers to actions that are new in their list.
 
-    A copy is listed a moment after it was made, by no step of undo. Where the text is the same in two steps, Blender
-    leaves it in memory as it is, and an action that is gone would still be pointed at.
+    A copy is listed a moment after it was made, outside any undo step. If the text is equal in two steps, Blender keeps
+    it
+    in memory as it is, and it would still point at an action that no longer exists.
     """
     _set_aside.clear()
     texts: Any = bpy.data.texts
@@ -396,7 +405,7 @@ def set_aside_new(*_: Any) -> None:
 
 
 def put_back_new(*_: Any) -> None:
-    """After undo and redo: lists that Blender left as they were point at those actions again that are still there."""
+    """After undo and redo: restore these pointers in lists that Blender kept, for actions that still exist."""
     texts: Any = {text.session_uid: text for text in bpy.data.texts} if _set_aside else {}
     actions = {action.session_uid: action for action in bpy.data.actions} if _set_aside else {}
     for text, row, action in _set_aside:
@@ -407,7 +416,7 @@ def put_back_new(*_: Any) -> None:
 
 
 for _handler in (set_aside_new, put_back_new):
-    persistent(_handler)  # they outlive the file that is open
+    persistent(_handler)  # stay registered when another file is loaded
 
 
 def _watchers() -> list[tuple[Any, Any]]:
@@ -417,13 +426,13 @@ def _watchers() -> list[tuple[Any, Any]]:
 
 
 def watch_undo() -> None:
-    """Watch undo and redo."""
+    """Add the handlers for undo and redo."""
     for handler, called in _watchers():
         handler.append(called)
 
 
 def stop_watching() -> None:
-    """Watch no more."""
+    """Remove the handlers."""
     for handler, called in _watchers():
         if called in handler:
             handler.remove(called)

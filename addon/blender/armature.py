@@ -1,15 +1,15 @@
-"""Armature objects: built from a `Skeleton`, the rest pose they really have, how their bones are drawn and pinned.
+"""Armature objects: built from a `Skeleton`, their rest pose, how their bones are drawn, pinned and hidden.
 
-The games' bones point anywhere, and an armature keeps them exactly so. Custom shapes with a rotation and a scale of
-their own show where a bone leads without touching its rest pose. They follow the animation, and a copy of the armature
-has them too. Shapes are objects that are linked to no scene.
+Bones of the games have arbitrary axes, and an armature keeps them exactly. Custom shapes with their own rotation and
+scale show the direction of a bone without changing its rest pose. They follow the animation, and a copy of the armature
+also has them. The shape objects are linked to no scene.
 
-Some games ignore the keys of a root bone but keep them in their files. A pin shows what they compute and is no edit:
-exports read the keys of a pinned bone as if there were no pin. It is two constraints without targets, which cannot be
-broken by renaming, moving or deleting other objects.
+Some games ignore the keys of a root bone but keep them in their files. A pin shows the pose that the game computes, and
+is not an edit: exports read the keys of a pinned bone as if it had no pin. A pin is two constraints without targets,
+which cannot be broken by renaming, moving or deleting other objects.
 
-What follows hidden bones is not drawn by games, and by Blender behind a mask neither. A mask is a modifier and a vertex
-group of its own, which exports leave out. One mask of many bones costs a twentieth of a mask for each.
+Games do not draw the parts of meshes that follow hidden bones; in Blender a mask hides them. A mask is a modifier and
+a vertex group of its own, which exports leave out. One mask for many bones costs a twentieth of one mask per bone.
 """
 
 from __future__ import annotations
@@ -39,17 +39,19 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SHORTEST = 0.01
-"""Metres. Blender deletes bones without length, and shorter ones hold their rest rotation less exactly."""
+"""Shortest bone in metres. Blender deletes bones without length, and shorter ones store their rest rotation less
+exactly.
+"""
 LONGEST = 1.0
 SHORTEST_SHARE = 1e-3
-"""Of a bone's distance from the origin: the tail of a shorter one far out would be rounded onto its head."""
+"""Shortest bone as a fraction of its distance from the origin: far from there, rounding would merge head and tail."""
 
 
 def build(context: Context, skeleton: Skeleton) -> tuple[Object, list[str]]:
-    """An armature object, linked nowhere yet, and the name Blender gave each bone of ``skeleton``.
+    """Create an armature object, not linked to a collection, and return it with the name that each bone got.
 
-    Bones are exactly where the game has them, axes included; only their lengths are guessed, for display.
-    Pose bones rotate by quaternions.
+    Heads and axes of bones are exactly the game's; only their lengths are guessed, for display. Pose bones rotate by
+    quaternions.
     """
     armature = bpy.data.armatures.new(skeleton.name)
     rig: Any = bpy.data.objects.new(skeleton.name, armature)
@@ -75,7 +77,9 @@ def build(context: Context, skeleton: Skeleton) -> tuple[Object, list[str]]:
 
 
 def remember_names(armature: Any) -> None:
-    """Let the bones of an armature (data) be known by the names they have now. Of a linked one nothing is stored."""
+    """Store on each bone of an armature (data) its current name, by which keys and stored data know it; skips linked
+    data.
+    """
     if not is_local(armature):
         return
     for bone in armature.bones:
@@ -84,7 +88,7 @@ def remember_names(armature: Any) -> None:
 
 
 def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
-    """The distance to the nearest child, else the parent's length halved: what reads well on screen."""
+    """Return display lengths: the distance to the nearest child, else half the parent's length."""
     heads, parents = rest[:, :3, 3], skeleton.parents.tolist()
     gaps = np.linalg.norm(heads - heads[skeleton.parents], axis=1).tolist()
     lengths = np.full(len(parents), np.nan)
@@ -100,12 +104,12 @@ def _lengths(skeleton: Skeleton, rest: Floats) -> list[float]:
 
 
 def is_turned_or_scaled(rig: Object) -> bool:
-    """Whether an armature object is rotated or scaled; its position does not count."""
+    """Whether an armature object is rotated or scaled; its position is ignored."""
     return is_scaled(rig) or any(abs(value) > 1e-5 for value in rig.matrix_world.to_euler())
 
 
 def is_scaled(rig: Object) -> bool:
-    """Whether an armature object is scaled, by itself or by what it is parented to."""
+    """Whether an armature object is scaled, by itself or by its parents."""
     return any(abs(value - 1.0) > 1e-5 for value in rig.matrix_world.to_scale())
 
 
@@ -113,8 +117,8 @@ def is_scaled(rig: Object) -> bool:
 class Rest:
     """The rest pose that tracks are relative to.
 
-    ``bones`` Blender's names; ``parents`` (bones,); ``rotations`` (bones, 4) and ``translations`` (bones, 3)
-    relative to the parent; parentless bones are in ``root_frame`` (4, 4).
+    ``bones``: Blender's names; ``parents`` (bones,): index, -1 for none; ``rotations`` (bones, 4) and ``translations``
+    (bones, 3): relative to the parent; bones without a parent are relative to ``root_frame`` (4, 4).
     """
 
     bones: list[str]
@@ -125,34 +129,39 @@ class Rest:
 
     @cached_property
     def turns(self) -> tuple[Floats, Floats]:
-        """What rows of quaternions (bones, 4, 4) and vectors (bones, 3, 3) are multiplied by to turn them by the rest
-        rotation; transposed, by its opposite.
+        """Matrices for row vectors that apply the rest rotation: to quaternions (bones, 4, 4), to vectors (bones, 3,
+        3).
+
+        Transposed they apply its inverse.
         """
         # Row vectors: rows @ Mᵀ is M applied to each row.
         left = rotation.left_matrices(self.rotations)
         return left.swapaxes(-1, -2), rotation.matrices(self.rotations).swapaxes(-1, -2)
 
-    @np.errstate(over="ignore", invalid="ignore")  # NaN and infinite values of broken files stay such
+    @np.errstate(over="ignore", invalid="ignore")  # keep NaN and infinite values of damaged files
     def to_basis(self, rotations: Floats, translations: Floats) -> tuple[Floats, Floats]:
-        """Pose-bone channels (bones, frames, 4) and (bones, frames, 3) of parent-local tracks; w of first keys >= 0."""
+        """Convert parent-local tracks to pose-bone channels (bones, frames, 4) and (bones, frames, 3); w of first keys
+        is >= 0.
+        """
         quaternion_turns, vector_turns = self.turns
-        # The matrices are orthogonal: transposed they turn the other way.
+        # The matrices are orthogonal: their transpose is their inverse.
         turned = rotations @ quaternion_turns.swapaxes(-1, -2)
         turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
         return turned, (translations - self.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
 
     @np.errstate(over="ignore", invalid="ignore")
     def from_basis(self, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
-        """The inverse of `to_basis`."""
+        """Convert pose-bone channels to parent-local tracks: the inverse of `to_basis`."""
         quaternion_turns, vector_turns = self.turns
         return rotations @ quaternion_turns, self.translations[:, None] + locations @ vector_turns
 
 
 def rest_of(rig: Object, root_frame: Floats) -> Rest:
-    """The rest pose as Blender stores it.
+    """Return the rest pose as Blender stores it.
 
-    Blender keeps head, tail and roll and computes the matrices again (1e-5 off in rotation), so poses must be taken
-    relative to what it has, never to what was once asked for.
+    Blender stores head, tail and roll and computes matrices from them (rotations off by 1e-5). So poses must be
+    relative to
+    its own matrices, never to those that were set.
     """
     bones = rig.data.bones
     matrices = matrices_of(bones, "matrix_local")
@@ -169,25 +178,25 @@ def rest_of(rig: Object, root_frame: Floats) -> Rest:
 
 
 def matrices_of(bones: Any, name: str) -> Floats:
-    """(bones, 4, 4) of a matrix property of a collection of bones."""
+    """Return (bones, 4, 4) a matrix property of all bones of a collection."""
     flat = np.empty(len(bones) * 16, np.float32)
     bones.foreach_get(name, flat)
-    # Blender hands matrices out column by column.
+    # Blender's order of matrix elements is column by column.
     return flat.reshape(-1, 4, 4).transpose(0, 2, 1).astype(np.float64)
 
 
 def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Floats) -> Floats:
-    """Armature-space matrices (..., bones, 4, 4) relative to their parents; parentless ones to ``root_frame``."""
+    """Convert armature-space matrices (..., bones, 4, 4) to parent space; those without a parent to ``root_frame``."""
     frames = np.where((parents < 0)[:, None, None], root_frame, matrices[..., np.maximum(parents, 0), :, :])
     result: Floats = affine.inverse(frames) @ matrices
     return result
 
 
 def hang_at_rest(shown: Object, rig: Object, bone: str) -> None:
-    """Parent an object to a bone so that it stays where it is in the armature's space while the bone is at rest."""
+    """Parent an object to a bone so that it keeps its place in armature space while the bone is at rest."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
     found = rig.data.bones[bone]
-    # Blender counts from the tail.
+    # The parent space of a bone begins at its tail.
     shown.matrix_parent_inverse = (found.matrix_local @ Matrix.Translation((0, found.length, 0))).inverted()
 
 
@@ -195,26 +204,26 @@ def hang_at_rest(shown: Object, rig: Object, bone: str) -> None:
 
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
 CIRCLE, BOX = "Motionbridge Circle", "Motionbridge Box"
-"""Names of the shapes."""
+"""Names of the shapes. Bone and joint are for bones of the game, circle and box for controls."""
 FOLDER = "Motionbridge Bone Shapes"
-"""Name of the collection of the shapes; it is linked to no scene."""
+"""Name of the collection of the shapes, which is linked to no scene."""
 MARK = "motionbridge_bone_display"
-"""Custom property of the bone collections and meshes made here, which holds the name they were given."""
+"""Custom property of bone collections and meshes created here; its value is the name they were created with."""
 OWNER = "motionbridge_collection"
-"""Custom property of the meshes: the collection of their objects, so that it is appended along with them."""
+"""Custom property of the shape meshes: the collection of their objects, so that it is appended with them."""
 THICKNESS, THIN = 0.1, 0.04
-"""Of a shape, as a share of its length; weapons and helpers are thinner."""
+"""Thickness of a bone shape as a fraction of its length; weapons and helpers are thinner."""
 RING_CORNERS = 24
 CONTROL_SIZES = {
     Role.ROOT: 1.0, Role.FREE: 0.3, Role.GOAL: 0.5, Role.POLE: 0.5, Role.TORSO: 1.3, Role.CHEST: 1.0,
     Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5,
 }  # fmt: skip
-"""Of a control's shape, as a share of its bone's length."""
+"""Size of a control's shape as a fraction of its bone's length."""
 FLAT, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
 TURNS = {Role.ROOT: FLAT, Role.TORSO: FLAT, Role.CHEST: FLAT, Role.FIST: WHEEL, Role.CURL: WHEEL}
-"""Of circles that are not around their bone but lie flat, or are wheels about its x axis."""
+"""Rotation of circles that are not around their bone: horizontal ones, and wheels about the bone's x axis."""
 WIRE = 2.0
-"""Pixels of a control's lines: those of one pixel are lost on a mesh."""
+"""Line width of controls in pixels: lines of one pixel are hard to see on a mesh."""
 NO_PALETTE = "DEFAULT"
 
 PALETTES: dict[tuple[Part, Side], str] = {
@@ -231,7 +240,7 @@ PALETTES: dict[tuple[Part, Side], str] = {
     (Part.ROOT, Side.NONE): "THEME10",
     (Part.HELPER, Side.NONE): "THEME13",
 }
-"""Colour of each part, warm on the left and cold on the right."""
+"""Bone color of each body part, warm on the left and cold on the right."""
 LINES: dict[tuple[Part, Side], tuple[float, float, float]] = {
     (Part.SPINE, Side.NONE): (0.96, 0.79, 0.05),
     (Part.HEAD, Side.NONE): (1.0, 0.45, 0.15),
@@ -246,15 +255,15 @@ LINES: dict[tuple[Part, Side], tuple[float, float, float]] = {
     (Part.ROOT, Side.NONE): (0.95, 0.95, 0.95),
     (Part.HELPER, Side.NONE): (0.7, 0.7, 0.7),
 }
-"""The same for the lines of controls: the palettes' own blue and black are lost on Blender's grey."""
+"""Line color of the controls of each body part: the palettes' own blue and black are hard to see on Blender's grey."""
 SELECTED, ACTIVE = 0.5, 0.75
-"""How much nearer to white lines are then."""
+"""How far lines of selected and active bones are blended to white, from 0 to 1."""
 
 
 def make_readable(rig: Object) -> int:
-    """Draw the bones of a local armature object from head to head; gives how many.
+    """Draw the bones of a local armature object from head to head; return how many.
 
-    Bones that have a custom shape of the user's keep it. The rest pose is not touched, so exports stay the same.
+    Bones with a custom shape of the user keep it. The rest pose does not change, so exports stay the same.
     """
     bones, pose = rig.data.bones, rig.pose.bones
     index = {bone.name: number for number, bone in enumerate(bones)}
@@ -265,7 +274,7 @@ def make_readable(rig: Object) -> int:
     bones.foreach_get("length", lengths)
     drawing = drawing_of(matrices, lengths.astype(np.float64), parents, body)
     shapes, drawn = {False: _shape(BONE), True: _shape(JOINT)}, 0
-    # Into each bone's own axes.
+    # From armature space to each bone's own axes.
     lines = np.einsum("bji,bj->bi", matrices[:, :3, :3], drawing.vectors).tolist()
     for name, line, is_joint, radius, part in zip(
         index, map(Vector, lines), drawing.is_joint.tolist(), drawing.radii.tolist(), body.parts, strict=True
@@ -288,12 +297,12 @@ def make_readable(rig: Object) -> int:
 
 
 def is_readable(rig: Object) -> bool:
-    """Whether `make_readable` drew a bone of an armature object."""
+    """Whether at least one bone of an armature object is drawn by `make_readable`."""
     return any(is_shape(bone.custom_shape) for bone in rig.pose.bones)
 
 
 def make_plain(rig: Object) -> None:
-    """Take away everything that `make_readable` added to a local armature object."""
+    """Remove everything that `make_readable` added to a local armature object."""
     for bone in rig.pose.bones:
         if is_shape(bone.custom_shape):
             bone.custom_shape = None
@@ -309,7 +318,7 @@ def make_plain(rig: Object) -> None:
 
 
 def _place(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
-    """Turn and scale the shape of a pose bone, in the bone's own axes and metres."""
+    """Set rotation and scale of a pose bone's shape, in the bone's own axes, in metres."""
     shown.use_custom_shape_bone_size = False
     shown.custom_shape_translation = (0, 0, 0)
     shown.custom_shape_scale_xyz = scale
@@ -317,10 +326,11 @@ def _place(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
 
 
 def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) -> None:
-    """Shapes, colours and collections of a control rig's bones, named ``given``, but for those that work by
-    themselves.
+    """Set shapes, colors and collections of the visible bones of a control rig; ``given`` are the names that its bones
+    got.
 
-    Controls of a bone are circles around it, goals boxes, poles rings; those of torso and chest lie flat,
+    Controls of a bone are circles around it, goals are boxes, poles are rings. Circles of torso and chest are
+    horizontal,
     those that curl fingers are wheels.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
@@ -350,7 +360,7 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
 
 
 def _draw_lines(color: Any, line: Floats) -> None:
-    """Lines of a bone have a color of their own, and are lighter while it is selected or active."""
+    """Give a bone's lines their own color, which is lighter while it is selected or active."""
     color.palette = "CUSTOM"
     color.custom.normal, color.custom.select, color.custom.active = (
         line + share * (1.0 - line) for share in (0.0, SELECTED, ACTIVE)
@@ -361,7 +371,7 @@ def _draw_lines(color: Any, line: Floats) -> None:
 
 
 def _sort(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
-    """Colours and collections of some bones by part and side."""
+    """Set colors and collections of bones by body part and side."""
     known = {found[MARK]: found for found in armature.collections_all if MARK in found}
     members: dict[tuple[Part, Side], list[Bone]] = {}
     for bone, part, side in zip(bones, body.parts, body.sides, strict=True):
@@ -386,25 +396,27 @@ def _kinds() -> Iterator[tuple[Part, Side]]:
 
 
 KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part, side in _kinds()}
-"""Names of the bone collections in the order of their list, and the part and side of their bones."""
+"""Names of the bone collections, in list order, with the body part and side of their bones."""
 
 
 # Shapes --------------------------------------------------------------------------------------------------------------
 
 
 def is_shape(shown: Object | None) -> bool:
-    """Whether an object, or None, is a shape that bones are drawn as; an append brings such into a scene."""
+    """Whether an object (or None) is a bone shape of this extension. Appending an armature links its shapes to the
+    scene.
+    """
     return shown is not None and shown.data is not None and MARK in shown.data
 
 
 def _shapes() -> list[Object]:
-    """The shapes of this file."""
+    """Return the shape objects of this .blend."""
     objects: Any = bpy.data.objects
     return [found for found in objects if found.library is None and found.type == "MESH" and is_shape(found)]
 
 
 def drop_unused_shapes() -> None:
-    """Remove the shapes that no bone has; their collection alone keeps them."""
+    """Remove the shapes that no bone uses, apart from their own collection."""
     for shape in _shapes():
         folder = shape.data.get(OWNER)
         if shape.users <= (folder is not None):
@@ -414,7 +426,7 @@ def drop_unused_shapes() -> None:
 
 
 def _shape(name: str) -> bpy.types.Object:
-    """The shape of this file; a new one where there is none."""
+    """Return the shape object of this name; create it if this .blend has none."""
     for found in _shapes():
         if found.data[MARK] == name:
             return found
@@ -432,8 +444,8 @@ def _shape(name: str) -> bpy.types.Object:
 
 
 def _build_shape(mesh: Any, corners: Any, edges: Any, triangles: Any) -> None:
-    """Give a new mesh its vertices (n, 3), and edges (n, 2) or flat triangles (n, 3)."""
-    # Blender's own function for this takes three times as long.
+    """Fill a new mesh with vertices (n, 3), and edges (n, 2) or flat triangles (n, 3)."""
+    # from_pydata takes three times as long.
     mesh.vertices.add(len(corners))
     mesh.attributes["position"].data.foreach_set("vector", np.asarray(corners, np.float32).ravel())
     if len(edges):
@@ -450,14 +462,14 @@ def _build_shape(mesh: Any, corners: Any, edges: Any, triangles: Any) -> None:
 
 @cache
 def _circle() -> tuple[Any, Any, Any]:
-    """Of radius 1 around the y axis."""
+    """Return a circle of radius 1 around the y axis."""
     corners, edges, _ = _rings()
     return corners[2 * RING_CORNERS :], edges[:RING_CORNERS], []
 
 
 @cache
 def _box() -> tuple[Any, Any, Any]:
-    """The edges of a cube from -1 to 1."""
+    """Return the edges of a cube from -1 to 1."""
     corners = [tuple(2 * ((number >> axis) & 1) - 1 for axis in range(3)) for number in range(8)]
     edges = [(one, one | 1 << axis) for one in range(8) for axis in range(3) if not one >> axis & 1]
     return list(corners), edges, []
@@ -465,7 +477,7 @@ def _box() -> tuple[Any, Any, Any]:
 
 @cache
 def _octahedron() -> tuple[Any, Any, Any]:
-    """From the origin to (0, 1, 0), widest near its beginning."""
+    """Return an octahedron from the origin to (0, 1, 0), widest near the origin."""
     corners = [(1, 0.1, 0), (0, 0.1, 1), (-1, 0.1, 0), (0, 0.1, -1)]
     faces = [face for at in range(4) for face in ((0, 2 + at, 2 + (at + 1) % 4), (1, 2 + (at + 1) % 4, 2 + at))]
     return [(0, 0, 0), (0, 1, 0), *corners], [], faces
@@ -473,7 +485,7 @@ def _octahedron() -> tuple[Any, Any, Any]:
 
 @cache
 def _rings() -> tuple[Any, Any, Any]:
-    """Three circles of radius 1 around the axes."""
+    """Return three circles of radius 1 around the axes."""
     angles = np.arange(RING_CORNERS) * (2 * np.pi / RING_CORNERS)
     circle = np.stack([np.cos(angles), np.sin(angles), np.zeros(RING_CORNERS)], axis=1)
     corners = np.concatenate([np.roll(circle, axis, axis=1) for axis in range(3)])
@@ -483,18 +495,18 @@ def _rings() -> tuple[Any, Any, Any]:
 
 
 SHAPES = {BONE: _octahedron, JOINT: _rings, CIRCLE: _circle, BOX: _box}
-"""How each shape is made."""
+"""Shape name -> function that returns vertices, edges and triangles."""
 
 
 # Pinned bones ---------------------------------------------------------------------------------------------------------
 
 PIN = "Motionbridge Pin"
-"""What the names of its constraints begin with."""
+"""Prefix of the names of a pin's constraints."""
 _LIMITS = (("Location", "LIMIT_LOCATION"), ("Rotation", "LIMIT_ROTATION"))
 
 
 def pin(bone: PoseBone, angles: Sequence[float]) -> None:
-    """Show a pose bone at the armature's origin, rotated by ``angles`` (3,): Euler XYZ in radians."""
+    """Fix a pose bone at the armature's origin, rotated by ``angles`` (3,): Euler XYZ in radians."""
     for (label, kind), values in zip(_LIMITS, ((0.0, 0.0, 0.0), angles), strict=True):
         limit = bone.constraints.new(kind)
         limit.name = f"{PIN} {label}"
@@ -510,15 +522,15 @@ def pin(bone: PoseBone, angles: Sequence[float]) -> None:
 
 
 def moving(bone: PoseBone) -> list[bpy.types.Constraint]:
-    """The constraints that move a pose bone; those that are muted, pins and links to a control rig do not count.
+    """Return the active constraints of a pose bone, without pins and links to a control rig.
 
-    Of links see `control_law`.
+    For links see `control_law`.
     """
     return [one for one in bone.constraints if not (one.mute or is_pin(one) or is_link(one))]
 
 
 def is_pin(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint of a bone was made by `pin`."""
+    """Whether a constraint of a bone was added by `pin`."""
     return bool(constraint.name.startswith(PIN))
 
 
@@ -526,13 +538,13 @@ def is_pin(constraint: bpy.types.Constraint) -> bool:
 
 
 def hide_meshes(rig: Object, names: Collection[str], label: str) -> None:
-    """Hide what follows these bones of an armature object and those below them, and nothing else.
+    """Hide the parts of meshes that follow these bones of an armature object or their descendants, and show the others.
 
-    ``label``, which begins with `attributes.MASK`, names modifier and vertex group; masks of other labels stay.
+    ``label`` names the modifier and vertex group and begins with `attributes.MASK`. Masks of other labels stay.
     """
     hidden = {*names, *(one.name for name in names for one in rig.data.bones[name].children_recursive)}
     for shown in _deformed(rig):
-        if shown.data.is_editmode:  # Blender gives no weights then, and shows the whole mesh
+        if shown.data.is_editmode:  # Blender then provides no weights and shows the whole mesh
             continue
         for owned in (shown.modifiers, shown.vertex_groups):
             if label in owned:

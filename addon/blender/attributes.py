@@ -1,7 +1,7 @@
-"""Values on vertices and faces of a Blender mesh: `Attribute` and `VertexWeights` -> Blender, and back.
+"""Values on vertices and faces of a Blender mesh: `Attribute` and `VertexWeights` to Blender and back.
 
-A row per vertex or face. Weights are vertex groups. `active_face` reads the face that was clicked last, in edit and
-object mode, without evaluating anything.
+There is one row per vertex or face. Weights are vertex groups. `active_face` reads the face that was clicked last, in
+edit and object mode, without evaluating anything.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 
 
 MASK = "Motionbridge "
-"""What the names of vertex groups begin with that hide vertices and belong to no file."""
+"""Prefix of the names of vertex groups that hide vertices and belong to no file."""
 DOMAINS = {Domain.VERTEX: "POINT", Domain.FACE: "FACE"}
 Wanted = Mapping[str, tuple[Domain, Any]]
-"""Name -> whose values are asked for, and their type (``np.bool_``, ``np.int32``, ``np.float32``)."""
+"""Attribute name -> domain and type (``np.bool_``, ``np.int32``, ``np.float32``) to read."""
 
 _KINDS: dict[tuple[Any, int], tuple[str, str]] = {
     (np.dtype(np.bool_), 1): ("BOOLEAN", "value"),
@@ -43,7 +43,7 @@ _READABLE: dict[str, Any] = {"BOOLEAN": np.bool_, "INT": np.int32, "FLOAT": np.f
 
 
 def build(data: typed.Mesh, attributes: Mapping[str, Attribute], shown: NDArray[np.bool_] | None = None) -> None:
-    """Give a mesh these attributes. ``shown`` (faces,) which faces it really has, None for all of them."""
+    """Add attributes to a mesh. ``shown`` (faces,): which faces the mesh contains, by default all."""
     for name, attribute in attributes.items():
         values = attribute.values
         if shown is not None and attribute.domain is Domain.FACE:
@@ -55,7 +55,7 @@ def build(data: typed.Mesh, attributes: Mapping[str, Attribute], shown: NDArray[
 
 
 def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[Any] | None:
-    """The values of an attribute as ``kind``; None where there is none of that name on vertices or faces as asked."""
+    """Return the values of an attribute as ``kind``; None if the mesh has none of this name in this domain."""
     stored = _stored(data, name, domain, _READABLE)
     if stored is None:
         return None
@@ -66,7 +66,7 @@ def gather(data: typed.Mesh, name: str, domain: Domain, kind: Any) -> NDArray[An
 
 
 def gather_colours(data: typed.Mesh, name: str, domain: Domain) -> NDArray[np.float32] | None:
-    """The values (n, 4) of an attribute of four numbers; None where there is none of that name as asked."""
+    """Return the values (n, 4) of a color attribute; None if the mesh has none of this name in this domain."""
     stored = _stored(data, name, domain, _COLOURS)
     if stored is None:
         return None
@@ -82,9 +82,9 @@ def _stored(data: typed.Mesh, name: str, domain: Domain, kinds: Container[str]) 
 
 
 def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iterable[str] = ()) -> None:
-    """Say which attributes of a mesh have a name that is ``wanted`` and are not gathered: of another type or domain.
+    """Warn of attributes that have a ``wanted`` name but are ignored, because their type or domain is different.
 
-    ``colours`` are wanted on faces with four numbers.
+    ``colours``: names of color attributes on faces.
     """
     asked: list[tuple[str, Domain, Container[str]]] = [
         (name, domain, _READABLE) for name, (domain, _) in wanted.items()
@@ -98,7 +98,7 @@ def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iter
 
 
 def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> None:
-    """Set an attribute's values, making it where it is not there or of another kind."""
+    """Set an attribute's values; create it if it is missing or has another type or domain."""
     kind, field = _KINDS[values.dtype, 1 if values.ndim == 1 else values.shape[1]]
     stored = data.attributes.get(name)
     if stored is not None and (stored.domain, stored.data_type) != (DOMAINS[domain], kind):
@@ -110,9 +110,9 @@ def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> 
 
 
 def build_vertex_groups(shown: Object, mesh: Mesh | PolygonMesh) -> None:
-    """A vertex group for each of ``mesh.groups``, in their order, and who pulls on whom.
+    """Add a vertex group for each of ``mesh.groups``, in this order, with the weights of ``mesh``.
 
-    Blender takes many vertices at once, but one weight: a call for each different weight of a group.
+    Blender assigns one weight to many vertices at once, so there is one call per distinct weight of a group.
     """
     groups = [shown.vertex_groups.new(name=name) for name in mesh.groups]
     pulls = mesh.weights
@@ -131,9 +131,9 @@ def build_vertex_groups(shown: Object, mesh: Mesh | PolygonMesh) -> None:
 
 
 def weights_of(data: typed.Mesh) -> VertexWeights:
-    """By vertex, then in Blender's order.
+    """Return the weights of a mesh, sorted by vertex, then in Blender's order.
 
-    Blender has no array of weights to hand out; this walk of its members is the fastest door there is (2 µs each).
+    Blender offers no array of weights; this loop is the fastest way to read them (2 µs each).
     """
     members = [
         (number, member.group, member.weight) for number, vertex in enumerate(data.vertices) for member in vertex.groups
@@ -143,7 +143,11 @@ def weights_of(data: typed.Mesh) -> VertexWeights:
 
 
 def gather_groups(shown: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> tuple[list[str], VertexWeights | None]:
-    """The names of an object's vertex groups but masks, and the weights of its mesh; None without any group."""
+    """Return the names of an object's vertex groups without masks, and the weights of its mesh; [] and None without
+    groups.
+
+    ``extra`` as in `gather_vertex_groups`.
+    """
     names = [group.name for group in shown.vertex_groups]
     if not names:
         return [], None
@@ -156,7 +160,10 @@ def gather_groups(shown: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> 
 
 
 def gather_vertex_groups(data: typed.Mesh, extra: NDArray[np.int32]) -> VertexWeights:
-    """The weights of a mesh; ``extra`` the old vertices of those behind the last, which follow the same bones."""
+    """Return the weights of a mesh.
+
+    ``extra``: for each vertex that the caller appends behind the last, the index of the vertex whose weights it gets.
+    """
     pulls, count = weights_of(data), len(data.vertices)
     if not len(extra):
         return pulls
@@ -176,8 +183,10 @@ _FACE_LAYERS = {"INT": "int", "FLOAT": "float", "BOOLEAN": "bool"}
 
 @dataclass(frozen=True)
 class ActiveFace:
-    """``index`` of the polygon, Blender's ``material`` in its slot (None for none), ``values`` of its attributes by
-    name: those the mesh has on faces and Blender can read in this mode.
+    """The active face of a mesh.
+
+    ``index`` of the polygon, ``material`` in its slot (None if empty), ``values`` by attribute name: those of its
+    attributes that the mesh has on faces and that Blender can read in the current mode.
     """
 
     index: int
@@ -186,7 +195,9 @@ class ActiveFace:
 
 
 def active_face(data: Any, names: Sequence[str]) -> ActiveFace | None:
-    """The active face of a mesh with these of its attributes; None where no face is active. Nothing is evaluated."""
+    """Return the active face of a mesh with its values of the attributes ``names``; None without one. Evaluates
+    nothing.
+    """
     stored = [data.attributes.get(name) for name in names]
     found = [one for one in stored if one is not None and one.domain == "FACE" and one.data_type in _FACE_LAYERS]
     if not data.is_editmode:
@@ -195,7 +206,7 @@ def active_face(data: Any, names: Sequence[str]) -> ActiveFace | None:
             return None
         values = {one.name: one.data[index].value for one in found if index < len(one.data)}
         return ActiveFace(index, _material_of_slot(data, data.polygons[index].material_index), values)
-    # Looking at a face moves the mesh's layers in memory, and attributes found before are then others.
+    # Reading a face moves the mesh's layers in memory, which invalidates the attributes found before.
     kinds = [(one.name, _FACE_LAYERS[one.data_type]) for one in found]
     edited: Any = bmesh.from_edit_mesh(data)
     face = edited.faces.active

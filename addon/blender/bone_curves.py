@@ -1,4 +1,4 @@
-"""F-curves of pose bones as arrays: what every kind of clip needs to become an action and to be read from one."""
+"""F-curves of pose bones as arrays, for all types of clips."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 ROTATION_KINDS = {"QUATERNION": "quaternion", "AXIS_ANGLE": "axis_angle"}
-"""What each rotation mode reads; all others are orders of Euler angles."""
+"""Rotation channel of each rotation mode; all other modes are orders of Euler angles."""
 UNSCALED = 1e-6
-"""How far a scale may be from 1."""
+"""Largest difference from 1 of a scale that counts as no scale."""
 _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
@@ -35,17 +35,17 @@ _PATH_BEGIN, _PATH_END = 'pose.bones["', '"]'
 
 
 def channel_path(bone: str, channel: str) -> str:
-    """The data path of a pose bone's channel."""
+    """Return the data path of a pose bone's channel."""
     return f'pose.bones["{bpy.utils.escape_identifier(bone)}"].{channel}'
 
 
 def bone_path(bone: str) -> str:
-    """The data path of a pose bone."""
+    """Return the data path of a pose bone."""
     return f"{_PATH_BEGIN}{bpy.utils.escape_identifier(bone)}{_PATH_END}"
 
 
 def bone_of(path: str) -> str:
-    """The bone that a data path of a pose leads to, "" for other paths."""
+    """Return the bone of a data path that ends at a pose bone or one of its channels; "" for others."""
     if not path.startswith(_PATH_BEGIN):
         return ""
     name, end, _ = path[len(_PATH_BEGIN) :].rpartition(_PATH_END)
@@ -53,22 +53,23 @@ def bone_of(path: str) -> str:
 
 
 def bone_within(path: str) -> str:
-    """The bone that a data path of a pose leads to or through, such as to a constraint of it; "" for other paths."""
+    """Return the bone of a data path that begins with a pose bone, such as that of its constraint; "" for others."""
     named = _NAMED.match(path)
     return bpy.utils.unescape_identifier(named[1]) if named else ""
 
 
 def rotation_kind(mode: str) -> str:
-    """``quaternion``, ``axis_angle`` or ``euler``: the channel that a rotation mode reads, behind ``rotation_``."""
+    """Return the channel that a rotation mode uses: ``quaternion``, ``axis_angle`` or ``euler``."""
     return ROTATION_KINDS.get(mode, "euler")
 
 
 @dataclass
 class ActionTemplate:
-    """Makes actions with the same curves for the same bones: one without keys is made once, the others are copies.
+    """Creates actions with the same F-curves for the same bones, by copying one action without keys.
 
-    ``channels`` names and widths of each bone's channels, in the order of its curves; ``others`` those of bones that
-    have others.
+    ``channels``: names and widths of each bone's channels, in the order of its F-curves; ``others``: channels of bones
+    that
+    have different ones.
     """
 
     bones: Sequence[str]
@@ -77,7 +78,6 @@ class ActionTemplate:
     others: Mapping[str, Sequence[tuple[str, int]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Make the action that the others are copies of."""
         self.action, _, self.bag = compat.new_action(".motionbridge", "OBJECT", self.slot_name)
         self._add_curves(self.action, self.bag)
 
@@ -90,19 +90,19 @@ class ActionTemplate:
                     make(path, index, bone)
 
     def close(self) -> None:
-        """Drop the template."""
+        """Remove the template action."""
         bpy.data.actions.remove(self.action)
 
     def copy(self, name: str) -> Action:
-        """A new action with the curves."""
+        """Create an action with the template's F-curves."""
         action = self.action.copy()
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
     def restore(self, action: Action, slot: Any = None) -> Any:
-        """Throw the curves of a slot (the first one where none is given) away for new ones; gives what holds them.
+        """Replace the F-curves of a slot (by default the first) with empty ones, and return their container.
 
-        Whoever plays the action goes on playing it.
+        The action stays assigned to its users.
         """
         bag = compat.curve_bag(action, slot)
         compat.clear_curves(bag)
@@ -113,9 +113,9 @@ class ActionTemplate:
 def write_keys(
     curves: Sequence[bpy.types.FCurve], keys: NDArray[np.float32], keyed: NDArray[np.bool_] | None = None
 ) -> None:
-    """Linear keys (curves, keys, 2) of frame and value; only the first of them where a curve is not ``keyed``.
+    """Write linear keys (curves, keys, 2) of frame and value; F-curves that are not ``keyed`` get only the first.
 
-    Every key is linear: linear keys need no handles, and between frames the games blend keys linearly too.
+    Every key is linear: linear keys need no handles, and the games interpolate linearly between frames as well.
     """
     count = keys.shape[1]
     all_linear, one_linear = bytes([_LINEAR]) * count, bytes([_LINEAR])
@@ -134,25 +134,25 @@ def write_keys(
 
 @dataclass(frozen=True)
 class CurveTable:
-    """F-curves of one action side by side; what Blender gives for all of them at once is asked once."""
+    """F-curves of one action, with properties that are read for all of them at once."""
 
     curves: list[Any]
     paths: list[str]
     indices: NDArray[np.int32]
     muted: NDArray[np.bool_]
     played: NDArray[np.bool_]
-    """Neither muted nor without keys, samples and generator."""
+    """Not muted, and with keys, samples or a generator."""
     held: NDArray[np.bool_]
-    """Whether a curve stays at its last value behind its keys."""
+    """Whether extrapolation is constant."""
 
     def of(self, rows: Sequence[int]) -> Self:
-        """Some of the curves."""
+        """Return the table of some rows."""
         curves, paths = [self.curves[row] for row in rows], [self.paths[row] for row in rows]
         return type(self)(curves, paths, self.indices[rows], self.muted[rows], self.played[rows], self.held[rows])
 
 
 def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
-    """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
+    """Return the F-curves that ``action`` has for ``owner``, in its suitable slot; empty without an action."""
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner)) if action is not None else None
     curves = list(bag.fcurves) if bag is not None else []
     indices, held = np.zeros(len(curves), np.int32), np.zeros(len(curves), np.int32)
@@ -167,17 +167,18 @@ def table_of(action: bpy.types.Action | None, owner: Object) -> CurveTable:
 def sampled(
     curves: Sequence[bpy.types.FCurve], wanted: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """As `sampled_table`, of curves from anywhere."""
+    """Sample F-curves like `sampled_table`, for a list of curves without a table."""
     played = [compat.is_played(curve) for curve in curves]
     held = [curve.extrapolation == "CONSTANT" for curve in curves]
     return _sampled(curves, np.array(played, np.bool_), np.array(held, np.bool_), wanted)
 
 
 def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """What curves say on the ``wanted`` frames (curves, frames), and which of them are animated.
+    """Return (curves, frames) values of F-curves at the ``wanted`` frames, and (curves,) which of them are animated.
 
-    Keys that lie on the frames, one each, are taken as they are; a lone key is a constant unless it is extrapolated;
-    curves that Blender does not play hold their rest value; anything else is evaluated.
+    If a curve has one key on each frame, the keys are copied. A single key is a constant if extrapolation is constant.
+    An
+    F-curve that Blender does not play has its rest value. All others are evaluated.
     """
     return _sampled(table.curves, table.played, table.held, wanted)
 
@@ -197,7 +198,7 @@ def _sampled(
     on_frames = (keys[:, 0::2] == wanted).all(axis=1)
     rows = np.zeros((number, frames), np.float32)
     rows[complete] = keys[:, 1::2]
-    # The key's own value, wherever it lies, and the cheapest call that gives it.
+    # Constant, so the frame does not matter; the cheapest call that returns the key's value.
     constant = np.flatnonzero(lone)
     rows[constant] = np.array([curves[place].evaluate(0.0) for place in constant.tolist()], np.float32)[:, None]
     others = ~lone
@@ -211,13 +212,13 @@ def _sampled(
 
 
 def rest_value(curve: bpy.types.FCurve) -> float:
-    """What a pose bone's channel holds in the rest pose."""
+    """Return the value of a pose bone's channel in the rest pose."""
     first_of_rotation = curve.array_index == 0 and curve.data_path.endswith("rotation_quaternion")
     return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
 
 
 def keeps_unscaled(curve: bpy.types.FCurve) -> bool:
-    """Whether a curve keeps a bone's scale at 1: Blender's bakes write such curves for every bone."""
+    """Whether an F-curve keeps a bone's scale at 1. Baking in Blender writes such curves for every bone."""
     if not curve.data_path.endswith(".scale") or not bone_of(curve.data_path):
         return False
     if len(curve.modifiers) or len(curve.sampled_points):
@@ -229,9 +230,9 @@ def keeps_unscaled(curve: bpy.types.FCurve) -> bool:
 
 
 def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
-    """What F-curves move, and how they are played apart from their keys.
+    """Return data paths and settings of F-curves as bytes: all that defines their effect apart from the keys.
 
-    None where keys alone do not tell what they show: modifiers, rotations that depend on the rotation mode of a bone.
+    None if keys alone do not define it: curves with modifiers, and rotations that depend on a bone's rotation mode.
     """
     paths = [str(curve.data_path) for curve in curves]
     listed = "\n".join(paths)
@@ -247,7 +248,7 @@ def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:
 
 
 def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.float32]) -> bytes:
-    """What tells whether keys were edited: ``identity`` of their curves, ``counts`` (curves,), ``keys`` (n, 2)."""
+    """Return the digest that reveals edited keys: of ``identity``, ``counts`` (curves,) and ``keys`` (keys, 2)."""
     found = blake2b(identity, digest_size=_DIGEST_SIZE)
     found.update(np.ascontiguousarray(counts, np.int64).data)
     found.update(np.ascontiguousarray(keys, np.float32).data)
@@ -255,20 +256,23 @@ def digest_of_keys(identity: bytes, counts: NDArray[np.int64], keys: NDArray[np.
 
 
 def digest_of(action: Action, owner: Object) -> bytes:
-    """The digest of all keys that ``action`` has for ``owner``, read without evaluating; empty as `identity_of`."""
+    """Return the digest of all keys that ``action`` has for ``owner``, without evaluating them.
+
+    Empty if `identity_of` is None, if an F-curve has no keys, or if the action has none for it.
+    """
     bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
     curves = list(bag.fcurves) if bag is not None else []
     identity = identity_of(bag, curves) if bag is not None else None
     if identity is None:
         return b""
     counts, keys = _keys_of(curves)
-    if not counts.all():  # samples or nothing
+    if not counts.all():  # a curve has samples or is empty
         return b""
     return digest_of_keys(identity, counts, keys)
 
 
 def _keys_of(curves: Sequence[bpy.types.FCurve]) -> tuple[NDArray[np.int64], NDArray[np.float32]]:
-    """(curves,) how many keys each curve has, and (keys, 2) frames and values of one curve after the other."""
+    """Return (curves,) the number of keys of each curve, and (keys, 2) frame and value of all of them, concatenated."""
     points = list(map(attrgetter("keyframe_points"), curves))
     counts = np.fromiter(map(len, points), np.int64, len(points))
     ends = np.cumsum(counts)
@@ -280,12 +284,12 @@ def _keys_of(curves: Sequence[bpy.types.FCurve]) -> tuple[NDArray[np.int64], NDA
 
 
 def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
-    """(keys,) every time at which one of the curves has a key, rising, each once."""
+    """Return (keys,) the sorted distinct times at which at least one of the curves has a key."""
     counts, keys = _keys_of(curves)
     begins, known = np.cumsum(counts) - counts, [np.empty(0, np.float32)]
     for count in np.unique(counts[counts > 0]).tolist():
         times = keys[begins[counts == count, None] + np.arange(count), 0]
-        # Curves of one motion mostly have the same times, which are sorted once then.
+        # The curves of a motion mostly have the same times, which then are sorted only once.
         known += [times[0], times[(times != times[0]).any(axis=1)].ravel()]
     return np.unique(np.concatenate(known))
 
@@ -301,10 +305,11 @@ def evaluated_poses(
     wanted: NDArray[np.float32],
     progress: Callable[[int], None] = _nobody,
 ) -> Floats:
-    """(frames, bones, 4, 4) where pose bones really are on the ``wanted`` frames while ``rig`` plays ``action``.
+    """Return (frames, bones, 4, 4) evaluated poses at the ``wanted`` frames while ``rig`` plays ``action``.
 
-    In armature space, in the order of the rig's bones. Channels without keys are as they are posed now, whatever was
-    sampled before. The scene is as before afterwards. Raises `WriteError` while a strip of the NLA is being tweaked.
+    In armature space, in the order of the armature's bones. Channels without keys have their current values on every
+    frame.
+    The scene is restored afterwards. Raises `WriteError` while an NLA strip is in tweak mode.
     """
     with (
         scope.evaluated(context, [rig]),

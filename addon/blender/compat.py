@@ -1,7 +1,7 @@
-"""Every question about Blender's version, asked once: actions and their slots, normals, names, node groups.
+"""All differences between Blender versions: actions and their slots, normals, names, node groups.
 
-4.2 keeps F-curves on the action; 4.4 and later keep them in the channelbag of a slot; 5.0 dropped the old way. ``Any``
-stands for what the stubs of one version do not know.
+4.2 keeps F-curves on the action; 4.4 and later keep them in the channelbag of a slot; 5.0 removed ``Action.fcurves``.
+`Any` is used where the stubs of one version do not know the type.
 """
 
 from __future__ import annotations
@@ -25,19 +25,23 @@ _POSES_SELECTED = "select" in bpy.types.PoseBone.bl_rna.properties
 _GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
-"""Of properties that hold a path which may begin with ``//``; older versions ask for no leave."""
+"""Options for properties whose path may begin with ``//``. Versions before 4.5 do not have the option and need none."""
 BROWSER_WAITS_WITH_UNDO = bpy.app.version >= (5, 2, 0)
-"""Whether the file browser makes no step of undo for an operator that goes on after it was executed (not in 4.3)."""
+"""Whether the file browser adds no undo step for an operator that continues running modally after it was executed
+(checked: not in 4.3).
+"""
 DATA_NAME_LIMIT = 255 if bpy.app.version >= (5, 0, 0) else 63
-"""Bytes of UTF-8 in a data-block's name."""
+"""Longest name of a data-block in bytes of UTF-8."""
 
 MakeCurve = Callable[[str, int, str], Any]
 
 
 def new_action(name: str, owner_type: str, slot_name: str) -> tuple[Action, Any, Any]:
-    """An empty action, its slot (None before 4.4), and what holds its F-curves and groups.
+    """Create an empty action. Returns the action, its slot (None before 4.4), and the container of its F-curves and
+    groups.
 
-    ``owner_type`` is the kind of data-block it moves (``OBJECT``, ``ARMATURE``, …).
+    The container is the slot's channelbag since 4.4, before that the action itself. ``owner_type`` is the type of
+    data-block that the action animates (``OBJECT``, ``ARMATURE``, …).
     """
     action: Any = bpy.data.actions.new(name)
     if not SLOTTED:
@@ -49,18 +53,18 @@ def new_action(name: str, owner_type: str, slot_name: str) -> tuple[Action, Any,
 
 
 def add_slot(action: Any, owner_type: str, slot_name: str) -> tuple[Any, Any]:
-    """Another slot of an action of `new_action`, since 4.4, and what holds its F-curves."""
+    """Add a slot to an action of `new_action` (4.4 and later). Returns the slot and its channelbag."""
     slot = action.slots.new(owner_type, slot_name)
     return slot, action.layers[0].strips[0].channelbag(slot, ensure=True)
 
 
 def curve_maker(action: Any, bag: Any) -> MakeCurve:
-    """A function (data path, index, group name) that adds an F-curve to a new action."""
+    """Return a function (data path, index, group name) that adds an F-curve to a new action and returns it."""
     if _GROUP_BY_NAME:
         return lambda path, index, group: bag.fcurves.new(path, index=index, group_name=group)
     if SLOTTED and len(action.slots) > 1:
         return lambda path, index, group: _new_in_group(bag, path, index, group)
-    # 4.4 and 4.5 take a group only through the old door, which leads to the first slot.
+    # 4.4 and 4.5 take a group name only in the legacy API, which uses the first slot.
     return lambda path, index, group: action.fcurves.new(path, index=index, action_group=group)
 
 
@@ -71,10 +75,11 @@ def _new_in_group(bag: Any, path: str, index: int, group: str) -> Any:
 
 
 def curve_bag(action: Any, slot: Any = None) -> Any:
-    """What holds the F-curves of a slot (of the first one where none is given), or None where there are none.
+    """Return the container of the F-curves of a slot (by default the first slot), or None if there is none.
 
-    Asked of the strip by function: a bag reached through ``channelbags[i]`` makes every key touched cost three times as
-    much.
+    The strip is asked with a function call: access to a bag of ``channelbags[i]`` makes every operation on keys three
+    times
+    as slow.
     """
     if not SLOTTED:
         return action
@@ -85,30 +90,32 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
 
 
 def curves_of(action: bpy.types.Action | None, owner: Any) -> list[bpy.types.FCurve]:
-    """The F-curves that ``action`` has for ``owner``, in its suitable slot."""
+    """Return the F-curves that ``action`` has for ``owner``, in its suitable slot; empty without an action."""
     bag = curve_bag(action, suitable_slot(action, owner)) if action is not None else None
     return list(bag.fcurves) if bag is not None else []
 
 
 def is_muted(curve: bpy.types.FCurve) -> bool:
-    """Whether Blender leaves an F-curve out because it is muted; with slots, muted groups play all the same."""
+    """Whether an F-curve is not played because it is muted. Before 4.4 also if its group is muted; later versions play
+    curves of muted groups.
+    """
     return bool(curve.mute or (not SLOTTED and curve.group is not None and curve.group.mute))
 
 
 def muted_by_groups(bag: Any, curves: list[bpy.types.FCurve]) -> list[bool]:
-    """(curves,) which F-curves of a bag lie in a muted group that mutes them, as `is_muted` has it."""
+    """Return (curves,) whether each F-curve of a bag is muted by its group, by the rule of `is_muted`."""
     if SLOTTED or not any(group.mute for group in bag.groups):
         return [False] * len(curves)
     return [curve.group is not None and curve.group.mute for curve in curves]
 
 
 def is_played(curve: bpy.types.FCurve) -> bool:
-    """Whether Blender plays an F-curve: it is not muted, and has keys, samples or a generator."""
+    """Whether Blender plays an F-curve: it is not muted and has keys, samples or a generator."""
     return not curve.is_empty and not is_muted(curve)
 
 
 def all_curve_bags(action: Any) -> list[Any]:
-    """Everything that holds F-curves of an action: one bag for each of its slots."""
+    """Return the containers of all F-curves of an action: the channelbag of each slot, before 4.4 the action itself."""
     if not SLOTTED:
         return [action]
     found = (curve_bag(action, slot) for slot in action.slots)
@@ -116,16 +123,18 @@ def all_curve_bags(action: Any) -> list[Any]:
 
 
 def clear_curves(bag: Any) -> None:
-    """Remove every F-curve and its groups."""
+    """Remove all F-curves and groups of a bag."""
     bag.fcurves.clear()
     for group in list(bag.groups):
         bag.groups.remove(group)
 
 
 def suitable_slot(action: Any, owner: Object) -> Any:
-    """The slot of ``action`` for this data-block: the one it uses, else one of its name, else the first of its kind.
+    """Return the slot of ``action`` to use for ``owner``: the assigned slot, else one with the owner's name, else the
+    first of
+    the owner's type. None before 4.4, or if no slot has that type.
 
-    Slots with F-curves come first: an empty one that is used by mistake does not hide the keys.
+    Among these, slots with F-curves come first, so that keys are found even if an empty slot was assigned by mistake.
     """
     if not SLOTTED:
         return None
@@ -139,12 +148,12 @@ def suitable_slot(action: Any, owner: Object) -> Any:
 
 
 def has_several_slots(action: Any) -> bool:
-    """Whether an action moves several data-blocks, each by curves of its own."""
+    """Whether an action has more than one slot and so can animate several data-blocks, each with its own F-curves."""
     return SLOTTED and len(action.slots) > 1
 
 
 def used_slot(action: Action, owner: Object) -> Any:
-    """The slot by which ``owner`` plays ``action``, or None."""
+    """Return the slot with which ``owner`` plays ``action``; None if it does not play it, and before 4.4."""
     data = owner.animation_data
     return data.action_slot if SLOTTED and data is not None and data.action == action else None
 
@@ -155,7 +164,7 @@ def _has_curves(action: Action, slot: Any) -> bool:
 
 
 def assign(owner: Object, action: Action | None, slot: Any = None) -> None:
-    """Make ``owner`` play ``action`` through ``slot`` (or the suitable one); None takes the action away."""
+    """Assign ``action`` with ``slot`` (by default the suitable one) to ``owner``; with None, unassign its action."""
     data = owner.animation_data or owner.animation_data_create()
     data.action = action
     if SLOTTED and action is not None:
@@ -163,7 +172,10 @@ def assign(owner: Object, action: Action | None, slot: Any = None) -> None:
 
 
 def slot_name(owner: Object) -> str:
-    """The name to give new slots, so that whatever action the user picks plays: the last one used, else the owner's."""
+    """Return the name for new slots of ``owner``, chosen so that every action the user picks plays: that of the slot it
+    used
+    last, else the name of the owner.
+    """
     data = owner.animation_data
     if SLOTTED and data is not None and data.last_slot_identifier:
         return str(data.last_slot_identifier[2:])
@@ -171,9 +183,9 @@ def slot_name(owner: Object) -> str:
 
 
 def set_corner_normals(mesh: Mesh, normals: NDArray[np.float32]) -> None:
-    """Custom normals (corners, 3) of a mesh whose topology is final and which is shaded smooth.
+    """Set custom normals (corners, 3) of a mesh whose topology is final and which is shaded smooth.
 
-    Exact since 4.5; before, Blender stores angles of 16 bits (0.003 degrees off at most).
+    Exact since 4.5. Earlier versions store them as 16-bit angles (errors up to 0.003 degrees).
     """
     if NORMALS_BY_ATTRIBUTE:
         before = mesh.attributes.get("custom_normal")
@@ -186,24 +198,26 @@ def set_corner_normals(mesh: Mesh, normals: NDArray[np.float32]) -> None:
 
 
 def hiding_driver(rig: Object, bone: str) -> Any:
-    """A new driver of whether a bone is hidden in pose mode: Blender 5.0 moved that from the armature to the object."""
+    """Add a driver for whether a bone is hidden in pose mode: on the pose bone since 5.0, before that on the armature's
+    bone.
+    """
     owner = rig.pose.bones[bone] if bpy.app.version >= (5, 0) else rig.data.bones[bone]
     return owner.driver_add("hide").driver
 
 
 def is_hiding(curve: Any) -> bool:
-    """Whether the curve of a driver hides a bone."""
+    """Whether the F-curve of a driver controls whether a bone is hidden."""
     return bool(curve.data_path.endswith("].hide"))
 
 
 def is_selected(rig: Object, bone: Any) -> bool:
-    """Whether a bone of ``rig`` is selected in pose mode; since 5.0 the pose has a selection of its own."""
+    """Whether a bone of ``rig`` is selected in pose mode. Since 5.0 pose bones have their own selection."""
     pose = rig.pose.bones[bone.name]
     return bool(pose.select if _POSES_SELECTED else bone.select)
 
 
 def set_group_input(modifier: Any, identifier: str, value: Object | bpy.types.Collection) -> None:
-    """Give a geometry nodes modifier the value of an input of its group: a property of its own since 5.2."""
+    """Set an input of a geometry nodes modifier by its identifier. Since 5.2 inputs are typed properties."""
     if _GROUP_INPUTS_TYPED:
         getattr(modifier.properties.inputs, identifier).value = value
     else:
@@ -211,8 +225,8 @@ def set_group_input(modifier: Any, identifier: str, value: Object | bpy.types.Co
 
 
 def face_layers(edited: bmesh.types.BMesh, kind: str) -> Any:
-    """The layers of a type (``int``, ``float``, ``bool``) on the faces of a `bmesh.types.BMesh`.
+    """Return the face layers of a type (``int``, ``float``, ``bool``) of a `bmesh.types.BMesh`.
 
-    None for ``bool`` in 4.2, which cannot read truth values in edit mode.
+    None for ``bool`` in 4.2, which has no boolean layers in edit mode.
     """
     return getattr(edited.faces.layers, kind, None)

@@ -1,8 +1,8 @@
-"""When controls were edited: the law by which an export may take the file's numbers for what a control rig shows.
+"""Detection of edited controls: whether an export can use an armature's own keys for what its control rig shows.
 
-A transfer leaves a digest of the keys of the controls, of the armature's own keys, and of all that lies between them
-(constraints, switches, both rest poses). As long as it is the same, the armature's own keys are the whole truth. Where
-it is not, poses are looked at, and every frame of a bone that is still where its keys say stays as they say.
+A transfer stores a digest of the keys of the controls, of the armature's own keys, and of everything between them
+(constraints, switches, both rest poses). As long as the digest matches, the armature's own keys define its poses. If it
+does not, poses are sampled, and on each frame a bone that still has the pose of its own keys gets exactly their values.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 CONTROLS = "controls of a control rig that were edited"
-"""Why a pose is more than its keys."""
+"""Reason why a pose is not defined by its keys alone."""
 _DIGEST_SIZE = 16
 _OF_CONSTRAINTS = (
     "name", "type", "mute", "subtarget", "pole_subtarget", "chain_count", "use_tail", "use_stretch", "use_rotation",
     "iterations", "weight", "orient_weight", "pole_angle", "owner_space", "target_space", "mix_mode", "use_location",
     "remove_target_shear", "space_subtarget",
 )  # fmt: skip
-"""What is asked of every constraint that has it."""
+"""Constraint settings in the digest, for constraints that have them."""
 
 
 class Law:
-    """What of one armature's control rig is the same for all its actions."""
+    """Detects edited controls of one armature; holds what is the same for all its actions."""
 
     def __init__(self, rig: Object) -> None:
-        """``rig`` may have no control rig."""
+        """``rig`` may be without a control rig."""
         self._rig, self._controls = rig, controls_of(rig)
         self._of_rig = self._digest_of_rig() if self._controls is not None else b""
 
     def bones(self, action: Action | None) -> set[str]:
-        """The bones that edited controls may move while ``action`` plays, by Blender's names."""
+        """Return the names of the bones that edited controls may move while ``action`` plays."""
         if self._controls is None:
             return set()
         if action is not None:
@@ -61,12 +61,15 @@ class Law:
         return {name for name, link in links_of(self._rig).items() if not link.mute}
 
     def seal(self, action: Any, keys: bytes) -> None:
-        """Take down how the controls of ``action`` are now, ``keys`` the digest of theirs; they show what it says."""
+        """Store the digest of the current controls of ``action``; ``keys`` is the digest of their keys.
+
+        To be called when they show exactly the pose of the action's own keys.
+        """
         mine = action.motionbridge_controls
         mine.motionbridge_controls_digest = self._digest_with(action, mine, keys).hex()
 
     def digest(self, action: Action | None) -> bytes:
-        """Of an action that has controls; empty where keys do not tell what they show."""
+        """Return the digest of an action that has controls; empty if keys do not define what they show."""
         mine = control_action(self._rig, action)
         return self._digest_with(action, mine, _keys_of(mine, self._controls))
 
@@ -99,7 +102,7 @@ class Law:
         ]
         tracks = [(track.name, track.mute, len(track.strips)) for track in (data.nla_tracks if data else ())]
         found.update(repr((settings, links, drivers, tracks)).encode())
-        # Controls of bones below these took over what they had moved.
+        # The controls of their descendants were keyed with the effect of these constraints.
         moved = [(bone.name, list(map(self._settings_of, moving(bone)))) for bone in self._rig.pose.bones]
         if any(listed for _, listed in moved):
             found.update(repr(moved).encode())
@@ -109,7 +112,7 @@ class Law:
         return _settings(constraint, self._controls)
 
     def _unkeyed(self, mine: Action | None) -> list[Any]:
-        """Switches and scales that no key sets, and what goals follow that follow something."""
+        """Return switches and scales without keys, and the targets of Hold Bone constraints with keys."""
         keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
         found: list[Any] = []
         for bone in self._controls.pose.bones:
@@ -128,9 +131,9 @@ class Law:
 
 
 def taken_apart(rig: Object) -> list[str]:
-    """The bones of an armature, by Blender's names, that follow what is left of controls that were deleted.
+    """Return the names of an armature's bones that depend on deleted controls.
 
-    Blender takes the whole control rig for a bone that a constraint no longer finds.
+    If a constraint no longer finds its target bone, Blender uses the whole control rig object as its target.
     """
     controls = controls_of(rig)
     if controls is None:
@@ -147,7 +150,7 @@ def taken_apart(rig: Object) -> list[str]:
 
 
 def deleted_controls(rig: Object, action: Action) -> list[str]:
-    """The controls that the controls' keys of ``action`` still name and that are gone: Blender leaves such keys."""
+    """Return the deleted controls that the controls action of ``action`` still has keys for."""
     controls = controls_of(rig)
     mine = control_action(rig, action) if controls is not None else None
     named = (bone_within(curve.data_path) for curve in compat.curves_of(mine, controls)) if mine is not None else ()
@@ -155,7 +158,7 @@ def deleted_controls(rig: Object, action: Action) -> list[str]:
 
 
 def _followed(bone: Any, controls: Object) -> list[str]:
-    """The bones of its own rig that constraints of a control name."""
+    """Return the bones of its own rig that the constraints of a control refer to."""
     ends = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
     return [
         getattr(one, name)
@@ -166,14 +169,14 @@ def _followed(bone: Any, controls: Object) -> list[str]:
 
 
 def _control_of(bone: Any) -> bool:
-    """Whether what a target is a child of still turns and moves it."""
+    """Whether the control that is to move a target is still its parent, except for the bones allowed in between."""
     between = {role.value for role in control_rig.BETWEEN}
     above = next((one for one in bone.parent_recursive if one.get(ROLE) not in between), None)
     return above is not None and above.get(ROLE) == control_rig.Role.FREE.value
 
 
 def _mechanism(controls: Object, target: str) -> set[str]:
-    """The controls that a target follows, up to those that move one bone of the game."""
+    """Return the controls that a target depends on, up to those that move one bone of the game."""
     found: set[str] = set()
     waiting = [target]
     while waiting:
@@ -187,7 +190,7 @@ def _mechanism(controls: Object, target: str) -> set[str]:
 
 
 def _keys_of(action: Any, owner: Object) -> bytes:
-    """`digest_of`; of kinds of keys that it does not know a digest of all values, empty where modifiers change them."""
+    """Return `digest_of`; if it is empty, a digest of all values of the keys; empty if modifiers change them."""
     found = digest_of(action, owner)
     if found:
         return found
@@ -205,7 +208,7 @@ def _keys_of(action: Any, owner: Object) -> bytes:
 
 @cache
 def _properties_of(kind: Any) -> set[str]:
-    """The properties that constraints of a type have."""
+    """Return the names of the properties of a constraint type."""
     return set(kind.bl_rna.properties.keys())
 
 
@@ -218,9 +221,10 @@ def _settings(constraint: bpy.types.Constraint, controls: Object) -> list[Any]:
 
 
 def keep_baseline(sampled: Clip, base: Clip) -> None:
-    """Where a bone of ``sampled`` is as ``base`` has it on a frame, it gets what ``base`` says, to the last bit.
+    """Copy the values of ``base`` to ``sampled`` on frames on which a bone has the same pose in both within the
+    tolerance.
 
-    Rotation and translation each on its own.
+    Rotation and translation are compared separately.
     """
     alike = control_rig.unturned(sampled.rotations, base.rotations)
     sampled.rotations[alike] = base.rotations[alike]
@@ -232,9 +236,9 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
 
 
 def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
-    """The same for deltas (bones, frames, 4, 4) of a whole pose, each to its bone's rest pose ``rests`` (bones, 4, 4).
+    """Do the same for deltas (bones, frames, 4, 4) of a whole pose, relative to the rest pose ``rests`` (bones, 4, 4).
 
-    Scale and shear, which controls do not have, stay what the bone's own keys say, along the axes of the bone.
+    Controls have no scale and shear, so these keep the values of the bone's own keys, along the axes of the bone.
     """
     one, other = shown @ rests[:, None], base @ rests[:, None]
     placed = affine.rigid(other)

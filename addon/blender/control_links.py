@@ -1,11 +1,12 @@
-"""Which control rig moves an armature, and which action of it belongs to which of the armature's.
+"""Links between an armature and its control rig, and between an action and the action of its controls.
 
-A control rig is an armature object of its own, a child of the game's. The game's bones copy bones of it, so the links
-are constraints, which Blender itself keeps right when objects are copied, appended, renamed or undone. An action of the
-game's armature points at the action that moves its controls.
+A control rig is an armature object of its own, a child of the game's armature. The game's bones copy its bones with
+constraints, which Blender keeps correct when objects are copied, appended, renamed or undone. An action of the game's
+armature points at the action that animates its controls.
 
-An armature that was duplicated alone follows the control rig of the original, which obeys its parent only
-(`owns_controls`). A copied action points at the controls of the original: whoever edits them gets its own copy first.
+An armature that was duplicated alone still follows the control rig of the original, which belongs to its parent only
+(`owns_controls`). A copied action points at the controls action of the original, so it gets its own copy before that
+is edited.
 """
 
 from __future__ import annotations
@@ -26,31 +27,34 @@ if TYPE_CHECKING:
 NAME = "Motionbridge Control"
 """Name of the constraint by which a bone of the game copies a bone of its control rig."""
 SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridge Pole"
-LOOKER = "Motionbridge Look"
-"""Names of constraints inside a control rig: what solves a limb, by what a target copies it, what turns to a pole; what
-lets a head look.
+"""Names of constraints in a control rig: the IK of a limb; the one by which a target copies the solved limb or neck;
+the one that turns a swing bone towards the pole.
 """
+LOOKER = "Motionbridge Look"
+"""Name of the constraint by which a control of a neck or head aims at what the head looks at."""
 HOLD = "Motionbridge Hold "
-"""What names of constraints begin with by which a goal follows a bone of the game, before that bone's name. An action
-without keys of their influence does not use them.
+"""Prefix of the names of constraints by which an IK goal follows a bone of the game; that bone's name comes after it.
+
+If an action has no keys for the influence of such a constraint, it does not use it.
 """
 
 
 ROLE = "motionbridge_role"
-"""Custom property of the bones of a control rig: what they are for."""
+"""Custom property of control rig bones: their `core.control_rig.Role`."""
 SWITCHES = {"ik": 1.0, "look": 0.0, "twist": 1.0}
-"""Custom properties of goals, of what heads look at and of controls of twist bones, and what they are at first."""
+"""Custom properties (switches) of IK goals, of look-at targets and of controls of twist bones, with their first values.
+"""
 RESTING = "motionbridge_resting"
-"""Custom property of these bones: what their switch is without keys, while keys set it."""
+"""Custom property of these bones: the value of their switch without keys, stored while keys set it."""
 
 
 def is_link(constraint: bpy.types.Constraint) -> bool:
-    """Whether a constraint of a bone of the game copies a control rig."""
+    """Whether a constraint of a bone of the game copies a bone of a control rig."""
     return bool(constraint.type == "COPY_TRANSFORMS" and constraint.name.startswith(NAME))
 
 
 def links_of(rig: Object) -> dict[str, bpy.types.CopyTransformsConstraint]:
-    """The constraint of each bone that copies a control rig."""
+    """Return bone name -> the constraint by which the bone copies a control rig."""
     found = {}
     for bone in rig.pose.bones if rig.pose is not None else ():
         link = next(filter(is_link, bone.constraints), None)
@@ -60,7 +64,7 @@ def links_of(rig: Object) -> dict[str, bpy.types.CopyTransformsConstraint]:
 
 
 def controls_of(rig: Object | None) -> Any:
-    """The control rig that moves an armature object, its own or another's, or None."""
+    """Return the control rig that an armature object follows, its own or that of another; None if there is none."""
     for bone in rig.pose.bones if rig is not None and rig.pose is not None else ():
         for constraint in bone.constraints:
             if is_link(constraint) and constraint.target is not None:
@@ -74,21 +78,22 @@ def is_control_rig(shown: Object | None) -> TypeGuard[Object]:
 
 
 def moved_by(shown: Object | None) -> Object | None:
-    """The armature of the game that a control rig moves; other objects are given back."""
+    """Return the game's armature that a control rig animates; other objects are returned unchanged."""
     return shown.parent if is_control_rig(shown) and shown.parent is not None else shown
 
 
 def owns_controls(rig: Object) -> bool:
-    """Whether an armature has a control rig that no other owns."""
+    """Whether the control rig that an armature follows is its own."""
     controls = controls_of(rig)
     return controls is not None and controls.parent == rig
 
 
 def control_action(rig: Object, action: Action | None) -> Action | None:
-    """The action of the controls that belongs to ``action`` of ``rig``, or None.
+    """Return the action of the controls that belongs to ``action`` of ``rig``, or None.
 
-    Blender copies what an armature and its control rig play when it duplicates both: what the control rig plays and no
-    action points at is then that of what the armature plays.
+    When Blender duplicates an armature and its control rig together, it also copies the actions that both play. So if
+    the
+    control rig plays a copy that no action points at, this copy belongs to the action that the armature plays.
     """
     if action is None:
         return None
@@ -104,14 +109,14 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
 
 
 def draw_lightly(rig: Object) -> None:
-    """Draw the game's bones as wires, behind meshes: controls are what is posed. `draw_as_before` takes it back."""
-    if not rig.motionbridge_drawn_before:  # of controls that were deleted by hand it is still there
+    """Draw the game's bones as wires, not in front, so that the controls stand out. `draw_as_before` reverts it."""
+    if not rig.motionbridge_drawn_before:  # still set if the user deleted the controls by hand
         rig.motionbridge_drawn_before = f"{rig.display_type} {'FRONT' if rig.show_in_front else ''}"
     rig.display_type, rig.show_in_front = "WIRE", False
 
 
 def draw_as_before(rig: Any) -> None:
-    """Draw the game's bones as before `draw_lightly`, where the user has not chosen something else since."""
+    """Draw the game's bones as before `draw_lightly`, unless the user has changed the settings since."""
     kind, _, front = rig.motionbridge_drawn_before.partition(" ")
     if kind and rig.display_type == "WIRE" and not rig.show_in_front:
         rig.display_type, rig.show_in_front = kind, bool(front)
@@ -119,32 +124,33 @@ def draw_as_before(rig: Any) -> None:
 
 
 def is_shown(rig: Object) -> bool:
-    """Whether the control rig of an armature plays what belongs to the action that the armature plays."""
+    """Whether the control rig of an armature plays the action that belongs to the action of the armature."""
     own, theirs = rig.animation_data, controls_of(rig).animation_data
     mine = control_action(rig, own.action) if own is not None else None
     return mine is not None and theirs is not None and theirs.action == mine
 
 
 def users_of(controls: Action) -> list[Action]:
-    """The actions of armatures that point at an action of controls."""
+    """Return the actions of armatures that point at an action of controls."""
     every: Any = bpy.data.actions
     return [action for action in every if action.motionbridge_controls == controls]
 
 
 def holds_of(goal: PoseBone) -> list[bpy.types.ArmatureConstraint]:
-    """The constraints by which a goal follows bones of the game, each on some frames of some actions."""
+    """Return the Hold Bone constraints of an IK goal; each is active on some frames of some actions."""
     return [one for one in goal.constraints if one.type == "ARMATURE" and one.name.startswith(HOLD)]
 
 
 def hold_path(hold: bpy.types.Constraint) -> str:
-    """The data path of how far a goal follows by one of its constraints, 0 or 1."""
+    """Return the data path of the influence (0 or 1) of a Hold Bone constraint."""
     return str(hold.path_from_id("influence"))
 
 
 def let_go(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureConstraint, float]:
-    """Goals follow nothing that ``action`` has no key of. Gives the constraints that did, and their influence.
+    """Set the influence of Hold Bone constraints without keys in ``action`` to 0; return the changed ones with the old
+    value.
 
-    Blender leaves what an action has no keys of as the action before it left it.
+    Blender leaves what an action has no keys for at the values of the previous action.
     """
     held = [hold for goal in controls.pose.bones for hold in holds_of(goal) if hold.influence]
     if not held:
@@ -158,7 +164,9 @@ def let_go(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureCo
 
 @contextmanager
 def holding(controls: Object, action: Action | None) -> Iterator[None]:
-    """Goals follow what ``action`` says inside, and what they followed before afterwards."""
+    """Use only the Hold Bone constraints that ``action`` has keys for; the influence of the others is restored
+    afterwards.
+    """
     found = let_go(controls, action)
     try:
         yield
@@ -168,9 +176,9 @@ def holding(controls: Object, action: Action | None) -> Iterator[None]:
 
 
 def rest_switches(controls: Object, before: Action | None, action: Action | None) -> dict[tuple[PoseBone, str], float]:
-    """Switches that ``action`` has no key of are as they were before the keys of the action ``before`` set them.
+    """Reset switches that the action ``before`` has keys for and ``action`` has not to their values without keys.
 
-    Gives all switches, and what they were. Blender leaves them as the keys left them.
+    Blender would leave them at the values that the keys set. Returns all switches with their values before the call.
     """
     was, now = ({curve.data_path for curve in _curves(one, controls)} for one in (before, action))
     found = {}
@@ -192,9 +200,10 @@ def _curves(action: Action | None, controls: Object) -> list[bpy.types.FCurve]:
 
 @contextmanager
 def following(rig: Object, action: Action | None) -> Iterator[None]:
-    """The controls of ``rig`` play what belongs to ``action`` inside; where nothing does, its bones do not copy them.
+    """Let the controls of ``rig`` play what belongs to ``action``; if nothing does, let its bones not copy the
+    controls.
 
-    All is as before afterwards.
+    Everything is restored afterwards.
     """
     controls = controls_of(rig)
     if controls is None or action is None:
@@ -224,7 +233,7 @@ def following(rig: Object, action: Action | None) -> Iterator[None]:
 
 @contextmanager
 def loose(rig: Object) -> Iterator[None]:
-    """The bones of ``rig`` do not copy a control rig inside."""
+    """Mute the constraints by which the bones of ``rig`` copy a control rig; they are restored afterwards."""
     muted = [link for link in links_of(rig).values() if not link.mute]
     for link in muted:
         link.mute = True
@@ -248,6 +257,7 @@ ADDED = AddedProperties(
         ),
     },
 )
-"""On a control rig that it is one; on an armature with one how it was drawn before; on an action the action of its
-controls; on that a digest of how it was made.
+"""Whether an armature is a control rig; how an armature was drawn before it got one; the action of an action's
+controls;
+on that action a digest of how it was created.
 """

@@ -1,4 +1,4 @@
-"""Switching what a limb follows without a jump: its own controls or its goal, and what the goal follows in turn."""
+"""Switching between FK and IK without changing the shown pose, and letting IK goals follow a bone of the game."""
 
 from __future__ import annotations
 
@@ -26,11 +26,14 @@ _CONSTANT, _LINEAR = 0, 1
 
 
 def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], *, to_goals: bool) -> int:
-    """Key goals and poles of limbs (``to_goals``), or the limbs' own controls, to the pose shown between ``ends``.
+    """Key IK goals and poles (``to_goals``) or the limbs' own controls, so that the shown pose stays between two
+    frames.
 
-    ``goals`` names the limbs by their goals, and necks by what their heads look at. On these frames they are switched
-    to what was keyed, and behind them back. The shown pose stays the same on every frame. Gives how many there were.
-    Raises `WriteError`.
+    ``goals``: names of the IK goals of limbs, and of the look-at targets of necks. From the first to the last frame of
+    ``ends`` the switches are keyed to the matched controls, and behind it back. Returns the number of limbs and necks.
+    Raises `WriteError` if the controls play no motion, if it has no frame in this range, if a goal follows a bone
+    there, or
+    if a control has no keys.
     """
     controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
@@ -50,7 +53,7 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
             _rekey(controls, action, keyed, frames, structure.below(keyed, poses, begun))
         if to_goals:
             for owner, _, _ in switches:
-                # What aims follows what the neck shows, which is its own control's pose until this is done.
+                # Aims depend on the shown neck, so it must follow its own controls until they are keyed.
                 if structure.roles[owner] is Role.LOOK:
                     _turn_switch(controls, action, labels[owner], frames, value=0.0)
             solved = evaluated_poses(context, controls, action, frames)
@@ -64,7 +67,7 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
 
 
 def _turn_switch(controls: Object, action: Action, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
-    """Key the switch of a goal, or of what a head looks at, on some frames."""
+    """Key the switch of an IK goal or look-at target on these frames."""
     bone = controls.pose.bones[owner]
     name = switch_of(bone)
     path = f'{bone_path(owner)}["{bpy.utils.escape_identifier(name)}"]'
@@ -74,7 +77,9 @@ def _turn_switch(controls: Object, action: Action, owner: str, frames: NDArray[n
 
 
 def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
-    """What can be switched: by which control, which of the game's bones, and the controls that solve them."""
+    """Return, for each limb and neck, the control with its switch, the bones of the game, and the controls that solve
+    them.
+    """
     found = []
     for limb in structure.limbs.tolist():
         bones = structure.bones[limb[:3]]
@@ -87,7 +92,7 @@ def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[
 
 
 def goals_of_limbs(rig: Object, selected: Collection[str]) -> list[str]:
-    """The goals of the limbs of which a goal, a pole or one of their own controls is among these."""
+    """Return the IK goals of the limbs of which the goal, the pole or an own control is ``selected``."""
     structure, labels = structure_of(rig, controls_of(rig)), controls_of(rig).data.bones.keys()
     found = []
     for limb in structure.limbs.tolist():
@@ -98,9 +103,11 @@ def goals_of_limbs(rig: Object, selected: Collection[str]) -> list[str]:
 
 
 def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int, int], bone: str) -> int:
-    """Let goals follow a bone of the game between ``ends``, or nothing where ``bone`` is empty; the shown pose stays.
+    """Let IK goals follow a bone of the game between two frames, or nothing if ``bone`` is empty; the shown pose stays.
 
-    Whoever moves the bone then moves what holds it. Gives how many goals there were. Raises `WriteError`.
+    Moving the bone then moves the ends of these limbs. Returns the number of goals. Raises `WriteError` if the controls
+    do
+    not move the bone, if a goal itself moves it, if the controls play no motion, or if it has no frame in this range.
     """
     controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
@@ -133,7 +140,7 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
 
 
 def _hold_of(controls: Object, goal: PoseBone, bone: str, target: str) -> bpy.types.ArmatureConstraint:
-    """The constraint by which a goal may follow a target, made where it is not there yet."""
+    """Return the constraint by which a goal can follow a target; create it if it is missing."""
     for one in holds_of(goal):
         if one.targets and one.targets[0].subtarget == target:
             return one
@@ -145,7 +152,7 @@ def _hold_of(controls: Object, goal: PoseBone, bone: str, target: str) -> bpy.ty
 
 
 def _moving(rig: Object, controls: Object, structure: Controls, bone: int) -> list[list[int]]:
-    """The limbs that move a bone of the game: those it is of or below, and those that move what these follow."""
+    """Return the limbs that move a bone of the game, also through bones that their goals follow."""
     labels, numbers = controls.data.bones.keys(), {name: number for number, name in enumerate(rig.data.bones.keys())}
     found: list[list[int]] = []
     waiting = [bone]
@@ -163,7 +170,7 @@ def _moving(rig: Object, controls: Object, structure: Controls, bone: int) -> li
 
 
 def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArray[np.float32]]:
-    """The control rig of an armature, what it plays, and the frames of that between ``ends``."""
+    """Return the control rig of an armature, the action it plays, and the frames of that between ``ends``."""
     controls = controls_of(rig)
     data = controls.animation_data
     if data is None or data.action is None:
@@ -188,7 +195,7 @@ def _refuse_held(controls: Object, action: Action, goals: Collection[str], frame
 
 
 def _originals(structure: Controls, there: Floats, count: int) -> Floats:
-    """(frames, bones, 4, 4) where the game's bones are shown, by their targets."""
+    """Return (frames, bones, 4, 4) the shown poses of the game's bones, taken from their targets."""
     result = np.broadcast_to(np.eye(4), (len(there), count, 4, 4)).copy()
     targets = structure.rows(Role.TARGET)
     targets = targets[structure.bones[targets] >= 0]
@@ -197,7 +204,7 @@ def _originals(structure: Controls, there: Floats, count: int) -> Floats:
 
 
 def _rows(structure: Controls, bones: NDArray[np.intp], *roles: Role) -> NDArray[np.intp]:
-    """The controls of some roles of some of the game's bones."""
+    """Return the rows of the controls with these roles that belong to these bones of the game."""
     rows = structure.rows(*roles)
     return rows[np.isin(structure.bones[rows], bones)]
 
@@ -209,7 +216,9 @@ def _rekey(
     frames: NDArray[np.float32],
     channels: tuple[Floats, Floats],
 ) -> None:
-    """Replace keys between the first and the last of ``frames`` by ``channels``, as `Controls.below` gives them."""
+    """Replace the keys from the first to the last of ``frames`` with ``channels``, in the form that `Controls.below`
+    returns.
+    """
     labels = controls.data.bones.keys()
     known = {(curve.data_path, curve.array_index): curve for curve in compat.curves_of(action, controls)}
     for number, row in enumerate(rows.tolist()):
@@ -229,7 +238,7 @@ def _rekey(
 
 
 def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int) -> None:
-    """Keys on ``frames`` in place of all between the first and the last; the others stay."""
+    """Replace all keys from the first to the last of ``frames`` with keys on these frames; the others stay."""
     points = curve.keyframe_points
     keys, kinds = np.empty((len(points), 2), np.float32), np.empty(len(points), np.uint8)
     handles = np.empty((2, len(points), 2), np.float32)
@@ -253,7 +262,7 @@ def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int)
 def _switch(
     controls: Object, action: Action, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
 ) -> None:
-    """Key a switch to ``value`` on some frames and elsewhere as before, which is ``now`` where it has no keys."""
+    """Key a switch to ``value`` on these frames, and to its previous value around them (``now`` if it has no keys)."""
     curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)
     first, last = float(frames[0]), float(frames[-1])
     before = after = now

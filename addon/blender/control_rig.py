@@ -1,8 +1,7 @@
-"""Control rigs: building one for an armature of a game, moving its motions onto it and back, removing it.
+"""Control rigs: creating one for an armature of a game, transferring its motions to it, removing it.
 
-`core.control_rig` says which bones there are and how the transfer comes out exact; here they are bones, constraints and
-keys of Blender. The controls live in an armature of their own, so the game's rest pose is not touched: nothing counts
-or exports their bones.
+`core.control_rig` plans the bones and explains why the transfer is exact; this module makes bones, constraints and keys
+in Blender. The controls are an armature of their own: the game's rest pose stays, and exports do not see their bones.
 """
 
 from __future__ import annotations
@@ -48,26 +47,26 @@ Floats = NDArray[np.float64]
 _Solved = Callable[[NDArray[np.float32], Floats, Floats], Floats]
 
 PROPERTIES = {Role.GOAL: "ik", Role.LOOK: "look", Role.FREE: "twist"}
-"""Custom properties of goals and of what heads look at: 0 the bones follow their own controls, 1 they follow this. Of
-controls of twist bones: 0 they show their keys, 1 they follow the joint behind them, too.
+"""Switches: custom properties of IK goals and look-at targets (0: bones follow their own controls, 1: they follow this
+one), and of controls of twist bones (0: bones show their keys, 1: they also follow the twist of the joint behind them).
 """
 MECHANISM = "Mechanism"
-"""Bone collection of what works by itself."""
+"""Bone collection of the bones that the user does not pose."""
 CHANNELS = (("rotation_quaternion", 4), ("location", 3))
 ITERATIONS = 100
 RIGID = 1e-5
-"""`affine.distortion` that Blender's rounding makes."""
+"""Largest `affine.distortion` that comes from Blender's rounding."""
 SCRATCH = ".motionbridge"
-"""Name of what exists only while motions are moved: Blender's lists leave out names that begin with a dot."""
+"""Name of temporary data-blocks of a transfer: Blender's lists hide names that begin with a dot."""
 TOGETHER = 250
-"""Frames of motions that are moved onto controls together."""
+"""Number of frames from which a batch of motions is transferred at once."""
 _ROLES = {role.value: role for role in Role}
 
 
 def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
-    """Give an armature object a control rig of its own, which has no motion yet. Raises `WriteError`.
+    """Add a control rig, still without motions, to an armature object. Raises `WriteError` if it has no bones.
 
-    ``is_following``: twist bones follow the joint behind them at first.
+    ``is_following``: initial value of the switches of twist bones.
     """
     if not len(rig.data.bones):
         raise WriteError(f"{rig.name!r} has no bones", remedy="Choose an armature with bones")
@@ -93,7 +92,7 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
 
 
 def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object, list[str]]:
-    """The armature object with its bones, linked where ``rig`` is, and the names they got."""
+    """Create the armature object and its bones, in the collections of ``rig``; return it and the bones' names."""
     armature = bpy.data.armatures.new(names.shortened(f"{rig.name} Controls", compat.DATA_NAME_LIMIT))
     controls: Any = bpy.data.objects.new(armature.name, armature)
     given: list[str] = []
@@ -121,7 +120,7 @@ def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object,
 
 
 def _solve(controls: Object, planned: ControlPlan, given: list[str]) -> None:
-    """Constraints and switches of limbs and necks."""
+    """Add constraints and switches of limbs and necks."""
     bones = controls.pose.bones
     for limb in planned.limbs:
         solver = bones[given[limb.chain[1]]].constraints.new("IK")
@@ -144,15 +143,15 @@ def _solve(controls: Object, planned: ControlPlan, given: list[str]) -> None:
             looker = bones[given[place]].constraints.new("DAMPED_TRACK")
             looker.name = LOOKER
             looker.target, looker.subtarget, looker.track_axis = controls, given[look.target], "TRACK_Y"
-            # Each takes an equal share of the way that is left.
+            # So each of them takes an equal share of the rotation.
             looker.influence = 1.0 / (len(look.aims) - number)
         _switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
 
 
 def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
-    """Let the targets of bones copy what is ``solved`` for them as far as a property of the control at ``place`` says.
-
-    ``solved`` are places by the game's bones.
+    """Let the targets of bones copy what is ``solved`` for them, by the value of a property of the control at
+    ``place``.
+    ``solved``: index of the game's bone -> index of the control bone to copy.
     """
     bones, role = controls.pose.bones, planned.bones[place].role
     owner, name = bones[given[place]], PROPERTIES[role]
@@ -160,7 +159,7 @@ def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int
     meaning = "0: own keys, 1: follows the hand" if role is Role.FREE else "0: own controls, 1: this one"
     owner.id_properties_ui(name).update(min=0.0, max=1.0, description=meaning)
     for bone, shown in solved.items():
-        # Blender copies a rotation by angles, which loses digits where these are singular; a whole matrix stays.
+        # Copy Rotation works with Euler angles and loses precision at singularities; Copy Transforms is exact.
         joint = bones[given[shown]].constraints.new("COPY_LOCATION")
         joint.target, joint.subtarget = controls, given[planned.frees[bone]]
         joint.owner_space = joint.target_space = "POSE"
@@ -174,14 +173,14 @@ def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int
 
 
 def _read_switch(driver: bpy.types.Driver, controls: Object, owner: str, name: str) -> None:
-    """Give a driver the switch of a control as a variable of that name."""
+    """Add the switch of a control to a driver, as a variable called ``name``."""
     variable = driver.variables.new()
     variable.name = name
     variable.targets[0].id, variable.targets[0].data_path = controls, f'{bone_path(owner)}["{name}"]'
 
 
 def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> None:
-    """Circles of a limb that follows its goal are hidden, goal and pole of one that follows its circles."""
+    """Add drivers that hide the circles of a limb that follows its goal, or else its goal and pole."""
     name = PROPERTIES[Role.GOAL]
     for limb in planned.limbs:
         hidden = dict.fromkeys((limb.goal, limb.pole), f"{name} <= 0")
@@ -193,7 +192,7 @@ def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> No
 
 
 def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
-    """Constraints of what bends or curls along with another control; such controls only turn."""
+    """Add constraints to bones that bend or curl along with another control; lock the location of these controls."""
     bones = controls.pose.bones
     for turn in planned.turns:
         constraints = bones[given[turn.bone]].constraints
@@ -210,7 +209,7 @@ def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
 
 
 def _twist(controls: Object, planned: ControlPlan, given: list[str], *, is_following: bool) -> None:
-    """Drivers that turn twist bones by a share of the twist behind them, and their switches."""
+    """Add drivers that rotate twist bones by a share of the twist of the joint behind them, and their switches."""
     bones = controls.pose.bones
     for twist in planned.twists:
         wrist = bones[given[twist.wrist]]
@@ -233,7 +232,7 @@ def _twist(controls: Object, planned: ControlPlan, given: list[str], *, is_follo
 
 
 def _show(controls: Object, planned: ControlPlan, given: list[str]) -> None:
-    """Shapes, colours and collections; what works by itself is hidden."""
+    """Set shapes, colors and collections; hide the bones that the user does not pose."""
     show_controls(controls, planned, given)
     mechanism = controls.data.collections.new(MECHANISM)
     for bone, name in zip(planned.bones, given, strict=True):
@@ -243,7 +242,7 @@ def _show(controls: Object, planned: ControlPlan, given: list[str]) -> None:
 
 
 def structure_of(rig: Object, controls: Object) -> Controls:
-    """The bones of a control rig as arrays; ``rig`` is the armature that it moves."""
+    """Return the bones of a control rig as arrays; ``rig`` is the armature that it animates."""
     bones = controls.data.bones
     index = {bone.name: number for number, bone in enumerate(bones)}
     parents = np.array([index[bone.parent.name] if bone.parent is not None else -1 for bone in bones], np.intp)
@@ -259,7 +258,7 @@ def structure_of(rig: Object, controls: Object) -> Controls:
         if free >= 0:
             of[free], references[free] = bone, target
             torso = _parent(parents, roles, free, Role.TORSO)
-            # The spine begins there, too, but below the pelvis.
+            # The spine is also a child of it, but comes after the pelvis.
             if torso >= 0 and of[torso] < 0:
                 of[torso], references[torso] = bone, target
         switch = controls.pose.bones[target].constraints.get(SWITCH)
@@ -284,7 +283,7 @@ def structure_of(rig: Object, controls: Object) -> Controls:
         pointer = controls.pose.bones[swing].constraints.get(POINTER)
         upper, goal = _parent(parents, roles, number, Role.CHAIN), index.get(solver.subtarget, -1)
         pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
-        if min(upper, goal, pole) < 0:  # taken apart by hand: what is left of it is still exact
+        if min(upper, goal, pole) < 0:  # partly deleted by the user; the rest is still exact
             continue
         limbs.append((upper, number, goal, pole))
         for other in (pole, swing):
@@ -296,7 +295,7 @@ def structure_of(rig: Object, controls: Object) -> Controls:
 
 
 def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
-    """The parent of a control, without what may lie in between; -1 where none of a ``wanted`` role is left."""
+    """Return the nearest ancestor of a control that is not of a role in `BETWEEN`; -1 if its role is not ``wanted``."""
     above = int(parents[row])
     while above >= 0 and roles[above] in BETWEEN:
         above = int(parents[above])
@@ -304,17 +303,17 @@ def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Rol
 
 
 def goals_of(controls: Object) -> list[PoseBone]:
-    """The goals of a control rig, which have the switches of its limbs."""
+    """Return the IK goals of a control rig, which have the switches of its limbs."""
     return _of_role(controls, Role.GOAL)
 
 
 def looks_of(controls: Object) -> list[PoseBone]:
-    """What the heads of a control rig look at; these bones have the switches of necks and heads."""
+    """Return the look-at targets of a control rig, which have the switches of necks and heads."""
     return _of_role(controls, Role.LOOK)
 
 
 def twists_of(controls: Object) -> list[PoseBone]:
-    """The controls of a control rig's twist bones, which have switches of their own."""
+    """Return the controls of a control rig's twist bones that have a switch."""
     return [bone for bone in _of_role(controls, Role.FREE) if bone.get(PROPERTIES[Role.FREE]) is not None]
 
 
@@ -324,13 +323,13 @@ def _of_role(controls: Object, role: Role) -> list[PoseBone]:
 
 
 def switch_of(owner: PoseBone) -> str:
-    """The name of the property that is the switch of a goal, of what a head looks at, or of a twist bone."""
+    """Return the name of the switch property of an IK goal, a look-at target or a twist bone's control."""
     return PROPERTIES[_ROLES[owner.bone[ROLE]]]
 
 
 @contextmanager
 def switched_off(controls: Object) -> Iterator[None]:
-    """All bones follow their own controls inside: what aims or twists follows what heads and limbs show."""
+    """Let the bones of limbs and necks follow their own controls; the switches are restored afterwards."""
     switched = [bone for bone in (*goals_of(controls), *looks_of(controls)) if bone.get(switch_of(bone))]
     before = {bone: bone[switch_of(bone)] for bone in switched}
     for bone in before:
@@ -348,7 +347,7 @@ def switched_off(controls: Object) -> Iterator[None]:
 
 
 def frames_of(action: Action, rig: Object) -> NDArray[np.float32]:
-    """(frames,) every frame of an action, and every key between two frames."""
+    """Return (frames,) all whole frames of an action, and the times of keys between frames."""
     times = bone_curves.key_times(compat.curves_of(action, rig))
     first, last = np.floor(action.frame_range[0]), np.ceil(action.frame_range[1])
     if len(times):
@@ -357,9 +356,9 @@ def frames_of(action: Action, rig: Object) -> NDArray[np.float32]:
 
 
 def transfer(context: Context, rig: Object, action: Action) -> Any:
-    """Move what ``rig`` shows of ``action`` onto its own controls; gives the action of these.
+    """Transfer what ``rig`` shows of ``action`` to its own controls; return the action of the controls.
 
-    The pose that is shown is the same at every one of `frames_of`. The action of the armature stays as it is.
+    The pose stays the same at each of `frames_of`. The action of the armature does not change.
     """
     transfer_all(context, rig, [action])
     return action.motionbridge_controls
@@ -368,7 +367,7 @@ def transfer(context: Context, rig: Object, action: Action) -> Any:
 def transfer_all(
     context: Context, rig: Object, actions: Sequence[Action], progress: Callable[[int], None] = lambda _: None
 ) -> None:
-    """`transfer` of several motions, in less time; ``progress`` is told how many are done."""
+    """`transfer` several motions, faster than one by one; ``progress`` is called with the number that is done."""
     done = 0
     with closing(_Transfer(context, rig)) as work, work.solving() as solved:
         for batch in _batches(actions):
@@ -381,7 +380,7 @@ def transfer_all(
 
 
 def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
-    """Actions that have some `TOGETHER` frames together, or that are longer alone."""
+    """Yield batches of actions; a batch ends when it has at least `TOGETHER` frames."""
     batch, frames = list[Any](), 0.0
     for action in actions:
         batch.append(action)
@@ -394,7 +393,7 @@ def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
 
 
 class _Transfer:
-    """What moving motions of an armature onto its controls needs of both."""
+    """Transfers motions of one armature to its controls."""
 
     def __init__(self, context: Context, rig: Object) -> None:
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
@@ -408,7 +407,7 @@ class _Transfer:
         self._made: list[Any] = [self._template.action]
 
     def close(self) -> None:
-        """Drop what was made for the work, and the actions of controls that others are in place of."""
+        """Remove temporary data-blocks, and replaced actions of controls that no action points at any more."""
         data = self._controls.animation_data
         unused = [old for old in self._replaced if not users_of(old)]
         if data is not None and data.action in unused:
@@ -418,7 +417,7 @@ class _Transfer:
         _drop(self._made)
 
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
-        """`frames_of` the action and (frames, bones, 4, 4) what the armature shows then without controls."""
+        """Return `frames_of` the action, and (frames, bones, 4, 4) the poses of the armature there without controls."""
         frames = frames_of(action, self._rig)
         poses = poses_to_copy(self._context, self._rig, action, frames)
         return frames, poses if affine.distortion(poses).max(initial=0.0) <= RIGID else affine.rigid(poses)
@@ -426,23 +425,24 @@ class _Transfer:
     def channels(
         self, frames: list[NDArray[np.float32]], originals: Floats, solved: _Solved | None
     ) -> tuple[list[Floats], list[Floats]]:
-        """Quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
+        """Return quaternions (controls, frames, 4) and locations (controls, frames, 3) of each motion.
 
-        ``originals`` (frames, bones, 4, 4): where the bones are then, motion by motion. ``solved``: of `solving`.
+        ``originals`` (frames, bones, 4, 4): the poses of all motions, concatenated. ``solved``: the function of
+        `solving`.
         """
         ends = np.cumsum([len(times) for times in frames])[:-1]
         poses = self._structure.poses(originals)
         turned, moved = self._structure.channels(poses)
         left_over = self._left_over
         if solved is not None:
-            # Without keys these have no part in what is solved.
+            # These have no keys yet, so they do not affect the solved poses.
             split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
             there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
             turned[left_over], moved[left_over] = self._structure.below(left_over, poses, there)
         return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
 
     def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
-        """Give ``action`` an action of the controls with these channels."""
+        """Create an action of the controls with these channels, and let ``action`` point at it."""
         made, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, turned, moved)
         write_keys(list(compat.curve_bag(made).fcurves), keys)
         made.use_frame_range = True
@@ -455,15 +455,17 @@ class _Transfer:
 
     @contextmanager
     def solving(self) -> Iterator[_Solved | None]:
-        """A function that gives (frames, controls, 4, 4) where controls are that left-over ones are children of, by the
-        channels of all; the other places are not filled. None where no control is solved.
+        """Yield a function that evaluates solved controls: channels of all controls -> poses (frames, controls, 4, 4).
+
+        Only the rows of controls that are parents of left-over controls are filled. Yields None if no control is
+        solved.
         """
         if not len(self._left_over):
             yield None
             return
         wanted = set(self._structure.parents[self._left_over].tolist())
         needed = _depended_on(self._controls, wanted)
-        # Keys take more of Blender's time than poses do: only those are played that matter to what is solved.
+        # Blender needs more time for keys than for poses: play only those that affect the solved poses.
         of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
         of_played = of_played[[row in needed for row in of_played.tolist()]]
         played = self._template.copy(SCRATCH)
@@ -487,10 +489,13 @@ class _Transfer:
 def _staged(
     rig: Object, played: Action, needed: set[int], wanted: list[int], made: list[Any]
 ) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
-    """A function that gives (frames, controls, 4, 4) where the controls ``wanted`` of a copy are that plays ``played``,
-    all its switches off, in a scene of its own: nothing else is evaluated, and what the user sees stays as it is.
+    """Yield a function: frames -> poses (frames, controls, 4, 4), filled for the ``wanted`` controls only.
 
-    ``needed`` as `_twin`. The copy, the scene and ``played`` are added to ``made``, which the caller drops afterwards.
+    They are evaluated on a copy of the controls that plays ``played`` with all switches off, in a scene of its own:
+    nothing
+    else is evaluated and the user's scene does not change. ``needed`` as in `_twin`. The copy, the scene and ``played``
+    are
+    added to ``made``, whose contents the caller removes.
     """
     controls, scene = controls_of(rig), bpy.data.scenes.new(SCRATCH)
     made += [scene, played]
@@ -513,10 +518,10 @@ def _staged(
 
 
 def _twin(controls: Object, needed: set[int], made: list[Any]) -> Any:
-    """A copy of controls, which stands where they do, by a parent only if it has to.
+    """Copy the controls, with the same world transform; the copy keeps the parent only if it must.
 
-    ``needed``: some of them, with each those that it depends on. No others are moved by drivers or constraints.
-    ``made``: the copy and its armature are added to it.
+    ``needed``: controls to evaluate, including all that they depend on; drivers are removed from the others and their
+    constraints are muted. The copy and its armature are added to ``made``.
     """
     scope.refuse_edited([controls])
     twin: Any = controls.copy()
@@ -538,7 +543,7 @@ def _twin(controls: Object, needed: set[int], made: list[Any]) -> Any:
     place = controls.parent.matrix_world if controls.parent is not None else Matrix()
     place = place @ controls.matrix_parent_inverse @ controls.matrix_basis
     is_alone = all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin))
-    # One bit makes a difference: limbs that are nearly straight are solved elsewhere then.
+    # The solution for nearly straight limbs changes if one bit of the transform is different.
     if is_alone and np.array_equal(np.array(place), np.eye(4)):
         twin.parent = None
         twin.matrix_basis = place
@@ -546,9 +551,9 @@ def _twin(controls: Object, needed: set[int], made: list[Any]) -> Any:
 
 
 def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> NDArray[np.float32]:
-    """(curves, frames, 2) keys of the controls ``rows`` alone on all ``frames``, frame and value.
-
-    Quaternions (controls, frames, 4) and locations (controls, frames, 3).
+    """Return (curves, frames, 2) keys of the controls ``rows`` on all ``frames``, of channels of all controls:
+    quaternions
+    (controls, frames, 4) and locations (controls, frames, 3).
     """
     keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
     keys[..., 0] = frames
@@ -558,8 +563,9 @@ def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, m
 
 
 def _drop(made: Sequence[Any]) -> None:
-    """Remove actions, objects with their data, and scenes with these that nothing else uses: Blender need not go
-    through the whole file for what does, which takes most of the time.
+    """Remove actions, objects with their data, and scenes with these. Nothing else uses them, so Blender need not
+    search the
+    whole file for users, which would take most of the time.
     """
     for scene in (found for found in made if isinstance(found, bpy.types.Scene)):
         for shown in list(scene.collection.objects):
@@ -577,7 +583,7 @@ def _drop(made: Sequence[Any]) -> None:
 
 
 def _depended_on(controls: Object, rows: set[int]) -> set[int]:
-    """The controls that some of them depend on, and these."""
+    """Return these controls and all controls that they depend on."""
     index = {bone.name: number for number, bone in enumerate(controls.data.bones)}
     uses: dict[str, set[str]] = {name: set() for name in index}
     for bone in controls.pose.bones:
@@ -602,9 +608,9 @@ def _depended_on(controls: Object, rows: set[int]) -> set[int]:
 
 
 def show(context: Context, rig: Object, action: Action) -> None:
-    """Let the controls of ``rig`` play what belongs to ``action``; the motion is moved onto them where it was not yet.
-
-    An armature that follows the controls of another gets its own. Without controls there is nothing to do.
+    """Let the controls of ``rig`` play what belongs to ``action``; transfer the motion if that was not done yet. An
+    armature
+    that follows the controls of another gets its own. Does nothing without controls.
     """
     own_controls(context, rig)
     controls = controls_of(rig)
@@ -641,14 +647,14 @@ def own_controls(context: Context, rig: Object) -> None:
 
 
 def _lead_to(mine: Any, theirs: Any) -> None:
-    """Constraints and drivers of a copy that lead to the original lead to the copy."""
+    """Change references to the original in constraints and drivers of the copy ``mine`` to the copy."""
     for owner, name in _pointers(mine):
         if getattr(owner, name) == theirs:
             setattr(owner, name, mine)
 
 
 def _pointers(controls: Any) -> Iterator[tuple[Any, str]]:
-    """What drivers and the constraints of bones have that points at objects or other data, and by which property."""
+    """Yield all references of drivers and bone constraints to objects or other data: their owner and property name."""
     animated = [one.animation_data for one in (controls, controls.data) if one.animation_data is not None]
     for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
         for target in variable.targets:
@@ -662,7 +668,7 @@ def _pointers(controls: Any) -> Iterator[tuple[Any, str]]:
 
 
 def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
-    """Take the control rig of an armature away, and the controls of these ``actions`` that no other action has.
+    """Remove the control rig of an armature, and the controls actions of ``actions`` that no other action uses.
 
     Armatures that follow it get their own first. The bones show the keys of their own actions again.
     """

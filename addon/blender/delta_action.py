@@ -1,8 +1,8 @@
-"""`DeltaClip` -> action, and actions (or evaluated poses) -> model-space deltas.
+"""`DeltaClip` to action, and actions or evaluated poses to model-space deltas.
 
-A delta is what moves the rest pose to the pose: with the rest matrix R of a bone in armature space its pose is
-``delta · R``, so ``delta = pose · R⁻¹``, whatever the rest pose and whatever the hierarchy. How that becomes the
-channels of a bone below its parent is in `core.deltas`.
+A delta moves the rest pose to the pose: if R is the rest matrix of a bone in armature space, its pose is ``delta · R``,
+so ``delta = pose · R⁻¹``, for any rest pose and any hierarchy. `core.deltas` converts deltas to the channels of a bone
+relative to its parent.
 """
 
 from __future__ import annotations
@@ -43,14 +43,14 @@ Floats = NDArray[np.float64]
 CHANNEL_WIDTHS = (("location", 3), ("rotation_quaternion", 4), ("scale", 3))
 EULER_WIDTHS = (("location", 3), ("rotation_euler", 3), ("scale", 3))
 CHANNELS = 10
-"""Curves of a bone: location, quaternion, scale."""
+"""F-curves of a bone: location, quaternion, scale."""
 _GROUPS = {"location": slice(0, 3), "rotation": slice(3, 7), "scale": slice(7, 10)}
 
 
 @dataclass(frozen=True)
 class RestPose:
-    """``bones`` by Blender's names in its order, ``parents`` (bones,) index or -1, ``matrices`` (bones, 4, 4) in
-    armature space.
+    """``bones``: names in Blender's order; ``parents`` (bones,): index or -1; ``matrices`` (bones, 4, 4): in armature
+    space.
     """
 
     bones: list[str]
@@ -59,7 +59,7 @@ class RestPose:
 
     @staticmethod
     def of(rig: Any) -> RestPose:
-        """The rest pose of an armature object as Blender stores it."""
+        """Return the rest pose of an armature object as Blender stores it."""
         bones = rig.data.bones
         place = {bone.name: number for number, bone in enumerate(bones)}
         parents = np.array([place[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
@@ -69,8 +69,11 @@ class RestPose:
 def on_bones(
     rest: RestPose, places: Sequence[int] | NDArray[np.intp], rows: Floats
 ) -> tuple[Floats, NDArray[np.bool_]]:
-    """Deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``places``, and which bones (bones,) have them."""
-    # In memory as the rows are, mostly component by component: then what stays together is copied together.
+    """Return deltas (bones of ``rest``, frames, 4, 4) with ``rows`` at ``places``, and (bones,) which bones these are.
+
+    The other bones get the identity.
+    """
+    # Same memory layout as the rows (mostly component by component), so that contiguous parts are copied.
     values = np.empty_like(rows, shape=(len(rest.bones), *rows.shape[1:]))
     animated = np.zeros(len(rest.bones), np.bool_)
     animated[places] = True
@@ -83,9 +86,9 @@ def on_bones(
 def channels_of(
     values: Floats, rest: RestPose, animated: NDArray[np.bool_], rows: NDArray[np.intp] | None = None
 ) -> DeltaChannels:
-    """The channels of deltas (bones, frames, 4, 4), rounded to 32 bits as Blender holds them.
+    """Return the channels of deltas (bones, frames, 4, 4), rounded to 32 bits as Blender stores them.
 
-    ``animated`` (bones,): the others follow their parents. ``rows`` (bones,) where among ``values`` each bone's are.
+    ``animated`` (bones,): the other bones follow their parents. ``rows`` (bones,): index of each bone in ``values``.
     """
     found = deltas.channels(values, rest.matrices, rest.parents, animated, rows)
     for name in ("locations", "rotations", "scales"):
@@ -95,13 +98,13 @@ def channels_of(
 
 
 def shown_by(locations: Floats, rotations: Floats, scales: Floats, rest: RestPose) -> Floats:
-    """The deltas (bones, frames, 4, 4) that channels (bones, frames, 3 | 4 | 3) show; quaternions of any length."""
+    """Return the deltas (bones, frames, 4, 4) of channels (bones, frames, 3 | 4 | 3); quaternions have any length."""
     channels = DeltaChannels(locations, rotation.normalised(rotations), scales, np.empty(0), np.empty(0, np.bool_))
     return deltas.deltas_of(channels, rest.matrices, rest.parents)
 
 
 def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: RestPose) -> bytes:
-    """A fingerprint of keys (curves, frames) on this rest pose: if it is the same, no key was edited."""
+    """Return a digest of keys (curves, frames) and rest pose; if it is the same, no key was edited."""
     found = hashlib.blake2b(np.ascontiguousarray(rows, np.float32).data, digest_size=16)
     found.update(np.ascontiguousarray(frames, np.float32).data)
     found.update(rest.matrices.astype(np.float32).tobytes())
@@ -110,20 +113,22 @@ def key_digest(rows: NDArray[np.float32], frames: NDArray[np.float32], rest: Res
 
 
 def angles_of(quaternions: Floats, order: str) -> Floats:
-    """Continuous Euler angles (frames, 3) of quaternions (frames, 4), rounded to 32 bits as Blender holds them."""
+    """Return continuous Euler angles (frames, 3) of quaternions (frames, 4), rounded to 32 bits like keys."""
     result: Floats = rotation.euler(rotation.matrices(rotation.normalised(quaternions)), order)
     return result.astype(np.float32).astype(np.float64)
 
 
 def as_angles(found: DeltaChannels, rest: RestPose, modes: dict[str, str]) -> None:
-    """Round rotations as the keys of bones round them that rotate by Euler angles; ``modes`` of some bones."""
+    """Round the rotations of bones with Euler angles as their keys would; ``modes``: rotation modes of some bones."""
     for place, bone in enumerate(rest.bones):
         if rotation_kind(modes.get(bone, "QUATERNION")) == "euler":
             found.rotations[place] = rotation.of_mode(angles_of(found.rotations[place], modes[bone]), modes[bone])
 
 
 def points_about(rig: Object, places: Sequence[int]) -> Floats:
-    """(bones, 4, 4) homogeneous points of bones in rest: the head, and a bone's length from it along each own axis."""
+    """Return (bones, 4, 4) homogeneous points of bones at rest: the head, and one bone length from it along each own
+    axis.
+    """
     rests = matrices_of(rig.data.bones, "matrix_local")[list(places)]
     lengths = np.array([rig.data.bones[place].length for place in places]).reshape(-1, 1, 1)
     offsets = np.concatenate((np.zeros((1, 3)), np.eye(3)))[None] * lengths
@@ -133,12 +138,14 @@ def points_about(rig: Object, places: Sequence[int]) -> Floats:
 
 
 class DeltaWriter:
-    """Makes actions for some bones of one rig, ``places`` in ``rest``."""
+    """Creates actions for some bones of one armature.
+
+    ``places``: their indices in ``rest``; ``orders``: order of Euler angles of the bones that have them.
+    """
 
     def __init__(
         self, rest: RestPose, places: Sequence[int], slot_name: str, orders: dict[str, str] | None = None
     ) -> None:
-        """Make the action that all are copies of; ``orders`` of bones that rotate by Euler angles."""
         self.rest = rest
         self.places = list(places)
         self.digest = b""  # of the keys written last
@@ -148,22 +155,22 @@ class DeltaWriter:
         self._template = ActionTemplate(bones, CHANNEL_WIDTHS, slot_name, others)
 
     def close(self) -> None:
-        """Drop the template."""
+        """Remove the template action."""
         self._template.close()
 
     def build(self, name: str, found: DeltaChannels, frames: NDArray[np.float32]) -> Any:
-        """A new action with a key on each of ``frames`` (frames,) for every channel."""
+        """Create an action with a key at each of ``frames`` (frames,) for every channel."""
         action = self._template.copy(name)
         self.fill(action, found, frames)
         return action
 
     def rebuild(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
-        """Throw the action's curves away and write new keys; objects that play it still do."""
+        """Replace the action's F-curves and write new keys; the action stays assigned to its users."""
         self._template.restore(action)
         self.fill(action, found, frames)
 
     def fill(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
-        """Keys of an action that has the template's curves."""
+        """Write the keys of an action that has the template's F-curves, and set its frame range."""
         keys = np.empty((len(self.places), CHANNELS, len(frames), 2), np.float32)
         keys[..., 0] = frames
         start = 0
@@ -186,11 +193,14 @@ class DeltaWriter:
 
 @dataclass
 class GatheredDeltas:
-    """``deltas`` (bones, frames, 4, 4) of all bones of the rig; ``keyed`` (bones,) which have curves of their own;
-    ``left_out`` data paths of curves that are no pose bone's transform; ``digest`` of the keys.
+    """Deltas read from keys, and what the action contains besides.
 
-    ``other_kinds``: bones with keys of a kind of rotation that their mode does not read; ``muted``: bones with muted
-    curves, whose channels were taken from elsewhere or are in rest.
+    ``deltas`` (bones, frames, 4, 4) of all bones of the armature; ``keyed`` (bones,): which bones have F-curves;
+    ``left_out``: data paths of F-curves that are not a pose bone's transform; ``digest`` of the keys; ``other_kinds``:
+    bones
+    with keys of a rotation type that their rotation mode does not use; ``muted``: bones with muted F-curves, whose
+    channels
+    have the values of the parameter ``instead`` of `DeltaReader.gather`, or else rest values.
     """
 
     deltas: Floats
@@ -202,14 +212,13 @@ class GatheredDeltas:
 
 
 Muted = Callable[[], tuple[DeltaChannels, NDArray[np.bool_]]]
-"""What the channels of muted curves are instead, for the frames that are gathered, and of which bones (bones,)."""
+"""Function that returns channels to use for muted F-curves on the gathered frames, and (bones,) for which bones."""
 
 
 class DeltaReader:
-    """Reads actions of one rig as arrays."""
+    """Reads actions of one armature as arrays."""
 
     def __init__(self, rig: Object, rest: RestPose) -> None:
-        """Learn the rig's data paths once."""
         self.rest = rest
         self._rig = rig
         self._paths: dict[str, tuple[int, str]] = {}
@@ -220,15 +229,15 @@ class DeltaReader:
                 self._paths[channel_path(bone, f"rotation_{kind}")] = (place, kind)
 
     def curves(self, action: Action) -> list[bpy.types.FCurve]:
-        """The curves that move bones of the rig."""
+        """Return the F-curves that move bones of the armature."""
         return [curve for curve in compat.curves_of(action, self._rig) if curve.data_path in self._paths]
 
     def key_times(self, action: Action) -> NDArray[np.float32]:
-        """(keys,) every frame on which a bone has a key, rising."""
+        """Return (keys,) the sorted times at which any bone has a key."""
         return key_times(self.curves(action))
 
     def moved_by(self, paths: Collection[str]) -> NDArray[np.bool_]:
-        """(bones,) which have one of these data paths."""
+        """Return (bones,) which bones have one of these data paths."""
         result = np.zeros(len(self.rest.bones), np.bool_)
         result[[self._paths[path][0] for path in paths if path in self._paths]] = True
         return result
@@ -236,10 +245,11 @@ class DeltaReader:
     def gather(
         self, action: Action, frames: NDArray[np.float32], modes: dict[str, str], instead: Muted | None = None
     ) -> GatheredDeltas:
-        """What the keys say on ``frames``; channels without a curve are in rest.
+        """Read the keys of ``action`` at ``frames``; channels without F-curves have their rest values.
 
-        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: what muted curves stand for;
-        without it their channels are in rest.
+        ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: returns the values to use
+        for muted
+        F-curves; without it they have their rest values.
         """
         everything = compat.curves_of(action, self._rig)
         curves = [curve for curve in everything if curve.data_path in self._paths]
@@ -296,7 +306,7 @@ class DeltaReader:
 
 
 def _take(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted: set[tuple[int, str]]) -> None:
-    """Put some groups of channels of bones that are ``known`` into values (bones, channels, frames)."""
+    """Copy muted channel groups of bones that are ``known`` from ``found`` to ``values`` (bones, channels, frames)."""
     sources = {"location": found.locations, "rotation": found.rotations, "scale": found.scales}
     for place, group in muted:
         if known[place]:
@@ -312,9 +322,10 @@ def sample(
     modes: dict[str, str],
     progress: Callable[[int], None] = lambda _: None,
 ) -> Floats:
-    """(bones, frames, 4, 4) the deltas of the evaluated pose on ``frames``; ``modes`` as in `DeltaReader.gather`.
+    """Return (bones, frames, 4, 4) the deltas of the evaluated pose at ``frames``; ``modes`` as in
+    `DeltaReader.gather`.
 
-    The scene is as before afterwards.
+    The scene is restored afterwards.
     """
     rests = matrices_of(rig.data.bones, "matrix_local")
     with modes_set(rig, modes), scope.only_evaluated(context, [rig]):
@@ -324,10 +335,10 @@ def sample(
 
 
 def free_bones(context: Context, rig: Object, bones: Sequence[str], angles: Collection[str] = ()) -> list[str]:
-    """Let these pose bones take location, rotation and scale keys relative to their parents; those that changed.
+    """Let pose bones take location, rotation and scale keys relative to their parents; return the changed ones.
 
-    They rotate by quaternions, but for those that are to keep their ``angles``. Connected bones ignore locations: they
-    are disconnected, heads and tails stay where they are.
+    They inherit everything from their parents and rotate by quaternions, except those in ``angles``, which keep their
+    rotation mode. Connected bones, which ignore location keys, are disconnected; heads and tails do not move.
     """
     changed = []
     for name in bones:
@@ -353,7 +364,7 @@ _INHERITANCE = ("use_inherit_rotation", "inherit_scale", "use_local_location")
 
 @contextmanager
 def bones_restored_on_failure(context: Context, rig: Object) -> Iterator[None]:
-    """If the work inside raises anything, bones are connected and inherit as before `free_bones`."""
+    """If the work inside raises, restore connection and inheritance of bones as before `free_bones`."""
     bones = rig.data.bones
     connected = [bone.name for bone in bones if bone.use_connect]
     inherited = {bone.name: [getattr(bone, name) for name in _INHERITANCE] for bone in bones}
@@ -378,7 +389,7 @@ def _restore_bones(context: Context, rig: Object, connected: list[str], inherite
 
 @contextmanager
 def _visible(rig: Object) -> Iterator[None]:
-    """A hidden object cannot be edited: shown inside, hidden again afterwards."""
+    """Show an object, because hidden ones cannot be edited; hide it again afterwards."""
     hidden, switched_off = rig.hide_get(), rig.hide_viewport
     rig.hide_viewport = False
     rig.hide_set(False)

@@ -1,8 +1,8 @@
-"""Something on each of many points: copies of objects, or squares with values.
+"""Objects on many points: instances of originals, or squares with attribute values.
 
-Copies are geometry nodes on a mesh of vertices alone: nothing is copied in memory, and everything goes away with the
-object. Squares are apart from each other, so that one moves without its neighbours. Their edges are handed over with
-the faces: Blender need not look for them, which is most of what a mesh costs.
+Instances are made by geometry nodes on a mesh of vertices only: no mesh is copied in memory, and everything is removed
+together with the object. Squares share no vertices, so that one can be moved without its neighbours. Their edges are
+given to Blender with the faces: computing them would be most of the time to build a mesh.
 """
 
 from __future__ import annotations
@@ -26,7 +26,9 @@ if TYPE_CHECKING:
 
 GROUP = "Motionbridge Instances"
 PLACE, TURN, SCALE, REACH = "instance", "turn", "scale", "reach"
-"""Attributes of the points: which object, radians about z, size, metres above in which the ground is looked for."""
+"""Attributes of the points: index of the original, rotation about z in radians, scale, and how many metres above the
+point the ground may be.
+"""
 
 
 def build(
@@ -36,11 +38,13 @@ def build(
     columns: dict[str, NDArray[Any]],
     onto: Object | None = None,
 ) -> Object:
-    """An object, linked nowhere yet, that shows ``originals`` on ``points`` (n, 3).
+    """Create an object, not linked to a collection, that shows ``originals`` on ``points`` (n, 3).
 
-    ``columns`` (n,) the attributes of the points: `PLACE` int32 among ``originals``, the others float32. With ``onto``,
-    a mesh object, points are set down on what of it lies up to `REACH` above them. Whatever it is refused for, nothing
-    stays behind.
+    ``columns``: attributes (n,) of the points: `PLACE` int32, an index in ``originals``; the others float32. With
+    ``onto``,
+    a mesh object, points are moved down to the highest of its surface up to `REACH` above them. If building fails,
+    nothing
+    that it created is left.
     """
     data: Any = bpy.data.meshes.new(name)
     shown: Any = bpy.data.objects.new(name, data)
@@ -65,7 +69,7 @@ def _show(shown: Object, originals: Sequence[Object], onto: Object | None) -> No
     holder: Any = bpy.data.collections.new(name)
     shown[_HOLDER] = holder
     for number, original in enumerate(originals):
-        # Children of a collection are told apart by the order of their names.
+        # The instance index counts the children of the collection in the order of their names.
         holder.objects.link(bpy.data.objects.new(f"{name} {number:03}", original.data))
     tree = _group(onto is not None)
     change = shown.modifiers.new(GROUP, "NODES")
@@ -80,7 +84,7 @@ _HOLDER = "motionbridge_originals"
 
 
 def remove(shown: Object) -> None:
-    """Take such an object away with all that was made for it."""
+    """Remove an object of `build` and everything that was created for it."""
     holder = shown.get(_HOLDER)
     data = shown.data
     bpy.data.objects.remove(shown)
@@ -126,7 +130,7 @@ def _group(on_ground: bool) -> Any:
 
 
 def _set_down(nodes: _Nodes, points: bpy.types.NodeSocket, ground: bpy.types.NodeSocket) -> bpy.types.NodeSocket:
-    """The points, moved onto the highest ground up to `REACH` above them; without ground unchanged."""
+    """Move the points onto the highest ground up to `REACH` above them; points without ground stay unchanged."""
     target = nodes.new("GeometryNodeObjectInfo")
     target.transform_space = "RELATIVE"
     nodes.link(ground, target.inputs["Object"])
@@ -147,7 +151,7 @@ def _set_down(nodes: _Nodes, points: bpy.types.NodeSocket, ground: bpy.types.Nod
 
 
 class _Nodes:
-    """A node tree that is being written, each node right of the one before."""
+    """A node tree under construction; each new node is placed to the right of the previous one."""
 
     def __init__(self, tree: bpy.types.GeometryNodeTree) -> None:
         self.tree = tree
@@ -161,7 +165,7 @@ class _Nodes:
         self.tree.links.new(source, target)
 
     def attribute(self, name: str, kind: str) -> bpy.types.NodeSocket:
-        """What gives a named attribute of the points."""
+        """Add a node that reads a named attribute of the points; return its output."""
         made = self.new("GeometryNodeInputNamedAttribute")
         made.data_type = kind
         made.inputs["Name"].default_value = name
@@ -171,7 +175,7 @@ class _Nodes:
 # Squares --------------------------------------------------------------------------------------------------------------
 
 CORNERS = np.array([[-1, -1, 0], [1, -1, 0], [1, 1, 0], [-1, 1, 0]], np.float32)
-"""Of a square of 2 x 2 around the origin, counter-clockwise seen from above."""
+"""Corners of a square of 2 x 2 around the origin, counter-clockwise seen from above."""
 
 
 def build_squares(
@@ -181,10 +185,10 @@ def build_squares(
     values: Iterable[tuple[str, NDArray[Any]]],
     slots: tuple[Sequence[Any], NDArray[np.int32]],
 ) -> Any:
-    """A mesh object, linked nowhere yet: level squares of ``side`` metres around ``points`` (n, 3), facing up.
+    """Create a mesh object, not linked to a collection: horizontal squares of ``side`` metres around ``points`` (n, 3).
 
-    ``values`` (name, (n, …)) become attributes of the faces, each asked for when its turn comes; ``slots`` are
-    materials and which of them each face (n,) has.
+    The faces point up. ``values`` (name, (n, …)) become face attributes; they are iterated only once, to save memory.
+    ``slots``: materials, and (n,) the material slot of each face.
     """
     data: Any = bpy.data.meshes.new(name)
     if len(points):
@@ -204,7 +208,7 @@ def build_squares(
 
 def _fill_squares(data: Mesh, points: NDArray[np.float32], side: float) -> None:
     count = 4 * len(points)
-    # One piece of memory for one thing after the other: together they are as large as the mesh.
+    # All arrays use the same buffer: together they are as large as the mesh.
     positions = scratch((len(points), 4, 3), np.float32)
     np.add(points[:, None, :], CORNERS * np.float32(side / 2), out=positions)
     data.vertices.add(count)
@@ -226,8 +230,12 @@ def _fill_squares(data: Mesh, points: NDArray[np.float32], side: float) -> None:
 def gather_faces(
     shown: Object, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
-    """The faces of a mesh, in world space: middles (faces, 2), heights (faces, 2) of the lowest and the highest corner,
-    and those of the ``wanted`` attributes, and of the ones of four numbers named ``colours``, if they exist.
+    """Read the faces of a mesh in world space: (faces, 2) centres, and (faces, 2) the height of the lowest and the
+    highest
+    corner.
+
+    Also returns the values of those of the ``wanted`` attributes, and of the color attributes named ``colours``, that
+    exist.
     """
     with outside_edit_mode(shown) as data:
         place = np.array(shown.matrix_world, np.float64)

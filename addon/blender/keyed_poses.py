@@ -1,5 +1,6 @@
-"""Poses of whole motions without controls: by their keys alone, where nothing else moves a rig, which costs a tenth of
-what evaluating them does.
+"""Poses of whole motions without controls, computed from keys if nothing else moves the bones.
+
+This takes a tenth of the time of evaluating them in Blender.
 """
 
 from __future__ import annotations
@@ -26,26 +27,26 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _CHANNELS = {"location": (0, 3), "rotation_quaternion": (3, 4), "scale": (7, 3)}
-"""Place and width of each channel in a row of ten."""
+"""First column and number of columns of each channel in a row of ten."""
 
 
 def is_plain(bone: Bone) -> bool:
-    """Whether the pose of a bone (of the armature) relative to its parent is its keys on its rest pose."""
+    """Whether the pose of a bone (of the armature data) relative to its parent is its keys applied to its rest pose."""
     inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
     return bool(inherits and not bone.use_connect)
 
 
 def heard_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
-    """The tracks of the NLA that Blender plays, besides or instead of the action."""
+    """Return the NLA tracks that Blender plays, in addition to the action or instead of it."""
     data = rig.animation_data
     return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
 
 
 def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats:
-    """(frames, bones, 4, 4) what the bones have to copy from controls to be where they are without these.
+    """Return (frames, bones, 4, 4) the poses that bones must copy from controls to be where they are without controls.
 
-    In armature space. Where constraints of the user's come behind the copying they move a bone once more, so it copies
-    what it is before them, on a parent that they have moved.
+    In armature space. If constraints of the user come after the copying constraint, they move the bone again. So such a
+    bone copies its pose before them, relative to the parent as they have moved it.
     """
     poses = poses_of_keys(rig, action, wanted)
     if poses is not None:
@@ -69,7 +70,7 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
 
 
 def _behind_link(bone: PoseBone) -> list[bpy.types.Constraint]:
-    """The constraints that move a bone after it copied a control."""
+    """Return the constraints that move a bone after it has copied a control."""
     listed = list(bone.constraints)
     link = next((place for place, one in enumerate(listed) if is_link(one)), len(listed))
     return [one for one in moving(bone) if one in listed[link + 1 :]]
@@ -77,7 +78,7 @@ def _behind_link(bone: PoseBone) -> list[bpy.types.Constraint]:
 
 @contextmanager
 def _muted(constraints: list[bpy.types.Constraint]) -> Iterator[None]:
-    """They have no effect inside; all are in effect before."""
+    """Mute these constraints, all of which are active before and afterwards."""
     try:
         for one in constraints:
             one.mute = True
@@ -88,10 +89,11 @@ def _muted(constraints: list[bpy.types.Constraint]) -> Iterator[None]:
 
 
 def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats | None:
-    """What `bone_curves.evaluated_poses` gives while bones do not copy controls, (frames, bones, 4, 4), off by noise.
+    """Compute (frames, bones, 4, 4) what `bone_curves.evaluated_poses` returns without controls, equal within rounding.
 
-    None where that takes more than locations and quaternions: constraints other than links to controls, drivers, tracks
-    of the NLA, angles, scales, bones that do not inherit, another slot. Channels without keys are as they are posed.
+    None if poses depend on more than location and quaternion keys: constraints except links to controls, drivers, NLA
+    tracks, Euler or axis-angle keys, scale, bones that do not inherit, another slot. Channels without keys have their
+    current values.
     """
     if not _is_moved_by_keys_alone(rig, action):
         return None
@@ -129,7 +131,7 @@ def _is_moved_by_keys_alone(rig: Object, action: Action) -> bool:
 
 
 def _posed(rig: Object) -> Floats:
-    """(bones, 10) how the bones are posed now."""
+    """Return (bones, 10) the current channels of the pose bones."""
     values = np.empty((len(rig.pose.bones), 10), np.float32)
     for channel, (at, width) in _CHANNELS.items():
         found = np.empty(len(values) * width, np.float32)
@@ -139,7 +141,9 @@ def _posed(rig: Object) -> Floats:
 
 
 def _composed(rig: Object, values: Floats) -> Floats | None:
-    """(frames, bones, 4, 4) of channels (bones, 10, frames); None where they are not finite or scaled."""
+    """Compose (frames, bones, 4, 4) poses of channels (bones, 10, frames); None if a value is not finite or a bone is
+    scaled.
+    """
     if not np.isfinite(values).all() or np.abs(values[:, 7:] - 1.0).max(initial=0.0) > UNSCALED:
         return None
     turned = rotation.normalised(values[:, 3:7].transpose(2, 0, 1))

@@ -1,7 +1,7 @@
-"""`Material` -> Blender material, and back: the game's names are kept, the image is a preview.
+"""`Material` to Blender material and back: the game's names are stored, the image is a preview.
 
-The nodes are a plain surface with the texture on it; games shade in ways that nodes would only pretend to. Images made
-from arrays keep what they show when the Blender file is saved.
+The nodes are a simple surface with the texture, because nodes cannot reproduce the shading of the games. Images made
+from arrays are saved in the .blend.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
 ROUGHNESS = 0.8
 TITLE = "motionbridge_title"
-"""Property of a coloured material: the name it was made under."""
+"""Custom property of a colored material: the name it was created with."""
 PICTURE = "motionbridge_picture"
-"""Property of a material: the image that shows its texture."""
+"""Custom property of a material: the image that shows its texture."""
 _NUMBERED = re.compile(r"\.\d{3,}$")
 
 
@@ -41,10 +41,10 @@ def build(
     colour: tuple[float, ...] = NEUTRAL,
     pictures: int = 1,
 ) -> Any:
-    """A Blender material, the existing one if texture and shader are the same.
+    """Return a Blender material, an existing one if texture, shader and image are the same.
 
-    ``image`` is shown as its colour, with ``see_through`` also as its transparency; without one it has ``colour``. Of
-    a sequence ``pictures`` are played again and again.
+    ``image`` is shown as its color, with ``see_through`` also as its transparency; without an image it has ``colour``.
+    ``pictures``: number of images of an image sequence, which are played in a loop.
     """
     there = _existing(material, image)
     if there is not None:
@@ -53,7 +53,7 @@ def build(
     made.motionbridge_material.texture = material.texture
     made.motionbridge_material.shader = material.shader
     if made.node_tree is None:
-        # Since 5.0 every material has nodes, and asking for them is out of date.
+        # Since 5.0 every material has nodes, and use_nodes is deprecated.
         made.use_nodes = True
     _build_nodes(made.node_tree, image, colour, see_through=see_through, pictures=pictures)
     if image is not None:
@@ -65,13 +65,13 @@ def build(
 def build_coloured(
     name: str, colour: tuple[float, ...], *, number: int = -1, back: tuple[float, ...] | None = None
 ) -> Any:
-    """A plain material of one colour, the existing one if name and ``number`` are the same.
+    """Return a plain material of one color, an existing one if name and ``number`` are the same.
 
-    ``back`` is another colour for the side that faces turn away.
+    ``back``: a different color for the back of faces.
     """
     materials: Any = bpy.data.materials
     for there in materials:
-        # Blender numbers a name that is taken; what was made under this name is known by its title.
+        # Blender adds a number to a name that is in use, so compare the title, which keeps the name.
         if there.motionbridge_material.number == number and there.get(TITLE) == name and there.library is None:
             return there
     made: Any = materials.new(name)
@@ -94,7 +94,9 @@ def build_coloured(
 
 
 def _existing(material: core_model.Material, image: bpy.types.Image | None) -> Any:
-    """One of the same names that shows the same image, if any: whatever the user made of it is his."""
+    """Return a material of the same texture and shader that shows the same image, if any; the user's changes to it
+    stay.
+    """
     materials: Any = bpy.data.materials
     for there in materials:
         names = there.motionbridge_material
@@ -109,7 +111,7 @@ def _existing(material: core_model.Material, image: bpy.types.Image | None) -> A
 def _build_nodes(
     tree: Any, image: Any, colour: tuple[float, ...], *, see_through: bool = False, pictures: int = 1
 ) -> Any:
-    """The node of the surface, which a new material comes with, leading to the output."""
+    """Set up the surface node of a new material, and its texture if any; return that surface node."""
     surface = _surface(tree)
     surface.inputs["Base Color"].default_value = colour
     surface.inputs["Roughness"].default_value = ROUGHNESS
@@ -133,7 +135,7 @@ def _surface(tree: Any) -> Any:
 
 
 def load_image(path: Path) -> bpy.types.Image | None:
-    """The picture of a file, loaded once; None where Blender cannot show it."""
+    """Load an image file, once; None if Blender cannot show it."""
     known = len(bpy.data.images)
     try:
         image: Any = bpy.data.images.load(str(path), check_existing=True)
@@ -147,7 +149,7 @@ def load_image(path: Path) -> bpy.types.Image | None:
 
 
 def gather(made: Material | None) -> core_model.Material:
-    """The game's names of a material; an empty slot or one without them has only its name."""
+    """Return the game's names of a material; for an empty slot or other materials only the name is set."""
     if made is None:
         return core_model.Material("")
     names = made.motionbridge_material
@@ -155,7 +157,7 @@ def gather(made: Material | None) -> core_model.Material:
 
 
 def image_of(made: Material | None) -> Any:
-    """The image that gives a material its colour, None if there is none."""
+    """Return the image that defines a material's color, or None."""
     nodes: Any = made.node_tree.nodes if made is not None and made.node_tree is not None else ()
     images = [node for node in nodes if node.type == "TEX_IMAGE" and node.image is not None]
     coloured = [node for node in images if any(link.to_socket.name == "Base Color" for link in _links(node))]
@@ -167,16 +169,18 @@ def _links(node: Any) -> list[Any]:
 
 
 def path_of(image: Any) -> PurePosixPath:
-    """The whole path of an image's file, without suffix; of an image without a file its name."""
+    """Return the absolute path of an image's file without suffix; the name of an image without a file."""
     file: str = bpy.path.abspath(image.filepath, library=image.library)
     path = PurePosixPath((file or _NUMBERED.sub("", image.name)).replace("\\", "/"))
     return path.with_suffix("") if path.name else path
 
 
 def other_picture(made: Material) -> str:
-    """The image, by name, that a material was given in place of the one it was imported with; "" where none was.
+    """Return the name of the image with which the user replaced the imported one; "" if it was not replaced.
 
-    Nor is one that is called after the material's texture, the first of several that commas separate.
+    An image with the name of the material's texture counts as not replaced. If commas separate several textures, the
+    first
+    is compared.
     """
     image = image_of(made)
     texture = made.motionbridge_material.texture.partition(",")[0]
@@ -188,13 +192,14 @@ def other_picture(made: Material) -> str:
 
 
 CONTENT = "motionbridge_content"
-"""Property of an image: the hash of what it was made from."""
+"""Custom property of an image: the hash of the pixels it was made from."""
 
 
 def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
-    """An image of (height, width, 4) red, green, blue, alpha, top row first; the existing one if it is the same.
+    """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one if pixels are the
+    same.
 
-    Raises `ValueError` for an empty one.
+    Raises `ValueError` for an empty array.
     """
     content = hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
     images: Any = bpy.data.images
@@ -204,7 +209,7 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     packed = png.encode(pixels)
     height, width, _ = pixels.shape
     made = images.new(name, width, height, alpha=True)
-    # A packed file loses nothing, and Blender makes pixels of it when they are wanted.
+    # A packed file is lossless, and Blender decodes it only when the pixels are needed.
     made.pack(data=packed, data_len=len(packed))
     made.source = "FILE"
     made[CONTENT] = content
@@ -212,16 +217,17 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
 
 
 def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> bpy.types.Image | None:
-    """An image that plays ``pictures`` (each as for `build`), one a frame; they are files ``NAME_0001.png`` … there.
+    """Write ``pictures`` (each as for `build_image`) to files ``NAME_0001.png`` … and return an image that plays them.
 
-    Blender packs no sequences, so it needs the files as long as the image is shown. The folder is made where it is
-    missing. Raises `WriteError`.
+    One picture per frame. Blender cannot pack sequences, so it needs the files as long as the image is used. The folder
+    is
+    created if it is missing. Raises `WriteError` if a folder or file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise WriteError(f"cannot make the folder: {wrong.strerror or wrong}", file=str(folder)) from wrong
-    # A name out of a game's file is no path.
+    # A name in a game file must not be used as a path.
     stem = re.sub(r"[^\w-]+", "_", name) or "texture"
     paths = [folder / f"{stem}_{number:04d}.png" for number in range(1, len(pictures) + 1)]
     for path, pixels in zip(paths, pictures, strict=True):

@@ -1,22 +1,18 @@
-"""The only place where meshes are built and read: `Mesh` or `PolygonMesh` -> Blender's mesh, and back.
+"""`Mesh` or `PolygonMesh` to Blender meshes and back; no other module does this for them.
 
-Every vertex of the model becomes one vertex, so that unedited vertices keep their index. Blender keeps
-texture coordinates and normals at the corners of faces; a vertex whose corners came to disagree is split on the
-way out, the first corner's values staying under the old number. Vertices without faces have no corners; what they
-carry lies in two attributes of their own.
+Every vertex of the model becomes one vertex, so that unedited vertices keep their index. Blender stores texture
+coordinates and normals at face corners; a vertex whose corners have come to differ is split on export, and the values
+of its first corner stay under the old index. Vertices without faces have no corners; two attributes store their values.
 
-A face with two corners on one vertex shows nothing and brings Blender down when it works out normals; such faces wait
-in a list on the mesh, with their attributes, and are put back where they were.
+A face with two corners at one vertex is invisible and crashes Blender when it computes normals. Such faces are stored
+in a list on the mesh, with their attributes, and put back in their place on export.
 
-Before 4.5 Blender holds custom normals as two angles of 16 bits, mostly good to 0.01 degrees, but off by up to 60
-where the surface around a vertex folds up. There the normals that were given are kept beside the ones that Blender
-made of them, and count for every corner that still shows the latter.
-
-`gather_shape` reads geometry and attributes alone: nothing is split or worked out, a million faces take no time.
+Before 4.5 Blender stores custom normals as two 16-bit angles, mostly exact to 0.01 degrees, but off by up to 60 degrees
+where the surface around a vertex folds up. So the original normals are stored beside those that Blender made of them,
+and are used for every corner that still shows the latter.
 
 Polygons (`build_polygons`, `gather_polygons`) keep their corners and their order; every vertex and face of the model
-becomes one of Blender's, under the same number. Their normals are for display only: they are read back only where they
-are asked for, as Blender shows them.
+becomes one in Blender, with the same index. Normals of polygons are for display, and are read back only on request.
 """
 
 from __future__ import annotations
@@ -45,17 +41,19 @@ UV_LAYER = "UVMap"
 LOOSE_NORMAL = "loose_normal"
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
 FAR_OFF = 0.02
-"""A normal that is shown this far from the given one (about a degree) is worth a word."""
+"""Component difference from which a shown normal counts as different from the original one (about a degree)."""
 
 SAME_NORMAL = 2e-4
-"""Normals of one vertex that differ by less (0.01 degrees) are one normal: Blender may hold them in 16 bits."""
+"""Component difference up to which two normals of a vertex are one (0.01 degrees): Blender may store them in 16 bits.
+"""
 
 
 def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bool = False) -> Any:
-    """A mesh object, linked nowhere yet, with a vertex group for each of ``mesh.groups``, in their order.
+    """Create a mesh object, not linked to a collection, with a vertex group for each of ``mesh.groups``, in this order.
 
-    ``materials`` are Blender's, one for each of ``mesh.materials``; ``flat`` shows the faces without smoothing. Faces
-    that point to no vertex are left out and reported; ones folded to a line are not shown but kept.
+    ``materials``: Blender's, one for each of ``mesh.materials``; ``flat``: show faces without smoothing. Faces that
+    refer
+    to missing vertices are left out and reported; folded ones are not shown but kept.
     """
     data: Any = bpy.data.meshes.new(mesh.name)
     mesh = _without_faces_to_nowhere(mesh, report)
@@ -85,7 +83,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     else:
         data.shade_smooth()
     if mesh.normals is not None and len(corners):
-        # After everything that could throw them away: edges, smoothness.
+        # Last, because building edges and shading smooth can remove custom normals.
         given = mesh.normals[corners]
         _set_normals(data, given, corners)
         keep_normals(data, given, mesh.name, report)
@@ -95,7 +93,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
 
 
 def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
-    """Without the faces whose vertices do not exist, which kill the whole process inside Blender."""
+    """Return the mesh without faces that refer to missing vertices, which would crash Blender; report them."""
     triangles = mesh.triangles
     if not len(triangles) or (int(triangles.min()) >= 0 and int(triangles.max()) < len(mesh.positions)):
         return mesh
@@ -113,7 +111,7 @@ def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
 def _build_topology(
     data: typed.Mesh, positions: NDArray[Any], corners: NDArray[np.int32], starts: NDArray[np.int32]
 ) -> None:
-    """Vertices, corners, and faces, which begin at the corners ``starts`` (faces,)."""
+    """Add vertices, corners, and faces, which begin at the corners ``starts`` (faces,)."""
     if len(positions):
         data.vertices.add(len(positions))
         data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(positions, np.float32).ravel())
@@ -136,14 +134,16 @@ def _keep_loose(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> Non
 
 
 def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report: Report) -> None:
-    """Remember normals (corners, 3) that a mesh was given, and what Blender made of them, if it cannot hold them."""
+    """Store the original normals (corners, 3) and those that Blender made of them, if Blender cannot store them
+    exactly.
+    """
     shown, exact = corner_normals(data)
     if exact:
         return
     for attribute, values in ((GIVEN_NORMAL, given), (SHOWN_NORMAL, shown)):
         kept = data.attributes.new(attribute, "FLOAT_VECTOR", "CORNER")
         kept.data.foreach_set("vector", np.ascontiguousarray(values, np.float32).ravel())
-    with np.errstate(over="ignore", invalid="ignore"):  # normals of broken files
+    with np.errstate(over="ignore", invalid="ignore"):  # normals of damaged files
         length = np.linalg.norm(given, axis=1, keepdims=True)
         unit = np.divide(given, length, out=shown.copy(), where=length > 0)
         far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
@@ -153,24 +153,24 @@ def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report
 
 
 def select_loose_edges(data: typed.Mesh) -> None:
-    """Select the edges of a new mesh that has no faces, as its vertices and faces are from the start."""
-    # Since 5.0 they are selected, by one value for all, which cannot be written at once: it crashes.
+    """Select the edges of a new mesh that has no faces. Its vertices and faces are selected from the start."""
+    # Since 5.0 they are selected, stored as one value for all edges; writing that with foreach_set crashes.
     if len(data.edges) and not data.edges[0].select:
         data.edges.foreach_set("select", np.ones(len(data.edges), np.bool_))
 
 
 @dataclass(frozen=True)
 class Gathered:
-    """A mesh read from Blender. ``exact_normals`` is False where Blender alone had them, in 16 bits or worked out."""
+    """A mesh read from Blender. ``exact_normals`` is False if Blender stored normals in 16 bits or computed them."""
 
     mesh: Mesh
     exact_normals: bool
 
 
 def gather(shown: Object) -> Gathered:
-    """What an object's mesh says, in the object's own space, without modifiers; polygons cut into triangles.
-
-    Normals are those that Blender shows, custom ones as they were given.
+    """Read an object's mesh in local space, without modifiers; polygons are triangulated. Normals are those that
+    Blender
+    shows; unedited custom normals have their original values.
     """
     with outside_edit_mode(shown) as data:
         positions = positions_of(data)
@@ -200,7 +200,7 @@ def gather(shown: Object) -> Gathered:
 
 
 def corner_normals(data: typed.Mesh) -> tuple[NDArray[np.float32], bool]:
-    """(corners, 3), and whether what was once given is among them exactly."""
+    """Return (corners, 3) normals, and whether unedited custom normals among them are exact."""
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
         return exact, True
@@ -213,10 +213,9 @@ def corner_normals(data: typed.Mesh) -> tuple[NDArray[np.float32], bool]:
 
 
 def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) -> bool:
-    """Whether a mesh has the custom normals (corners, 3) that it was ``given``.
-
-    Where Blender keeps them as angles against the surface nothing is known of a mesh whose vertices were ``moved``: it
-    counts as having them.
+    """Whether a mesh still has the custom normals (corners, 3) that it was ``given``. If Blender stores them as angles
+    to the
+    surface and vertices were ``moved``, this is unknown and counts as True.
     """
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
@@ -228,7 +227,7 @@ def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) ->
     shown = column(data.corner_normals, "vector", len(data.loops), 3)
     if (np.abs(shown - given) <= FAR_OFF).all():
         return True
-    # Angles cannot hold every normal: the same ones given again look like unedited ones.
+    # Angles cannot store every normal exactly: compare with what Blender makes of the given normals.
     again = data.copy()
     try:
         again.normals_split_custom_set(given)
@@ -246,10 +245,10 @@ def _vectors_of_corners(data: typed.Mesh, name: str) -> NDArray[np.float32] | No
 
 @dataclass(frozen=True)
 class _Split:
-    """How vertices are taken apart where their corners disagree.
+    """How vertices are split whose corners differ.
 
-    ``vertex`` (corners,) the new vertex of each; ``source`` (new vertices,) the old one; ``corner`` (new vertices,) one
-    that speaks for it, -1 for none.
+    ``vertex`` (corners,): the new vertex of each corner; ``source`` (new vertices,): the old vertex; ``corner``
+    (new vertices,): a corner that has its values, -1 for none.
     """
 
     vertex: NDArray[np.int32]
@@ -261,10 +260,10 @@ def _split(
     corners: NDArray[np.int32], uvs: NDArray[np.float32] | None, normals: NDArray[np.float32], count: int
 ) -> _Split:
     first = np.full(count, -1, np.int64)
-    # Of several written to one place the last stays: backwards, that is the first corner.
+    # Of several values written to one index the last stays, so write backwards to get the first corner.
     first[corners[::-1]] = np.arange(len(corners))[::-1]
     own = first[corners]
-    # Compared as bits, with -0 as 0: what is NaN or infinite is then equal to itself.
+    # Compared as bits, with -0 as 0, so that NaN is equal to itself.
     uv_bits = np.zeros((len(corners), 0), np.int32) if uvs is None else (uvs + np.float32(0)).view(np.int32)
     agrees = (uv_bits == uv_bits[own]).all(axis=1)
     with np.errstate(invalid="ignore"):
@@ -286,7 +285,7 @@ def _split(
 
 
 def _of_vertices(data: typed.Mesh, values: NDArray[np.float32], split: _Split, loose_name: str) -> NDArray[np.float32]:
-    """(new vertices, …) of corner values; those of vertices without corners as they were given, else 0."""
+    """Return (new vertices, …) values of corners; vertices without corners get their stored values, or else 0."""
     loose = split.corner < 0
     if not loose.any():
         return values[split.corner]
@@ -301,9 +300,11 @@ def _of_vertices(data: typed.Mesh, values: NDArray[np.float32], split: _Split, l
 
 @dataclass(frozen=True)
 class Shape:
-    """Geometry and attributes alone. ``faces`` (triangles,) the polygon each was cut from, -1 for one kept back.
+    """Geometry and attributes of a mesh, without normals.
 
-    ``corner_uvs`` (triangles, 3, 2) where texture coordinates were asked for and are there.
+    ``faces`` (triangles,): the polygon of each triangle, -1 for a folded face. ``corner_uvs`` (triangles, 3, 2): None
+    if
+    they were not requested or if there are none.
     """
 
     mesh: Mesh
@@ -314,10 +315,10 @@ class Shape:
 def gather_shape(
     shown: Object, wanted: attributes.Wanted, report: Report, evaluated: Any = None, *, textured: bool = False
 ) -> Shape:
-    """Vertices, triangles, Blender's material slots and existing ``wanted`` attributes; nothing is split.
+    """Read vertices, triangles, Blender's material slots and those of the ``wanted`` attributes that exist.
 
-    ``evaluated`` is the mesh to read instead, such as the one modifiers make; ``textured`` asks for materials and
-    texture coordinates, too.
+    Nothing is split or computed, so it is fast for a million faces. ``evaluated``: a mesh to read instead, such as the
+    result of modifiers; ``textured``: also read materials and texture coordinates.
     """
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
@@ -361,22 +362,20 @@ def gather_shape(
 
 
 def _uvs_of_vertices(data: typed.Mesh, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
-    """(vertices, 2) those of the first corner; of vertices without corners as they were given, else 0."""
+    """Return (vertices, 2) the uv of each vertex's first corner; without corners the stored values, or else 0."""
     loose = data.attributes.get(LOOSE_UV)
     if loose is None or loose.domain != "POINT":
         result = np.zeros((len(data.vertices), 2), np.float32)
     else:
         result = column(loose.data, "vector", len(data.vertices), 2)
-    # Of several written to one place the last stays: backwards, that is the first corner.
+    # Of several values written to one index the last stays, so write backwards to get the first corner.
     result[corners[::-1]] = uvs[::-1]
     return result
 
 
 def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
-    """A mesh, no object yet; ``materials`` are Blender's, one for each of ``mesh.materials``.
-
-    Raises `ValueError` where a face has fewer than three corners or points behind the last vertex: that would end
-    the whole process.
+    """Create mesh data, without an object; ``materials`` are Blender's, one for each of ``mesh.materials``. Raises
+    `ValueError` if a face has fewer than three corners or refers to a missing vertex, which would crash Blender.
     """
     corners = np.ascontiguousarray(mesh.corners, np.int32)
     outside = len(corners) and not (corners.min() >= 0 and corners.max() < len(mesh.positions))
@@ -385,7 +384,7 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     data: Any = bpy.data.meshes.new(mesh.name)
     _build_topology(data, mesh.positions, corners, polygons.starts(mesh.counts).astype(np.int32))
     if mesh.edges is not None and mesh.corner_edges is not None:
-        # It takes Blender most of the mesh's time to find them.
+        # If Blender has to find the edges, that takes most of the time.
         data.edges.add(len(mesh.edges))
         data.attributes[".edge_verts"].data.foreach_set("value", mesh.edges.ravel())
         data.attributes[".corner_edge"].data.foreach_set("value", mesh.corner_edges)
@@ -411,15 +410,14 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
 
 
 def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:
-    """Custom normals (corners, 3); ``corners`` (corners,) the vertex of each.
-
-    Before 4.5 those that all corners of a vertex share take Blender a third of the time: it need not look for edges
-    that they would make sharp.
+    """Set custom normals (corners, 3); ``corners`` (corners,): the vertex of each. Before 4.5 it takes a third of the
+    time if
+    the corners of a vertex share a normal: Blender need not look for edges to mark as sharp.
     """
     if not compat.NORMALS_BY_ATTRIBUTE:
         of_vertices = np.ones((len(data.vertices), 3), np.float32)
         of_vertices[corners] = normals
-        # What is 0 is left to Blender, which tells corners apart there.
+        # For normals of 0 Blender computes one per corner, so corners may differ there.
         if of_vertices.any(axis=1).all() and np.array_equal(of_vertices[corners], normals):
             data.normals_split_custom_set_from_vertices(of_vertices)
             return
@@ -427,13 +425,13 @@ def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArra
 
 
 def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
-    """What is no direction as 0, which leaves it to Blender."""
+    """Return the normals with 0 in place of those that are not finite; Blender then computes them."""
     finite = np.isfinite(normals)
     return normals if finite.all() else np.where(finite.all(axis=1, keepdims=True), normals, np.float32(0))
 
 
 def _sharpen(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
-    """Mark the edges between these vertices; pairs without an edge mark nothing."""
+    """Mark the edges between these pairs of vertices as sharp; pairs without an edge are ignored."""
     sharp = edges_between(data, pairs)
     if sharp.any():
         made = data.attributes.new("sharp_edge", "BOOLEAN", "EDGE")
@@ -441,7 +439,7 @@ def _sharpen(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
 
 
 def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """(edges,) which run between one of these ``pairs`` (n, 2) of vertices."""
+    """Return (edges,) which edges connect one of these ``pairs`` (n, 2) of vertices."""
     if not len(data.edges) or not len(pairs):
         return np.zeros(len(data.edges), np.bool_)
     stored = np.empty(2 * len(data.edges), np.int32)
@@ -458,10 +456,11 @@ def edges_between(data: typed.Mesh, pairs: NDArray[np.int32]) -> NDArray[np.bool
 def gather_polygons(
     shown: Object, wanted: attributes.Wanted, evaluated: Any = None, *, normals: bool = False
 ) -> PolygonMesh:
-    """What an object's mesh says, in its own space; Blender's material slots, existing ``wanted`` attributes.
+    """Read an object's mesh in local space, with material slots and those of the ``wanted`` attributes that exist.
 
-    ``evaluated`` is the mesh to read instead, such as the one modifiers make. With ``normals`` vertices are taken apart
-    where Blender shows them with several: at sharp edges, beside flat faces.
+    ``evaluated``: a mesh to read instead, such as the result of modifiers. With ``normals``, vertices that Blender
+    shows
+    with several normals are split: at sharp edges, beside flat faces.
     """
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
@@ -481,14 +480,14 @@ def gather_polygons(
 
 
 _NORMAL_STEP = 1e-3
-"""Normals of one vertex that differ by less (0.06 degrees) are one."""
+"""Component difference up to which two normals of a vertex are one (0.06 degrees)."""
 
 
 def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
-    """The mesh with a normal for each vertex; where corners disagree further vertices are added at its end."""
+    """Return the mesh with a normal per vertex; if corners differ, further vertices are appended."""
     count = len(mesh.positions)
     first = np.full(count, -1, np.int64)
-    # Of several written to one place the last stays: backwards, that is the first corner.
+    # Of several values written to one index the last stays, so write backwards to get the first corner.
     first[mesh.corners[::-1]] = np.arange(len(mesh.corners))[::-1]
     own = first[mesh.corners]
     other = np.flatnonzero((np.abs(by_corner - by_corner[own]) > _NORMAL_STEP).any(axis=1))
@@ -512,22 +511,23 @@ def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonM
 
 
 LOOSE_UV = "loose_uv"
-"""Attribute: texture coordinates of vertices without corners."""
+"""Attribute with the texture coordinates of vertices without corners."""
 FOLDED = "folded_faces"
-"""Property of a mesh: vertices and faces it had in all, then place, corners and material of each folded face."""
+"""Custom property: vertices and faces of the mesh with folded faces; then index, corners and material of each of these.
+"""
 FOLDED_VALUES = "folded_values"
-"""Property of a mesh: name of an attribute -> its values on the folded faces, as bits."""
+"""Custom property of a mesh: name of a face attribute -> its values on the folded faces, as bytes."""
 
 
 def folded_faces(triangles: NDArray[np.int32]) -> NDArray[np.bool_]:
-    """(faces,) which have two corners on one vertex."""
+    """Return (faces,) which faces are folded: they have two corners at one vertex."""
     a, b, c = triangles[:, 0], triangles[:, 1], triangles[:, 2]
     result: NDArray[np.bool_] = (a == b) | (b == c) | (c == a)
     return result
 
 
 def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report: Report) -> None:
-    """Remember the folded faces on the mesh that is built without them."""
+    """Store the folded faces on the mesh that is built without them, and report them."""
     found = counted(int(folded.sum()), "triangle")
     report.warn(f"{found} without area; not shown, but kept", mesh.name)
     places = np.flatnonzero(folded)
@@ -542,7 +542,9 @@ def keep_folded(data: typed.Mesh, mesh: Mesh, folded: NDArray[np.bool_], report:
 
 
 def folded_rows(data: typed.Mesh, faces: int) -> NDArray[np.int32]:
-    """(faces kept back, 5), while the mesh still has as many vertices and faces (``faces``) as it had with them."""
+    """Return (folded faces, 5) index, corners and material; empty if the numbers of vertices and ``faces`` have
+    changed.
+    """
     kept = np.array(data.get(FOLDED, (0, 0)), np.int32)
     rows = kept[2:].reshape(-1, 5)
     same = len(data.vertices) == kept[0] and faces + len(rows) == kept[1]
@@ -550,7 +552,7 @@ def folded_rows(data: typed.Mesh, faces: int) -> NDArray[np.int32]:
 
 
 def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
-    """Values of faces with those of the faces that were kept back at their places."""
+    """Return values of faces with the values ``kept`` of folded faces inserted at ``places``."""
     if not len(places):
         return values
     result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
@@ -563,9 +565,9 @@ def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDAr
 
 @contextmanager
 def outside_edit_mode(shown: Object) -> Iterator[typed.Mesh]:
-    """The mesh, or while it is being edited a copy of what it is at this moment: edited meshes hide their arrays.
-
-    It may be edited as that of another object that shares it.
+    """Yield the object's mesh; in edit mode (also through another object that shares the mesh) a copy of its current
+    state,
+    because edited meshes do not expose their arrays.
     """
     if not shown.data.is_editmode:
         yield shown.data
@@ -579,7 +581,7 @@ def outside_edit_mode(shown: Object) -> Iterator[typed.Mesh]:
 
 
 def column(values: Any, name: str, count: int, width: int) -> NDArray[np.float32]:
-    """(count, width) a field of Blender's elements, read at once."""
+    """Read (count, width) a property of all elements of a collection."""
     flat = np.empty(count * width, np.float32)
     if count:
         values.foreach_get(name, flat)
@@ -587,13 +589,13 @@ def column(values: Any, name: str, count: int, width: int) -> NDArray[np.float32
 
 
 def positions_of(data: typed.Mesh) -> NDArray[np.float32]:
-    """(vertices, 3). A mesh without vertices may lack the attribute."""
+    """Return (vertices, 3). A mesh without vertices may lack the attribute."""
     count = len(data.vertices)
     return column(data.attributes["position"].data, "vector", count, 3) if count else np.zeros((0, 3), np.float32)
 
 
 def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-    """(triangles, 3) corner numbers and (triangles,) the polygon each is of."""
+    """Return (triangles, 3) indices of corners, and (triangles,) the polygon of each triangle."""
     count = len(data.polygons)
     sizes = np.empty(count, np.int32)
     data.polygons.foreach_get("loop_total", sizes)
@@ -608,7 +610,7 @@ def triangles_of(data: typed.Mesh) -> tuple[NDArray[np.int32], NDArray[np.int32]
 
 
 def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
-    """(corners, 2) of the layer that is rendered, else of the active one; None where there is none."""
+    """Return (corners, 2) of the UV map that is rendered, or else active; None without UV maps."""
     layer = next((layer for layer in data.uv_layers if layer.active_render), data.uv_layers.active)
     return None if layer is None else column(layer.uv, "vector", len(data.loops), 2)
 
@@ -617,9 +619,9 @@ def corner_uvs(data: typed.Mesh) -> NDArray[np.float32] | None:
 def evaluated_mesh(
     context: Context, shown: Object, report: Report, *, modifiers: bool, without: Container[str] = ()
 ) -> Iterator[Any]:
-    """The mesh that modifiers and shape keys make of an object, or None for its own: not wanted, or there are none.
-
-    Modifiers of the types ``without`` do not count: where there are no others, the mesh is the object's own.
+    """Yield the mesh with modifiers and shape keys applied, or None if that is not wanted or there are none. Modifiers
+    of the
+    types ``without`` are not counted. Warns of those that are not applied.
     """
     if not modifiers:
         warn_of_modifiers(shown, report, without)
@@ -637,7 +639,7 @@ def evaluated_mesh(
 
 
 def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:
-    """Say which modifiers and shape keys do not count."""
+    """Warn of modifiers and shape keys that are not applied."""
     for what, active in (("modifiers", _active_modifiers(shown, without)), ("shape keys", _active_shape_keys(shown))):
         if active:
             report.warn(f"{what} are not applied ({', '.join(active)})", shown.name)
@@ -664,7 +666,7 @@ class Offending:
 
 
 def select_elements(shown: Object, faces: NDArray[np.int64], vertices: NDArray[np.int64]) -> None:
-    """Select these faces or vertices of a mesh alone, outside edit mode."""
+    """Select only these faces or vertices of a mesh, outside edit mode."""
     data = shown.data
     of_vertices = np.zeros(len(data.vertices), np.bool_)
     of_vertices[vertices] = True
@@ -684,12 +686,12 @@ def select_elements(shown: Object, faces: NDArray[np.int64], vertices: NDArray[n
 
 
 def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
-    """Select the edges between selected vertices: in edit mode one more would bring its faces along."""
+    """Select only the edges between selected vertices: any other would, in edit mode, also select its faces."""
     if not len(data.edges):
         return
     ends = np.empty(2 * len(data.edges), np.int32)
     data.edges.foreach_get("vertices", ends)
-    # Replaced: since 5.0 there may be one value for all edges, which cannot be written at once.
+    # Replaced, because since 5.0 it may be one value for all edges, which foreach_set cannot write.
     there = data.attributes.get(".select_edge")
     if there is not None:
         data.attributes.remove(there)

@@ -1,8 +1,8 @@
-"""`Path` -> an object's action and back, key by key: handles and interpolation as they are, nothing sampled.
+"""`Path` to an object's action and back, key by key: handles and interpolation are kept, nothing is sampled.
 
-Differences between F-curves and the game are handled only here: an F-curve has one extrapolation for both ends (a
-constant end beside a linear one gets a flat outer handle), repeating is a Cycles modifier. A path can also be drawn as
-a curve object (`draw_curve`), and follow one that was drawn (`along_curve`).
+This module alone handles the differences between F-curves and the game: an F-curve has one extrapolation for both ends
+(if only one end is linear, the other's outer handle is made flat), and repeating is a Cycles modifier. A path can also
+be drawn as a curve object (`draw_curve`), or be made from a curve object (`along_curve`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ CYCLES: dict[int, str] = {
 
 
 def build(path: Path, name: str, slot_name: str) -> Any:
-    """A new action that moves an object along ``path``: a key for each key of the curves, frames at its own rate."""
+    """Create an action that moves an object along ``path``, with the path's keys and frame rate."""
     action, _, bag = compat.new_action(name, "OBJECT", slot_name)
     make = compat.curve_maker(action, bag)
     for channel, curves in ((LOCATION, path.channels.location), (ROTATION, path.channels.rotation)):
@@ -56,7 +56,7 @@ def build(path: Path, name: str, slot_name: str) -> Any:
 
 
 def fill_curve(made: bpy.types.FCurve, curve: Curve, fps: float) -> None:
-    """Give a new F-curve the keys of ``curve``, ``fps`` frames per second."""
+    """Write the keys of ``curve`` to a new F-curve, at ``fps`` frames per second."""
     count = curve.count
     if not count:
         return
@@ -74,7 +74,7 @@ def fill_curve(made: bpy.types.FCurve, curve: Curve, fps: float) -> None:
 
 
 def tell_ends(made: Any, curve: Curve) -> None:
-    """Let a new F-curve do outside its keys what ``curve`` does."""
+    """Set extrapolation and Cycles modifier of a new F-curve to those of ``curve``."""
     if _is_extrapolated(curve):
         made.extrapolation = "LINEAR"
     if curve.before in CYCLES or curve.after in CYCLES:
@@ -87,7 +87,7 @@ def _is_extrapolated(curve: Curve) -> bool:
 
 
 def with_flat_ends(curve: Curve) -> Curve:
-    """The curve with a flat outer handle where one end is linear and this one is not."""
+    """Return the curve; if only one end is linear, the outer handle of the other is flat."""
     if not _is_extrapolated(curve):
         return curve
     shown = replace(curve, left=curve.left.copy(), right=curve.right.copy())
@@ -99,7 +99,7 @@ def with_flat_ends(curve: Curve) -> Curve:
 
 
 def not_shown(path: Path) -> list[str]:
-    """What of the curves' behaviour outside their keys Blender shows differently from the game."""
+    """Return descriptions of curve behaviour outside the keys that Blender shows differently from the game."""
     found = []
     for curve in path.channels:
         for behaviour in {curve.before, curve.after}:
@@ -116,7 +116,7 @@ def not_shown(path: Path) -> list[str]:
 
 
 def why_sampled(owner: Any, action: Action) -> list[str]:
-    """Why the keys are not the whole truth about how ``owner`` moves; empty where they are."""
+    """Return the reasons why the keys alone do not define how ``owner`` moves; empty if they do."""
     reasons = []
     if owner.parent is not None:
         reasons.append("a parent")
@@ -139,12 +139,14 @@ def why_sampled(owner: Any, action: Action) -> list[str]:
 
 
 def is_keyed(owner: Object, action: Action) -> bool:
-    """Whether ``action`` has keys of where ``owner`` is or how it is turned; others, of its scale say, are no path."""
+    """Whether ``action`` has F-curves for the location or Euler rotation of ``owner``. Others, such as scale, are no
+    path.
+    """
     return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
 
 
 def last_key(owner: Object, action: Action) -> float:
-    """The frame of the last key that moves ``owner``, muted curves left out; minus infinity without keys."""
+    """Return the frame of the last key that moves ``owner``, without muted F-curves; minus infinity without keys."""
     moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not compat.is_muted(curve)]
     return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
 
@@ -155,7 +157,7 @@ def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
 
 
 def is_odd(curve: bpy.types.FCurve) -> bool:
-    """Whether an F-curve has modifiers or easing that no game has, or samples in place of keys."""
+    """Whether an F-curve has modifiers or easing that the games do not have, or samples instead of keys."""
     if any(not modifier.mute and not _is_endless(modifier) for modifier in curve.modifiers):
         return True
     if len(curve.sampled_points):
@@ -166,18 +168,18 @@ def is_odd(curve: bpy.types.FCurve) -> bool:
 
 
 def _is_endless(modifier: Any) -> bool:
-    """Whether a modifier repeats a curve for ever, as the game does."""
+    """Whether a modifier repeats a curve endlessly, as the game does."""
     if modifier.type != "CYCLES" or modifier.cycles_before or modifier.cycles_after:
         return False
     return not modifier.use_restricted_range and (not modifier.use_influence or modifier.influence == 1.0)
 
 
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
-    """What the keys of ``action`` say, channels without keys standing where the object stands."""
+    """Read the keys of ``action``; channels without played keys are constant at the object's current value."""
     found: dict[tuple[str, int], Curve] = {}
     stands = {LOCATION: owner.location, ROTATION: _angles(owner)}
     for curve in _curves(owner, action):
-        # Without keys it does not play; of a file that has none the object is at 0, as in the game.
+        # An F-curve without keys does not play. In files without keys the game uses 0, and so the object is at 0.
         stands_elsewhere = curve.is_empty and curve.data_path in stands and stands[curve.data_path][curve.array_index]
         if curve.data_path in stands and not compat.is_muted(curve) and not stands_elsewhere:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
@@ -190,7 +192,7 @@ def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
 
 
 def _angles(owner: Any) -> Any:
-    """How an object is turned by its own channels, as angles in the game's order."""
+    """Return the rotation of an object's own channels as Euler angles in the game's order."""
     order: Any = Path.rotation_order
     kind = rotation_kind(owner.rotation_mode)
     if owner.rotation_mode == order:
@@ -208,7 +210,7 @@ def _still(value: float) -> Curve:
 
 
 def read_curve(curve: bpy.types.FCurve, fps: float) -> Curve:
-    """The keys of an F-curve, with ``fps`` frames per second."""
+    """Return the keys of an F-curve, at ``fps`` frames per second."""
     points = curve.keyframe_points
     count = len(points)
     if not count:
@@ -226,7 +228,7 @@ def read_curve(curve: bpy.types.FCurve, fps: float) -> Curve:
 
 
 def behaviours(curve: Any, read: Curve) -> tuple[int, int]:
-    """What an F-curve does before and after its keys, which are those of ``read``."""
+    """Return how an F-curve behaves before and after its keys, which are those of ``read``."""
     ends = _ends(read, curve.extrapolation == "LINEAR")
     names = {mode: behaviour for behaviour, mode in CYCLES.items()}
     for modifier in curve.modifiers:
@@ -237,7 +239,9 @@ def behaviours(curve: Any, read: Curve) -> tuple[int, int]:
 
 
 def _ends(read: Curve, extrapolated: bool) -> list[int]:
-    """What an F-curve's extrapolation says of its two ends: at a Bezier end, a flat outer handle is a constant end."""
+    """Return the two behaviours of an F-curve's extrapolation: a flat outer handle of a Bezier end means a constant
+    end.
+    """
     if not extrapolated or not read.count:
         return [Behaviour.CONSTANT, Behaviour.CONSTANT]
     flat_left = read.interpolation[0] == Interpolation.BEZIER and read.left[0, 1] == read.keys[0, 1]
@@ -249,7 +253,9 @@ def _ends(read: Curve, extrapolated: bool) -> list[int]:
 
 
 def keep_not_shown(path: Path, base: Path) -> None:
-    """Give curves the behaviours of ``base`` that no F-curve shows, where they read as unedited curves of it would."""
+    """Copy behaviours that F-curves cannot show from ``base``, for curves whose own behaviour is that of its unedited
+    curve.
+    """
     for curve, old in zip(path.channels, base.channels, strict=True):
         if not old.count and not curve.count:
             curve.before, curve.after = old.before, old.after
@@ -262,7 +268,7 @@ def keep_not_shown(path: Path, base: Path) -> None:
 
 
 def keep_frames(path: Path, first: int, last: int) -> None:
-    """Give a path the first and the last frame of its file where the action's range reads as if unedited.
+    """Set the first and last frame of the file on a path if the action's range was not edited.
 
     Blender's ranges are 32-bit floats, and never begin after their end.
     """
@@ -283,10 +289,11 @@ def sample(
     appended: Floats | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Path:
-    """Where ``owner`` really is on every frame, fitted with as few keys as keep ``tolerance`` (metres, radians).
+    """Sample the world transform of ``owner`` on every frame, and fit curves with few keys.
 
-    ``appended`` (3, 3) turns the object's own axes first (a camera looks along another axis than the game's objects).
-    Raises `WriteError` for too many frames.
+    ``tolerance`` (metres, radians): as few keys as it allows. ``appended`` (3, 3): rotation to apply to the object's
+    own
+    axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
     """
     first, last = frames
     if last - first >= MOST_SAMPLED:
@@ -311,22 +318,23 @@ def sample(
 
 
 def is_mirrored(owner: Any) -> bool:
-    """Whether an object has a negative scale, its own or of what moves it, so that it is shown mirrored or turned."""
+    """Whether an object's scale is negative, or its parents mirror it, so that it is shown mirrored or rotated."""
     world = np.array(owner.matrix_world)[:3, :3]
     return bool((_scale(owner) < 0.0).any() or np.linalg.det(world) < 0.0)
 
 
 def _scale(owner: Any) -> Floats:
-    """(3,) an object's own scale."""
+    """Return (3,) an object's own scale."""
     result: Floats = np.array(owner.scale) * np.array(owner.delta_scale)
     return result
 
 
 def _turns(matrices: Floats, scales: Floats) -> Floats:
-    """(n, 3, 3) the rotation alone of ``matrices`` that also scale.
+    """Return (n, 3, 3) the rotations of ``matrices``, without scale.
 
-    ``scales`` (n, 3): the object's own, whose negative axes point to the other side. Where the matrix mirrors even
-    without them, its x axis does.
+    ``scales`` (n, 3): the object's own scale, whose negative axes are reversed. If the matrix still mirrors, its x axis
+    is
+    reversed as well.
     """
     turns = matrices / np.linalg.norm(matrices, axis=1, keepdims=True) * np.where(scales < 0.0, -1.0, 1.0)[:, None]
     turns[np.linalg.det(turns) < 0.0, :, 0] *= -1.0
@@ -335,7 +343,7 @@ def _turns(matrices: Floats, scales: Floats) -> Floats:
 
 
 def _fitted(times: Floats, places: Floats, turns: Floats, tolerance: tuple[float, float]) -> Channels:
-    """Curves through ``places`` (n, 3) and ``turns`` (n, 3, 3) at ``times`` (n,) in seconds."""
+    """Fit curves to ``places`` (n, 3) and ``turns`` (n, 3, 3) at ``times`` (n,) in seconds."""
     angles = rotation.euler_yxz(turns)
     return Channels(
         [fitted(times, places[:, axis], tolerance[0]) for axis in range(3)],
@@ -344,11 +352,13 @@ def _fitted(times: Floats, places: Floats, turns: Floats, tolerance: tuple[float
 
 
 MOST_POINTS = 20_000
-"""Points of a drawn path: a damaged file may have any number of frames."""
+"""Limit for the points of a drawn path: a damaged file may have any number of frames."""
 
 
 def draw_curve(path: Path, name: str) -> list[Any]:
-    """A curve object along the path, a point a frame; where its location has keys, also a mesh of points at them."""
+    """Create a curve object along the path, one point per frame; if its location has keys, also a mesh with points at
+    them.
+    """
     start, end = sorted((path.first, path.last))
     times = np.linspace(start, end, min(end - start + 1, MOST_POINTS)) / path.fps
     marked = np.unique(np.concatenate([curve.keys[:, 0] for curve in path.channels.location]))
@@ -374,11 +384,13 @@ def _places(path: Path, times: Floats) -> Floats:
 def along_curve(
     context: Context, shown: Object, name: str, fps: float, tolerance: tuple[float, float], *, banked: bool = True
 ) -> Path:
-    """The path along a curve object, in as many frames as its path animation has.
+    """Create the path along a curve object, with as many frames as its path animation.
 
-    Speed is even, or what the curve's own evaluation time says where that is animated: then the frames are those of
-    its keys. Objects head along the curve with their tops up; ``banked``: tilted as the curve is. Raises `WriteError`
-    for a curve without length, with a thickness, or of several pieces.
+    The speed is constant, or defined by the curve's own evaluation time if that is animated: then the frames are those
+    of
+    its keys. The y axis points along the curve and the z axis upwards; ``banked``: tilted like the curve. ``tolerance``
+    as
+    in `sample`. Raises `WriteError` for a curve without length, with a thickness, or with more than one spline.
     """
     points, tilts = _polyline(context, shown)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
@@ -399,7 +411,7 @@ def along_curve(
 
 
 def _shares(shown: Object) -> tuple[int, Floats]:
-    """The first frame, and for each frame how much of the curve's length has been passed, 0 to 1."""
+    """Return the first frame, and for each frame the passed fraction of the curve's length, 0 to 1."""
     duration = max(int(shown.data.path_duration), 1)
     data = shown.data.animation_data
     if data is not None and data.action is not None:
@@ -417,7 +429,7 @@ def _curves_of(data: Any) -> Any:
 
 
 def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
-    """World points (n, 3) along the only spline, as finely as the curve is drawn, and the tilt at each."""
+    """Return world points (n, 3) along the only spline, at the curve's display resolution, and the tilt at each."""
     data = shown.data
     if data.bevel_depth or data.extrude or data.bevel_object:
         raise WriteError(
@@ -446,9 +458,10 @@ def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
 
 
 def _headings(points: Floats, passed: Floats, wanted: Floats, *, smooth: bool) -> Floats:
-    """(frames, 3, 3) rotations whose y axis lies along the curve and whose z axis is as far up as it can be.
+    """Return (frames, 3, 3) rotations whose y axis points along the curve and whose z axis points upwards as far as
+    possible.
 
-    ``smooth``: the pieces stand for a curve, so that the direction turns evenly from one to the next.
+    ``smooth``: the segments approximate a curve, so the direction is interpolated between them.
     """
     pieces = np.diff(points, axis=0)
     pieces /= np.maximum(np.linalg.norm(pieces, axis=1, keepdims=True), 1e-12)

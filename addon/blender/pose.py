@@ -1,4 +1,4 @@
-"""Curves of pose bones -> action and back, key by key: handles and interpolation as they are, nothing sampled."""
+"""F-curves of pose bones to an action and back, key by key: handles and interpolation are kept, nothing is sampled."""
 
 from __future__ import annotations
 
@@ -25,21 +25,22 @@ if TYPE_CHECKING:
 
 EULER, QUATERNION, AXIS_ANGLE = "rotation_euler", "rotation_quaternion", "rotation_axis_angle"
 ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
-"""The channel that each rotation mode reads; all others are orders of Euler angles."""
+"""Rotation channel of each rotation mode; all other modes are orders of Euler angles."""
 WIDTHS = {"location": 3, EULER: 3, QUATERNION: 4, AXIS_ANGLE: 4}
 DIGEST_SIZE = 16
 NOTHING = b"\0" * DIGEST_SIZE
-"""The digest of a bone without curves."""
+"""Digest of a bone without F-curves."""
 _FREE = 0
 SAMPLES = 4
-"""Looks a frame at curves that no cubic is."""
+"""Samples per frame of F-curves that are not made of cubic segments."""
 
 
 @dataclass
 class BoneCurves:
-    """Curves of one pose bone: ``location`` x, y, z and ``rotation`` of ``channel``; None where there are none.
+    """Curves of one pose bone: ``location`` x, y, z and ``rotation`` of ``channel``; None for a channel without
+    F-curves.
 
-    ``fitted`` tells that some are cubics through what an F-curve with modifiers or easing says.
+    ``fitted``: some were fitted to the values of an F-curve with modifiers or easing.
     """
 
     location: list[Curve] | None = None
@@ -50,7 +51,9 @@ class BoneCurves:
 
 @dataclass
 class SeveralBones:
-    """Curves of pose bones side by side: of each bone the (channel, index) of its curves, in the order of all."""
+    """Curves of several pose bones. ``channels``: for each bone the (channel, index) of its curves, in the order of
+    ``curves``.
+    """
 
     channels: dict[str, list[tuple[str, int]]]
     curves: Curves
@@ -58,9 +61,10 @@ class SeveralBones:
 
 @dataclass
 class _Keys:
-    """Keys of F-curves, one behind the other, as Blender has them: frames and values, `Interpolation`.
+    """Keys of several F-curves, concatenated, as Blender stores them.
 
-    ``bounds``: where the keys of each curve begin, and the last one's end; ``counts`` of each curve.
+    ``columns``: frame and value (keys, 2) of keys, left and right handles; ``interpolation`` (keys,): `Interpolation`;
+    ``bounds``: index of each curve's first key, and the number of all keys; ``counts``: keys of each curve.
     """
 
     columns: list[NDArray[np.float32]]
@@ -69,7 +73,9 @@ class _Keys:
     counts: list[int]
 
     def digest(self, first: int, channels: Sequence[tuple[str, int, str]]) -> bytes:
-        """What tells whether anything of the curves from ``first`` on was changed: channel, index, extrapolation."""
+        """Return a digest of the curves from index ``first`` on, one for each of ``channels`` (channel, index,
+        extrapolation).
+        """
         part = slice(self.bounds[first], self.bounds[first + len(channels)])
         counts = self.counts[first : first + len(channels)]
         found = hashlib.blake2b(repr((channels, counts)).encode(), digest_size=DIGEST_SIZE)
@@ -84,28 +90,27 @@ _Named: TypeAlias = "tuple[tuple[str, str, int], ...]"
 
 
 class PoseWriter:
-    """Makes actions of bones' curves: of those with the same channels one is made and the others are its copies."""
+    """Creates actions of bone curves. One template action is made per set of channels; the others are copies."""
 
     def __init__(self, slot_name: str) -> None:
-        """``slot_name`` for all actions."""
         self._slot_name = slot_name
         self._templates: dict[_Named, Any] = {}
 
     def __enter__(self) -> Self:
-        """Nothing is made yet."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Drop the actions that the others are copies of."""
+        """Remove the template actions."""
         for template in self._templates.values():
             bpy.data.actions.remove(template)
 
     def build(
         self, name: str, bones: SeveralBones, fps: float, frames: tuple[int, int]
     ) -> tuple[Any, dict[str, bytes]]:
-        """A new action with a key for each key of the curves, ``fps`` frames per second, played from frame to frame.
+        """Create an action with a key for each key of the curves, at ``fps`` frames per second.
 
-        With it comes a digest for each bone, by which `PoseKeys` tells that nothing was changed.
+        ``frames``: first and last frame of its range. Also returns a digest for each bone, with which `PoseKeys`
+        detects edits.
         """
         named = _named(bones)
         action = self._copy(named)
@@ -115,7 +120,9 @@ class PoseWriter:
     def rebuild(
         self, action: Action, owner: Object, bones: SeveralBones, fps: float, frames: tuple[int, int]
     ) -> dict[str, bytes]:
-        """As `build`, for an action that has other curves for ``owner``; who plays it goes on playing it."""
+        """Do the same as `build` for an existing action: replace its F-curves for ``owner``. It stays assigned to its
+        users.
+        """
         bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
         compat.clear_curves(bag)
         _add_curves(action, bag, _named(bones))
@@ -143,7 +150,7 @@ def _add_curves(action: Any, bag: Any, named: _Named) -> None:
 def _keyed(
     action: Any, made: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
 ) -> dict[str, bytes]:
-    """Give the new F-curves of an action the keys of the bones' curves; a digest for each bone."""
+    """Write the keys of the bone curves to the new F-curves of an action; return a digest for each bone."""
     keys = _fill(made, bones.curves, fps)
     goes_on = ["LINEAR" if on else "CONSTANT" for on in _extrapolated(bones.curves).tolist()]
     digests, first = {}, 0
@@ -157,7 +164,7 @@ def _keyed(
 
 
 def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
-    """Give new F-curves the keys of ``curves``."""
+    """Write the keys of ``curves`` to new F-curves."""
     keys, left, right = (
         np.stack((column[:, 0] * fps, column[:, 1]), axis=1, dtype=np.float32, casting="same_kind").ravel()
         for column in (curves.keys, *_with_flat_ends(curves))
@@ -182,13 +189,15 @@ def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
 
 
 def _extrapolated(curves: Curves) -> NDArray[np.bool_]:
-    """(curves,) which go on along a line."""
+    """Return (curves,) which curves have linear extrapolation at one end at least."""
     linear = (curves.before == Behaviour.LINEAR) | (curves.after == Behaviour.LINEAR)
     return linear & (curves.counts > 0)
 
 
 def _with_flat_ends(curves: Curves) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """The left and right handles of all, outer ones flat where one end is linear and theirs is not."""
+    """Return left and right handles of all curves; if only one end of a curve is linear, the other's outer handle is
+    flat.
+    """
     left, right, linear = curves.left, curves.right, _extrapolated(curves)
     if linear.any():
         left, right = left.copy(), right.copy()
@@ -200,9 +209,9 @@ def _with_flat_ends(curves: Curves) -> tuple[NDArray[np.float64], NDArray[np.flo
 
 @dataclass
 class _Bone:
-    """What an action says of one bone: what it rotates by, and F-curves with their channels and indices.
+    """F-curves of one bone with their channels and indices, and its rotation channel.
 
-    ``held``: the bone's rotation as it is posed, of a bone whose rotation keys its mode does not read.
+    ``held``: the bone's current rotation, if its rotation keys are all of types that its mode does not use.
     """
 
     channel: str
@@ -211,11 +220,12 @@ class _Bone:
 
 
 class PoseKeys:
-    """What an action says of pose bones, by Blender's names: keys as they are, curves when they are asked for.
+    """Keys of an action by bone name, as Blender stores them; curves are computed on request.
 
-    ``left_out``: the curves of the action that no motion can hold; ``other_kinds``: bones with keys of a kind of
-    rotation that their mode does not read; ``muted``: the channels with muted curves, "location" and "rotation", for
-    each bone; ``modes``: the rotation mode that each bone's keys are read by.
+    ``left_out``: data paths of F-curves that a motion cannot contain; ``other_kinds``: bones with keys of a rotation
+    type
+    that their rotation mode does not use; ``muted``: for each bone its channels with muted F-curves, "location" and
+    "rotation"; ``modes``: the rotation mode with which each bone's keys are read.
     """
 
     def __init__(
@@ -227,7 +237,6 @@ class PoseKeys:
         muted: dict[str, set[str]],
         modes: dict[str, str],
     ) -> None:
-        """Read the keys of all bones in ``found``."""
         self._found = found
         self.modes = modes
         self.left_out = sorted(left_out)
@@ -242,15 +251,18 @@ class PoseKeys:
 
     @property
     def bones(self) -> list[str]:
-        """Those that are moved."""
+        """Names of the bones with F-curves that are played."""
         return list(self._found)
 
     def rotates(self, bone: str) -> bool:
-        """Whether a bone has rotation curves that are played."""
+        """Whether a bone has rotation F-curves that are played."""
         return bone in self._found and any(channel != "location" for channel, _, _ in self._found[bone].rows)
 
     def digest(self, bone: str) -> bytes:
-        """That of its keys as `PoseWriter` gave it; none of curves with modifiers or samples."""
+        """Return the digest of a bone's keys, as `PoseWriter` returned it.
+
+        Empty if F-curves have modifiers or samples, or if the bone keeps its current rotation (`_Bone.held`).
+        """
         if bone not in self._found:
             return NOTHING
         rows = self._found[bone].rows
@@ -261,9 +273,9 @@ class PoseKeys:
         )
 
     def curves(self, bone: str, fps: float, tolerance: tuple[float, float]) -> BoneCurves:
-        """A bone's curves; those of a channel without F-curves are where Blender has them at rest.
+        """Return the curves of a bone; a missing F-curve of a channel that has others is constant at its rest value.
 
-        ``tolerance`` (metres, radians) of fitting what no cubic is.
+        ``tolerance`` (metres, radians): for fitting F-curves that are not made of cubic segments.
         """
         if bone not in self._found:
             return BoneCurves()
@@ -305,7 +317,7 @@ class PoseKeys:
 
 
 def _read(curves: Sequence[bpy.types.FCurve]) -> _Keys:
-    """The keys of F-curves, each read straight into its place."""
+    """Read the keys of F-curves into common arrays."""
     counts = [len(curve.keyframe_points) for curve in curves]
     bounds = np.cumsum([0, *counts]).tolist()
     columns = [np.empty(2 * bounds[-1], np.float32) for _ in range(3)]
@@ -321,19 +333,18 @@ def _read(curves: Sequence[bpy.types.FCurve]) -> _Keys:
 
 
 class PoseReader:
-    """Reads what actions say of the bones of one rig."""
+    """Reads the pose bone keys of actions of one armature."""
 
     def __init__(self, rig: Object) -> None:
-        """Learn the rig's data paths once."""
         self._rig = rig
         self._paths = {
             channel_path(bone.name, channel): (bone.name, channel) for bone in rig.pose.bones for channel in WIDTHS
         }
 
     def read(self, action: Action, modes: dict[str, str]) -> PoseKeys:
-        """The keys of ``action``; ``modes``: the rotation mode of each bone (`RotationModes.of_export`).
+        """Read the keys of ``action``; ``modes``: the rotation mode of each bone (`RotationModes.of_export`).
 
-        A bone with rotation keys of other kinds alone stays as it is posed.
+        A bone whose rotation keys are all of other types keeps its current rotation.
         """
         found: dict[str, dict[str, dict[int, Any]]] = {}
         left_out = set()
@@ -364,7 +375,7 @@ class PoseReader:
 
 
 def _through(curve: Any, fps: float, tolerance: float) -> Curve:
-    """Few cubics through what an F-curve says, within the range its action is played in."""
+    """Fit cubic segments to the samples of an F-curve, in the frame range of its action."""
     action = curve.id_data
     ends = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
     first, last = (round(end) for end in ends)
@@ -374,7 +385,7 @@ def _through(curve: Any, fps: float, tolerance: float) -> Curve:
 
 
 def actions_turning(rig: Object, channel: str) -> list[Action]:
-    """Actions that turn bones of ``rig`` by ``channel``, as far as their first such curve tells."""
+    """Return the actions that rotate bones of ``rig`` by ``channel``, judged by their first F-curve of that channel."""
     known = {channel_path(bone.name, channel) for bone in rig.pose.bones}
     return [action for action in _actions() if _first_path(action, channel) in known]
 

@@ -1,19 +1,19 @@
-"""Properties of the extension on Blender's data-blocks: how they are added, where they stay, and when they changed.
+"""Properties that the extension adds to Blender's data-blocks: registration, where they are stored, change detection.
 
-- `AddedProperties`: classes of properties, and the names under which Blender's types hold them.
-- `is_local`, `refuse_linked`: Blender shows and plays data-blocks of other files, but what is stored in them is gone
-  after reloading. A library override keeps poses, animation and single values, but takes no new entries in collections
-  of properties, in which files, motions, marks and points are kept.
-- `stamp`, `pointers_stamp`: whether what panels remember between two redraws is still true. Blender draws a list many
-  times per second, and reading a few properties of 3,000 actions takes longer than a redraw may. `stamp` is a number
-  that changes with every property that was declared with ``update=changed``, whoever sets it, and with undo, redo and
-  the opening of a file, which set properties without calling ``update``. `pointers_stamp` changes also when objects are
-  evaluated again: nothing else shows that the users of a data-block were remapped to another (measured in 4.2 and 5.0).
-  Adding, removing and renaming data-blocks changes neither: compare names.
-- `keep`, `kept`: the file's own bytes, stored with the data-block they became, so that unedited data is exported byte
-  for byte. Bytes live in a hidden ``BYTE_STRING`` property: it survives zeros, copying, saving, reloading and newer
-  Blenders. A second property beside it holds the version of the data and a digest, which reveals bytes that something
-  else has cut or changed. It is missing beside data of Motionbridge 0.1.0, which is accepted as it is.
+- `AddedProperties`: property group classes, and the names under which Blender's types hold them.
+- `is_local`, `refuse_linked`: Blender shows and plays linked data-blocks, but what is stored in them is lost on
+  reload. A library override keeps poses, animation and single values, but takes no new entries in collection
+  properties, which hold files, motions, marks and points.
+- `stamp`, `pointers_stamp`: whether values that panels cache between two redraws are still valid. Blender draws a list
+  many times per second, and reading a few properties of 3,000 actions takes longer than a redraw may. `stamp` changes
+  with every property declared with ``update=changed``, whoever sets it, and with undo, redo and loading a file, which
+  set properties without calling ``update``. `pointers_stamp` also changes when objects are evaluated again: nothing
+  else reveals that the users of a data-block were remapped to another (measured in 4.2 and 5.0). Adding, removing and
+  renaming data-blocks changes neither, so compare names.
+- `keep`, `kept`: the file's own bytes, stored with the data-block that was built from them, so that unedited data is
+  exported byte for byte. They are in a hidden ``BYTE_STRING`` property, which survives zeros, copying, saving,
+  reloading and newer Blenders. A second property beside it holds a data version and a digest, which detects bytes that
+  something else has truncated or changed. Motionbridge 0.1.0 stored no digest; its data is accepted without a check.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -29,9 +29,11 @@ from .typed import Scene
 
 
 class AddedProperties(NamedTuple):
-    """Classes in the order they need each other, and properties by the type of Blender and the name they get there.
+    """Property group classes, and the properties added to Blender's types.
 
-    A property is what `bpy.props` makes; it may point at any of the classes.
+    ``classes`` are in registration order. ``held`` maps (Blender type, property name) to a property made with
+    `bpy.props`,
+    which may refer to any of the classes.
     """
 
     classes: tuple[Any, ...]
@@ -45,7 +47,7 @@ class AddedProperties(NamedTuple):
             setattr(owner, name, value)
 
     def unregister(self) -> None:
-        """Take everything away, in reverse order."""
+        """Remove the properties and unregister the classes, in reverse order."""
         for owner, name in reversed(list(self.held)):
             delattr(owner, name)
         for kind in reversed(self.classes):
@@ -53,14 +55,14 @@ class AddedProperties(NamedTuple):
 
 
 def is_local(block: Any) -> bool:
-    """Whether what is stored in a data-block stays: it is neither linked nor a library override."""
+    """Whether data stored in a data-block is saved with the file: it is neither linked nor a library override."""
     return block.library is None and block.override_library is None
 
 
 def refuse_linked(blocks: Iterable[Any]) -> None:
-    """Raises `WriteError` where one of the data-blocks, in which something is to be stored, is of another file.
+    """Raise `WriteError` if one of the data-blocks in which data is to be stored is linked or a library override.
 
-    None stands for nothing.
+    None entries are skipped.
     """
     for block in blocks:
         if block is None or is_local(block):
@@ -83,24 +85,24 @@ _evaluations = 0
 
 
 def nearest_above(shown: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda one: one.parent) -> Any:
-    """``shown`` itself or the first object above it that ``fits``, None without; ``above`` says which is next."""
+    """Return ``shown`` or its nearest ancestor for which ``fits`` is true, else None; ``above`` returns the parent."""
     while shown is not None and not fits(shown):
         shown = above(shown)
     return shown
 
 
 def stamp() -> int:
-    """What was read of properties under the same stamp is what they say now."""
+    """Return a number; property values that were read while it was the same are still valid."""
     return _stamp
 
 
 def pointers_stamp() -> tuple[int, int]:
-    """The same for what properties of objects point at."""
+    """Return the same as `stamp`, for the targets of pointer properties of objects."""
     return _stamp, _evaluations
 
 
 def changed(_owner: Any = None, _context: bpy.types.Context | None = None) -> None:
-    """Forget what was remembered; the ``update`` of properties that lists show."""
+    """Invalidate cached property values. The ``update`` callback of properties that lists show."""
     global _stamp  # noqa: PLW0603 (one number for the whole of Blender)
     _stamp += 1
 
@@ -116,7 +118,7 @@ def _evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 for _handler in (_replaced, _evaluated):
-    persistent(_handler)  # they outlive the file that is open
+    persistent(_handler)  # stay registered when another file is loaded
 
 
 def _watchers() -> list[tuple[Any, Any]]:
@@ -126,20 +128,20 @@ def _watchers() -> list[tuple[Any, Any]]:
 
 
 def watch_changes() -> None:
-    """Watch undo, redo, the opening of files and evaluation."""
+    """Add the handlers for undo, redo, loading of files and evaluation."""
     for handler, called in _watchers():
         handler.append(called)
 
 
 def stop_watching() -> None:
-    """Watch no more."""
+    """Remove the handlers."""
     for handler, called in _watchers():
         if called in handler:
             handler.remove(called)
 
 
 DATA_VERSION = 1
-"""What the stored bytes mean; data of 0.1.0 means the same and has no number."""
+"""Version of the meaning of stored bytes. Data of 0.1.0 has no number and means the same."""
 _SEAL = "{}_seal"
 _DIGEST_SIZE = 16
 
@@ -152,42 +154,42 @@ STATUS_ITEMS = (
 
 
 def bytes_property(description: str) -> Any:
-    """A property that holds bytes. Read and write it through `kept` and `keep`; it needs a `seal_property`."""
+    """Return a property that holds bytes. Read and write it with `kept` and `keep`; it needs a `seal_property`."""
     return StringProperty(description=description, subtype="BYTE_STRING", options={"HIDDEN"})
 
 
 def seal_property() -> Any:
-    """The version and digest of a `bytes_property`, beside it under the same name with ``_seal`` added."""
+    """Return the property for version and digest of a `bytes_property`; its name is that one's with ``_seal`` added."""
     return StringProperty(subtype="BYTE_STRING", options={"HIDDEN"})
 
 
 def status_property(description: str) -> Any:
-    """A property that says whether something still is what its file says; lists show it."""
+    """Return the property for whether data was edited compared with its file, which lists show."""
     return EnumProperty(name="Status", items=STATUS_ITEMS, description=description, update=changed)
 
 
 def keep(owner: Any, name: str, data: bytes | bytearray | memoryview) -> None:
-    """Store ``data`` in a property made by `bytes_property`, and its version and digest beside it."""
+    """Store ``data`` in a property made by `bytes_property`, and version and digest in the property beside it."""
     data = bytes(data)
     setattr(owner, name, data)
     setattr(owner, _SEAL.format(name), _seal(data))
 
 
 def drop(owner: Any, name: str) -> None:
-    """Forget what `keep` stored."""
+    """Remove what `keep` stored."""
     owner.property_unset(name)
     owner.property_unset(_SEAL.format(name))
 
 
 def is_sealed(owner: Any, name: str) -> bool:
-    """Whether what `keep` stored has a digest: only data of Motionbridge 0.1.0 has none."""
+    """Whether a digest is stored with the bytes: only data of Motionbridge 0.1.0 has none."""
     return bool(_stored(owner, _SEAL.format(name)))
 
 
 def kept(owner: Any, name: str) -> bytes:
-    """The bytes of a property made by `bytes_property`; empty where nothing was stored.
+    """Return the bytes of a property made by `bytes_property`, empty if nothing was stored.
 
-    Raises `ReadError` where they are not what was stored, or were stored by a newer Motionbridge.
+    Raises `ReadError` if they do not match their digest, or if a newer Motionbridge stored them.
     """
     data, seal = _stored(owner, name), _stored(owner, _SEAL.format(name))
     if not seal or seal == _seal(data):
@@ -203,7 +205,7 @@ def kept(owner: Any, name: str) -> bytes:
 
 
 def _stored(owner: Any, name: str) -> bytes:
-    # Asked as an item it is copied once, as a property three times; which is felt with tens of megabytes.
+    # Read as an item the bytes are copied once, as a property three times, which is slow for tens of megabytes.
     data = owner.get(name)
     if data is None:
         data = getattr(owner, name)
@@ -215,7 +217,7 @@ def _seal(data: bytes) -> bytes:
 
 
 class MaterialProperties(bpy.types.PropertyGroup):
-    """What the game calls the surface."""
+    """Texture, shader and index of a material in the game."""
 
     texture: StringProperty(name="Texture", description="Path of the texture below the textures folder, without suffix")
     shader: StringProperty(name="Shader", description="Name of the shader in the game")
@@ -235,6 +237,6 @@ ADDED = AddedProperties(
         (bpy.types.Bone, "motionbridge_is_colored"): BoolProperty(name="Colored by Body Part", options={"HIDDEN"}),
     },
 )
-"""The game's names of a material; the name under which keys and stored data know a bone, and whether its color was
-given by `armature.make_readable`.
+"""Game properties of a material; the bone name that keys and stored data use; whether `armature.make_readable` set the
+bone's color.
 """

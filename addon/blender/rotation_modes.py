@@ -1,14 +1,15 @@
 """Rotation modes of pose bones: which keys of an action they play, and which they hide.
 
-A pose bone rotates by one kind of channel at a time (quaternion, Euler angles, axis-angle): the one its rotation mode
-reads. The mode belongs to the rig, keys belong to actions, so one rig may have actions with keys of different kinds.
+A pose bone uses one rotation channel at a time (quaternion, Euler angles, axis-angle), selected by its rotation mode.
+The mode belongs to the armature object and keys belong to actions, so one armature may have actions with keys of
+different types.
 
 The rule for what an action shows, and so for what an export writes:
 
-- The action that plays is what Blender shows now. A bone that has rotation keys, but none of the kind that its mode
-  reads, has *hidden* keys: Blender does not play them, and the user chooses what is exported (`HiddenKeys`).
-- Any other action is what it shows when it is played from a list of motions (`restore`): a bone rotates by the kind
-  that it has keys of, whatever its mode is now. Where it has keys of several kinds, its mode now decides.
+- For the action that plays, it is what Blender shows now. A bone whose rotation keys are all of other types than its
+  mode has *hidden* keys: Blender does not play them, and the user chooses what is exported (`HiddenKeys`).
+- For any other action, it is what the action shows when it is played from a list of motions (`restore`): a bone uses
+  the type that it has keys of, whatever its mode is now. If it has keys of several types, its current mode decides.
 - Bones without rotation keys keep their mode.
 """
 
@@ -36,31 +37,30 @@ if TYPE_CHECKING:
 KINDS = ("quaternion", "euler", "axis_angle")
 MODES = {"quaternion": "QUATERNION", "axis_angle": "AXIS_ANGLE"}
 UNKNOWN_ORDER = "XYZ"
-"""Read angles in Blender's first order where nothing tells theirs."""
+"""Order of Euler angles if nothing defines it: Blender's default."""
 
 
 class HiddenKeys(Enum):
-    """What an export does about rotation keys that the rotation mode of their bone hides."""
+    """What an export does with rotation keys that the rotation mode of their bone hides."""
 
     STOP = "stop"
     RESTORE = "restore"
     """Write the keys, as if each bone had the rotation mode that plays them."""
     SHOWN = "shown"
-    """Write what Blender shows: the bone's rotation without its keys."""
+    """Write what Blender shows: the bone's rotation without these keys."""
 
 
 class RotationModes:
-    """Rotation modes of one rig; its data paths are learnt once, for many actions."""
+    """Rotation modes of one armature. Its data paths are computed once, for many actions."""
 
     def __init__(self, rig: Object) -> None:
-        """``rig`` is an armature object."""
         self._rig = rig
         self._paths = _rotation_paths(tuple(rig.pose.bones.keys()))
 
     def kinds(self, action: bpy.types.Action, table: bone_curves.CurveTable | None = None) -> dict[str, set[str]]:
-        """The kinds of rotation that an action has keys of, for each bone with such keys; muted curves do not count.
+        """Return bone -> types of rotation that ``action`` has played F-curves for; muted ones are ignored.
 
-        ``table``: its curves, where they are known.
+        ``table``: the action's F-curves, if the caller already has them.
         """
         found: dict[str, set[str]] = {}
         table = table or bone_curves.table_of(action, self._rig)
@@ -71,7 +71,7 @@ class RotationModes:
         return found
 
     def _now(self) -> dict[str, str]:
-        """The rotation mode of each bone."""
+        """Return the current rotation mode of each bone."""
         return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
 
     def needed(
@@ -81,11 +81,13 @@ class RotationModes:
         now: Mapping[str, str] | None = None,
         table: bone_curves.CurveTable | None = None,
     ) -> dict[str, str]:
-        """The modes that play an action's keys, of bones whose mode now plays none of them.
+        """Return the rotation modes that play an action's keys, for bones whose current mode plays none of them.
 
-        ``order`` of the angles of this action; without one the order that a bone has or had before quaternions were
-        played on it. With one, angles under another order count as not played. ``now`` the bones' modes, ``table`` the
-        action's curves, where they are known.
+        ``order``: order of this action's Euler angles; a bone with another order then counts as not playing them.
+        Without it,
+        the order is the one that the bone had before quaternions were played on it. ``now``: the bones' modes,
+        ``table``: the
+        action's F-curves, if the caller already has them.
         """
         needed = {}
         modes = now if now is not None else self._now()
@@ -99,15 +101,16 @@ class RotationModes:
         return needed
 
     def hidden(self, action: bpy.types.Action, order: str = "") -> list[str]:
-        """The bones whose keys in ``action`` their rotation mode hides; none where the rig plays another action."""
+        """Return the bones whose rotation mode hides their keys in ``action``; empty if another action plays."""
         return list(self.needed(action, order)) if action == played(self._rig) else []
 
     def of_export(
         self, action: Action, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
     ) -> dict[str, str]:
-        """The rotation mode of each bone that an export of ``action`` reads keys by; see the module's rule.
+        """Return the rotation mode of each bone with which an export of ``action`` reads keys, by the rule of this
+        module.
 
-        Raises `WriteError` for hidden keys that nothing was decided about.
+        Raises `WriteError` for hidden keys if ``hidden`` is `HiddenKeys.STOP`.
         """
         modes = self._now()
         needed = self.needed(action, order, modes, table)
@@ -119,7 +122,7 @@ class RotationModes:
         return modes | needed
 
     def guessed(self, action: Action, modes: dict[str, str]) -> list[str]:
-        """Bones with angles in ``action`` whose order in ``modes`` nothing tells."""
+        """Return the bones with Euler keys in ``action`` whose order in ``modes`` is only the default."""
         bones = self._rig.pose.bones
         unknown = {
             name
@@ -133,17 +136,17 @@ class RotationModes:
 
 @functools.lru_cache(maxsize=8)
 def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
-    """The data path of each kind of rotation of each bone -> bone, kind. Panels ask at every redraw."""
+    """Return data path -> (bone, type of rotation). Cached, because panels need it at every redraw."""
     return {bone_curves.channel_path(bone, f"rotation_{kind}"): (bone, kind) for bone in bones for kind in KINDS}
 
 
 def played(rig: bpy.types.Object) -> Any:
-    """The action that ``rig`` plays, or None."""
+    """Return the action that ``rig`` plays, or None."""
     return rig.animation_data.action if rig.animation_data is not None else None
 
 
 def refusal(action: Action, bones: Sequence[str]) -> WriteError:
-    """The refusal to write an action with hidden keys until the user has chosen what to do with them."""
+    """Return the error for an action with hidden keys, raised until the user has chosen what to do with them."""
     return WriteError(
         f"the rotation mode of {len(bones)} bone{'s' if len(bones) > 1 else ''} does not match the keys in the action "
         f"{action.name!r}, so Blender does not show these keys ({listed(bones)})",
@@ -154,14 +157,14 @@ def refusal(action: Action, bones: Sequence[str]) -> WriteError:
 
 
 def set_mode(bone: Any, mode: str) -> None:
-    """Give a pose bone a rotation mode, and remember the order of angles that it had."""
+    """Set the rotation mode of a pose bone, and store the order of Euler angles that it had."""
     if bone_curves.rotation_kind(bone.rotation_mode) == "euler" and bone_curves.rotation_kind(mode) != "euler":
         bone.motionbridge_euler_order = bone.rotation_mode
     bone.rotation_mode = mode
 
 
 def restore(rig: Object, action: Action, order: str = "") -> list[str]:
-    """Set rotation modes to those that play the keys of ``action``; the bones that were changed."""
+    """Set the rotation modes that play the keys of ``action``. Returns the changed bones."""
     needed = RotationModes(rig).needed(action, order)
     for name, mode in needed.items():
         set_mode(rig.pose.bones[name], mode)
@@ -169,7 +172,7 @@ def restore(rig: Object, action: Action, order: str = "") -> list[str]:
 
 
 def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
-    """The orders of those of ``bones`` that rotate by Euler angles and have such keys in any action."""
+    """Return bone -> order for those of ``bones`` that rotate by Euler angles and have such keys in any action."""
     orders = {bone: rig.pose.bones[bone].rotation_mode for bone in bones}
     turned = {bone: order for bone, order in orders.items() if bone_curves.rotation_kind(order) == "euler"}
     used = _keyed(rig, "euler", turned) if turned else {}
@@ -177,7 +180,7 @@ def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
 
 
 def actions_stopped(rig: Object, bones: Sequence[str], kind: str) -> list[Any]:
-    """The actions with keys of the kinds by which ``bones`` rotate now, other than the ``kind`` they are to have."""
+    """Return the actions whose rotation keys stop playing if ``bones`` change to the rotation type ``kind``."""
     kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
     found: dict[Any, None] = {}
     for other in set(kinds.values()) - {kind}:
@@ -187,7 +190,7 @@ def actions_stopped(rig: Object, bones: Sequence[str], kind: str) -> list[Any]:
 
 
 def _keyed(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
-    """Bones of ``bones`` that actions have keys of this kind for, with those actions."""
+    """Return bone -> actions with keys of this rotation type, for those of ``bones`` that have such keys."""
     found: dict[str, list[Any]] = {}
     modes = RotationModes(rig)
     for action in bpy.data.actions:
@@ -199,7 +202,7 @@ def _keyed(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any
 
 @contextmanager
 def modes_set(rig: Object, modes: dict[str, str]) -> Iterator[None]:
-    """Bones rotate by ``modes`` inside; afterwards modes and channels are as before."""
+    """Set the rotation modes of bones; modes and channels are restored afterwards."""
     changed = [(bone, bone.rotation_mode) for bone in rig.pose.bones if modes.get(bone.name) != bone.rotation_mode]
     changed = [(bone, before) for bone, before in changed if bone.name in modes]
     with scope.kept_pose(rig):

@@ -1,9 +1,10 @@
-"""Where Blender shows something else than an action's keys: what exports sample, ask for, refuse and warn of.
+"""Where Blender shows something else than an action's keys: what exports sample, refuse and warn of.
 
-`Reach` says which bones do not move by their keys alone, `Sampler` samples them in the evaluated scene in the cheapest
-way. A pose bone relative to its parent is its own keys, unless a constraint, a driver, a strip of the NLA or the way it
-inherits from its parent moves it. Inverse kinematics move the chain above their bone. Children of such a bone
-follow it, but relative to their parents they still have the pose of their keys, unless they copy a control rig.
+`Reach` finds the bones that are not moved by their keys alone, `Sampler` samples them in the evaluated scene in the
+cheapest way. Relative to its parent, a pose bone has the pose of its own keys, unless a constraint, a driver, an NLA
+strip or its inheritance settings move it. Inverse kinematics move the chain of ancestors of their bone. The children of
+such a bone follow it, but relative to their parents they still have the pose of their keys, unless they copy a control
+rig.
 
 `ShownActions` and the functions below it are about keys that are hidden, muted or missing.
 """
@@ -40,10 +41,9 @@ _QUATERNION = ".rotation_quaternion"
 
 
 class Reach:
-    """What moves the bones of one rig besides keys, by Blender's names. The rig is looked at once, for many actions."""
+    """What moves the bones of one armature besides keys. The armature is examined once, for many actions."""
 
     def __init__(self, rig: Object) -> None:
-        """``rig`` is an armature object."""
         self._rig, self._law = rig, Law(rig)
         self._copying = {name for name, link in links_of(rig).items() if not link.mute}
         bones = rig.pose.bones
@@ -58,12 +58,16 @@ class Reach:
         tracks = heard_tracks(rig)
         self._is_another = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
         self._strips = _channels_of(strip for track in tracks for strip in track.strips)
-        # Then an action's own keys are all that is left of a channel that strips have keys for too.
+        # Then an action's keys replace those of strips for the same channel.
         self._replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
         self._replaces = self._replaces and data.action_extrapolation == "HOLD"
 
     def of(self, action: Action | None, among: Collection[str] | None = None) -> dict[str, set[str]]:
-        """The bones reached while ``action`` plays, by reason; ``among`` some bones only. Empty if its keys say all."""
+        """Return, by reason, the bones that something besides keys moves while ``action`` plays; empty if its keys
+        define all.
+
+        ``among``: the bones to consider, by default all.
+        """
         found = dict(self._always)
         found[CONTROLS] = self._law.bones(action)
         if self._copying and control_action(self._rig, action) is not None:
@@ -72,7 +76,7 @@ class Reach:
             found[STRIPS] = set(self._rig.pose.bones.keys())
         elif self._strips:
             own = _indices(curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve))
-            # Blended with what is below it, an action does not show its own keys either.
+            # If the action is blended with strips, its own keys are not shown exactly either.
             left = [*self._strips, *own]
             if self._replaces:
                 left = [path for path, indices in self._strips.items() if indices - own.get(path, set())]
@@ -82,12 +86,12 @@ class Reach:
         return {reason: bones for reason, bones in found.items() if bones}
 
     def _left_behind(self, moved: Collection[str]) -> set[str]:
-        """The children of bones that are ``moved`` that stay where controls have them."""
+        """Return the children of ``moved`` bones that do not follow them, because they copy their own controls."""
         bones = self._rig.data.bones
         return {child.name for name in moved for child in bones[name].children if child.name in self._copying}
 
     def _moved_by(self, path: str) -> set[str]:
-        """The bones that a data path moves: its bone, and the chain of that where it sets a constraint."""
+        """Return the bones that a data path moves: its bone, and for a constraint's path the bones of its chain."""
         bone = self._rig.pose.bones.get(bone_within(path))
         if bone is None:
             return set()
@@ -95,12 +99,12 @@ class Reach:
 
 
 def is_of_a_rig(path: str) -> bool:
-    """Whether a curve sets what a rig works by, and no bone's own transform: a constraint, a property of the user's."""
+    """Whether the data path is that of a constraint or a custom property, and not of a bone's own transform."""
     return ".constraints[" in path or path.endswith('"]')
 
 
 def _moved_with(bone: PoseBone) -> set[str]:
-    """The bones that the constraints of a pose bone move."""
+    """Return the bones that the constraints of a pose bone move: itself and the chains of inverse kinematics."""
     found = {bone.name}
     for constraint in bone.constraints:
         if constraint.type not in {"IK", "SPLINE_IK"}:
@@ -113,7 +117,7 @@ def _moved_with(bone: PoseBone) -> set[str]:
 
 
 def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
-    """The channels that strips of the NLA have keys for: data path -> indices."""
+    """Return the channels that NLA strips have keys for: data path -> indices."""
     found: dict[str, set[int]] = {}
     for strip in strips:
         if strip.mute:
@@ -122,7 +126,7 @@ def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
         bag = compat.curve_bag(strip.action, slot) if strip.action is not None else None
         own = _indices(bag.fcurves) if bag is not None else {}
         for path, indices in (own | _channels_of(strip.strips)).items():
-            # Strips blend quaternions as a whole.
+            # Strips blend all components of a quaternion together.
             found.setdefault(path, set()).update(range(4) if path.endswith(_QUATERNION) else indices)
     return found
 
@@ -135,26 +139,24 @@ def _indices(curves: Iterable[bpy.types.FCurve]) -> dict[str, set[int]]:
 
 
 class Sampler:
-    """Looks at poses of one rig; while it is open, what they do not depend on is hidden from the first one on.
+    """Samples poses of one armature. From the first sample until it is closed, objects that do not affect them are
+    hidden.
 
-    ``known``: what was looked at before, kept by the caller as long as nothing in the scene changes.
+    ``known``: a cache of samples, kept by the caller as long as nothing in the scene changes.
     """
 
     def __init__(self, context: Context, rig: Object, known: dict[Any, Any] | None = None) -> None:
-        """Nothing is hidden yet."""
         self._context, self._rig = context, rig
         self._known = {} if known is None else known
         self._stack, self._is_looking = ExitStack(), False
         self.reach = Reach(rig)
         self.distorted: dict[Action, list[str]] = {}
-        """The bones that are scaled or sheared where they were looked at, which is not in their clips."""
+        """Bones that were scaled or sheared when sampled; clips do not contain this."""
 
     def __enter__(self) -> Self:
-        """Nothing is hidden before there is something to look at."""
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Show what was hidden."""
         self._is_looking = False
         self._stack.close()
 
@@ -170,9 +172,9 @@ class Sampler:
         frames: tuple[int, int],
         is_loose: bool = False,
     ) -> tuple[list[int], Clip]:
-        """Some ``bones`` as `action.sample` gives them: their rows in ``rest``, and a clip of them alone.
+        """Sample some ``bones`` with `action.sample`. Returns their rows in ``rest``, and a clip of them alone.
 
-        ``is_loose``: as they are without a control rig.
+        ``is_loose``: sample them as if they did not copy a control rig.
         """
         key = (action, frozenset(bones), frozenset(modes.items()), frames, step, is_loose)
         rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
@@ -193,9 +195,10 @@ class Sampler:
     def moved(
         self, action: Action, rest: Rest, fps: float, bones: Collection[str], *, modes: dict[str, str], frames: Any
     ) -> tuple[list[int], Clip]:
-        """`clip` of those ``bones`` alone that controls move elsewhere than the action's own keys, on any frame.
+        """Return `clip` of those ``bones`` that controls pose differently from the action's own keys on at least one
+        frame.
 
-        Frames on which they do not are as these keys have them.
+        On the other frames the clip has the values of these keys.
         """
         rows, posed = self.clip(action, rest, fps, bones, modes=modes, frames=frames)
         own = self.clip(action, rest, fps, bones, modes=modes, frames=frames, is_loose=True)[1]
@@ -208,7 +211,7 @@ class Sampler:
 
 
 POSED = 1e-6
-"""How far a channel without keys may be from its rest value and still count as not posed."""
+"""Tolerance for the value of a channel without keys to count as its rest value."""
 _REST = {
     "location": (0.0, 0.0, 0.0),
     "rotation_quaternion": (1.0, 0.0, 0.0, 0.0),
@@ -218,10 +221,10 @@ _REST = {
 
 
 class ShownActions:
-    """What Blender shows of the actions of one rig, for an export of some of them."""
+    """What Blender shows of the actions of one armature, for an export of some of them."""
 
     def __init__(self, rig: Object, hidden: HiddenKeys, report: Report) -> None:
-        """Raises `WriteError` where a solo track of the NLA hides every action, unless what is shown is wanted."""
+        """Raise `WriteError` if a solo NLA track hides every action, unless ``hidden`` is `HiddenKeys.SHOWN`."""
         self._rig, self._hidden, self._report = rig, hidden, report
         self._modes = RotationModes(rig)
         self._taken_apart, self._is_said_of_controls = taken_apart(rig), False
@@ -234,11 +237,13 @@ class ShownActions:
             )
 
     def modes(self, action: Action, order: str = "", table: CurveTable | None = None) -> dict[str, str]:
-        """The rotation mode of each bone to read ``action`` by; ``order`` of its angles where its file tells it.
+        """Return the rotation mode of each bone with which to read ``action``.
 
-        ``table``: the action's curves, where they are known.
-        Warns of what Blender shows differently from the keys. Raises `WriteError` for keys that a rotation mode hides,
-        unless it was decided about them.
+        ``order``: order of its Euler angles if its file defines it. ``table``: the action's F-curves, if the caller
+        already has
+        them. Warns of what Blender shows differently from the keys. Raises `WriteError` for keys that a rotation mode
+        hides,
+        unless the user has chosen how to export them.
         """
         modes = self._modes.of_export(action, order, self._hidden, table)
         guessed = [] if order else self._modes.guessed(action, modes)
@@ -254,10 +259,12 @@ class ShownActions:
         return modes
 
     def warn_of_pose(self, action: Action, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
-        """Warn of bones that are posed without keys, where ``action`` plays: Blender alone shows them so.
+        """Warn of bones that are posed without keys if ``action`` is the one that plays: the export does not contain
+        this pose.
 
-        ``of_file``: the bones that its file has tracks of; other bones keep the pose of whatever played before, and
-        nothing is written of them. None for a new action, of which every bone is written.
+        ``of_file``: the bones that the motion's file has tracks of. Other bones keep the pose of the action that played
+        before,
+        and the export does not write them. None for a new action, of which every bone is written.
         """
         if action != played(self._rig) or self._rig.data.pose_position == "REST":
             return
@@ -294,13 +301,16 @@ class ShownActions:
 
 
 def solo_tracks(rig: Object) -> list[str]:
-    """The tracks of the NLA that Blender plays instead of any action."""
+    """Return the names of solo NLA tracks, which Blender plays instead of any action."""
     data = rig.animation_data
     return [track.name for track in data.nla_tracks if track.is_solo] if data is not None and data.use_nla else []
 
 
 def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]) -> list[str]:
-    """Bones with a channel that no curve of ``action`` sets and that is not at rest; muted curves count as curves."""
+    """Return the bones with a channel that has no F-curve in ``action`` and is not at rest; muted F-curves count.
+
+    ``modes``: the rotation mode of each bone, which selects the rotation channel to check.
+    """
     keyed: dict[str, set[int]] = {}
     for curve in compat.curves_of(action, rig):
         if not curve.is_empty:
@@ -309,7 +319,7 @@ def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]
     for bone in rig.pose.bones:
         kind = rotation_kind(modes[bone.name])
         for channel in ("location", f"rotation_{kind}", "scale"):
-            if channel not in _REST:  # an axis without an angle says nothing
+            if channel not in _REST:  # axis-angle has no unique rest value
                 continue
             free = [index for index in range(len(_REST[channel])) if index not in keyed.get(_path(bone, channel), ())]
             values = np.array(getattr(bone, channel))[free]
@@ -324,7 +334,7 @@ def _path(bone: PoseBone, channel: str) -> str:
 
 
 def warn_of_other_kinds(bones: Sequence[str], action: Action, report: Report) -> None:
-    """Say so where bones have rotation keys that their mode does not read."""
+    """Warn of bones with rotation keys of a type that their rotation mode does not use."""
     if bones:
         report.warn(
             "keys of a kind of rotation that the bones' mode does not read are left out, as Blender plays them",
@@ -333,7 +343,7 @@ def warn_of_other_kinds(bones: Sequence[str], action: Action, report: Report) ->
 
 
 def warn_of_muted(bones: Sequence[str], action: Action, report: Report, *, in_file: bool) -> None:
-    """Say what becomes of the channels of bones with muted curves."""
+    """Warn of bones with muted F-curves, and report which values are exported instead."""
     if bones:
         what = "keep the values of the file" if in_file else "are exported in their rest pose"
         report.warn(f"curves are muted: their bones {what} there", f"{action.name}: {listed(bones)}")

@@ -1,8 +1,8 @@
-"""The user's scene: what an import or export borrows, undoes and selects.
+"""Temporary changes to the user's scene, undo after a failure, and the collection and selection of new objects.
 
-What is changed inside a ``with`` is put back, whatever happens inside. Work that fails leaves nothing behind
-(`undone_on_failure`): data-blocks made meanwhile are removed, and what was there plays as before. New objects go into
-the active collection (`target_collection`) and are selected (`make_current`), whatever state the scene is in.
+The context managers restore what they change, even if the code inside fails. `undone_on_failure` removes the
+data-blocks that failed work created and restores what existing objects play. `target_collection` returns the collection
+for new objects and `make_current` selects them, whatever state the scene is in.
 """
 
 from __future__ import annotations
@@ -25,31 +25,36 @@ if TYPE_CHECKING:
 
 
 _POSE_CHANNELS = {"location": 3, "rotation_quaternion": 4, "rotation_euler": 3, "rotation_axis_angle": 4, "scale": 3}
-"""Channels of pose bones and their widths."""
+"""Transform channels of pose bones and the number of values of each."""
 _kept_frames: set[Scene] = set()
-"""Scenes whose frame is restored at the end of a context that is open; going there costs as much as any frame."""
+"""Scenes whose frame an outer `kept_frame` restores. Nested ones do not restore it, because a frame change is
+expensive.
+"""
 LEAVE_EDIT_MODE = "Leave edit mode (Tab) first"
 _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
-"""What uses nearly everything, and through which nothing in a pose depends on anything."""
+"""Types of data-blocks that use nearly all others. A pose does not depend on anything through them."""
 
 
 def set_mode(mode: str) -> None:
-    """Put the active object into a mode. Blender's operators find no active object in a thread of their own."""
+    """Set the mode of the active object, in the main thread: in others, operators find no active object."""
     operator: Any = bpy.ops.object.mode_set
     pausing.at_home(lambda: operator(mode=mode))
 
 
 @contextmanager
 def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.ArmatureEditBones]:
-    """The edit bones of ``rig``, which must be new: linked to a collection of its own meanwhile, so that hidden or
-    excluded collections of the user do not matter. Mode, active object and selection are as before afterwards.
+    """Enter edit mode of the new armature object ``rig`` and return its edit bones.
+
+    The object is linked to a temporary collection, so it does not matter if the user's collections are hidden or
+    excluded.
+    Mode, active object and selection are restored afterwards.
     """
     layer = context.view_layer
     scratch = bpy.data.collections.new("motionbridge")
     context.scene.collection.children.link(scratch)
     scratch.objects.link(rig)
     with object_mode(context), kept_selection(context):
-        # Selected armatures would be edited along with it, and Blender would replace their bones.
+        # Selected armatures would enter edit mode as well, and Blender would rebuild their bones.
         for shown in objects_of(layer):
             shown.select_set(False)
         layer.objects.active = rig
@@ -64,7 +69,7 @@ def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.Armatu
 
 @contextmanager
 def object_mode(context: Context) -> Iterator[None]:
-    """Object mode inside; the mode the active object was in afterwards."""
+    """Switch to object mode; afterwards restore the mode of the active object."""
     active = context.view_layer.objects.active
     mode: Any = active.mode if active is not None else "OBJECT"
     if mode != "OBJECT":
@@ -79,7 +84,7 @@ def object_mode(context: Context) -> Iterator[None]:
 
 @contextmanager
 def leaving_edit_mode(context: Context) -> Iterator[None]:
-    """Object mode inside and afterwards; the mode the active object was in where the work inside raises anything."""
+    """Switch to object mode and stay in it; restore the mode of the active object only if the work inside raises."""
     active = context.view_layer.objects.active
     mode: Any = active.mode if active is not None else "OBJECT"
     with ExitStack() as failure:
@@ -91,10 +96,10 @@ def leaving_edit_mode(context: Context) -> Iterator[None]:
 
 
 def objects_of(layer: ViewLayer) -> list[Object]:
-    """The objects of a view layer as it is now.
+    """Return the current objects of a view layer.
 
-    A layer takes note of what was linked or removed when it is asked for its active object, not when it is walked
-    through: selecting on the way would then pull the list from under the walk, and Blender 4.2 crashes.
+    A view layer notices linked and removed objects when its active object is read, not when its objects are iterated.
+    Without that first read, selecting objects during the iteration changes the list, and Blender 4.2 crashes.
     """
     _ = layer.objects.active
     return list(layer.objects)
@@ -102,7 +107,7 @@ def objects_of(layer: ViewLayer) -> list[Object]:
 
 @contextmanager
 def kept_selection(context: Context) -> Iterator[None]:
-    """The active object and the selected ones are as before afterwards."""
+    """Restore the active object and the selection afterwards."""
     layer = context.view_layer
     active = layer.objects.active
     selected = [shown for shown in objects_of(layer) if shown.select_get()]
@@ -115,20 +120,20 @@ def kept_selection(context: Context) -> Iterator[None]:
 
 
 def go_to(scene: bpy.types.Scene, frame: float) -> None:
-    """Show a frame, or what is between two."""
+    """Go to a frame, which may be a fraction."""
     scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
 
 
 def frames_per_second(scene: Any) -> float:
-    """The rate a scene plays at."""
+    """Return the frame rate of a scene."""
     return float(scene.render.fps / scene.render.fps_base)
 
 
 @contextmanager
 def kept_frame(context: Context) -> Iterator[Scene]:
-    """The scene, whose current frame is as before afterwards; inside another such context after that one.
+    """Yield the scene and restore its current frame afterwards; nested uses leave that to the outermost.
 
-    Frames are those of the keys inside, whatever the time stretching of the render settings.
+    Time stretching of the render settings is off inside, so that frames are those of the keys.
     """
     scene = context.scene
     if scene in _kept_frames:
@@ -150,10 +155,11 @@ def kept_frame(context: Context) -> Iterator[Scene]:
 
 @contextmanager
 def playing(rig: Object, action: Action | None) -> Iterator[None]:
-    """``rig`` plays ``action`` inside, and what it played before afterwards.
+    """Assign ``action`` to ``rig``; restore the assigned action and slot afterwards.
 
-    Raises `WriteError` while a strip of the NLA is being tweaked: Blender then plays that one's action alone, in the
-    strip's time.
+    Raises `WriteError` while an NLA strip is in tweak mode: Blender then plays only that strip's action, in the time of
+    the
+    strip.
     """
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
@@ -176,7 +182,9 @@ def playing(rig: Object, action: Action | None) -> Iterator[None]:
 
 @contextmanager
 def kept_pose(rig: Object) -> Iterator[None]:
-    """The channels of pose bones are as before afterwards, also those that the action which plays does not set."""
+    """Restore the transform channels of all pose bones afterwards, including those that the assigned action has no keys
+    for.
+    """
     before = _channels(rig)
     try:
         yield
@@ -197,7 +205,7 @@ def _channels(rig: Object) -> dict[str, NDArray[np.float32]]:
 
 @contextmanager
 def posed(rig: Object) -> Iterator[None]:
-    """The armature shows its pose inside, also where it, a driver or keys of its data set the rest position."""
+    """Show the pose of the armature, even if its **Rest Position** switch is on, by itself or by a driver or keys."""
     armature, before = rig.data, rig.data.pose_position
     switches = [curve for curve in _curves_of_data(armature) if curve.data_path == "pose_position" and not curve.mute]
     for curve in switches:
@@ -221,7 +229,7 @@ def _curves_of_data(armature: Armature) -> list[Any]:
 
 
 def refuse_edited(owners: Iterable[Object]) -> None:
-    """Raises `WriteError` for an armature that is being edited, of which Blender shows no pose."""
+    """Raise `WriteError` if an armature among ``owners`` is in edit mode, in which Blender shows no pose."""
     for owner in owners:
         if owner.type == "ARMATURE" and owner.mode == "EDIT":
             raise WriteError(f"{owner.name!r} is being edited, so it shows no pose", remedy=LEAVE_EDIT_MODE)
@@ -229,10 +237,10 @@ def refuse_edited(owners: Iterable[Object]) -> None:
 
 @contextmanager
 def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
-    """Blender evaluates ``owners`` inside, also those that are hidden, excluded, or in another scene.
+    """Let Blender evaluate ``owners`` even if they are hidden, excluded, or in another scene.
 
-    It leaves such objects as they were when they were last shown. All is as before afterwards. Raises `WriteError` for
-    an armature that is being edited, of which it shows no pose.
+    Without this Blender leaves such objects as they were when last visible. Everything is restored afterwards. Raises
+    `WriteError` for an armature in edit mode, in which Blender shows no pose.
     """
     refuse_edited(owners)
     layer = context.view_layer
@@ -263,10 +271,10 @@ def evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
 
 @contextmanager
 def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence[Object] = ()) -> Iterator[None]:
-    """Blender evaluates ``owners`` and what they depend on alone inside: the scene's other objects are hidden.
+    """Let Blender evaluate only ``owners`` and what they depend on, by hiding the other objects of the scene.
 
-    ``without``: objects of which they need the place at most, such as their parents.
-    Flags, selection and active object are as before afterwards, whatever happens inside.
+    ``without``: objects to hide even though ``owners`` depend on them, such as parents whose transform alone is needed.
+    Visibility, selection and active object are restored afterwards, even if the work inside fails.
     """
     needed = _used_by(owners).difference(without)
     with kept_selection(context), evaluated(context, owners):
@@ -281,18 +289,21 @@ def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence
             for shown in hidden:
                 shown.hide_viewport = False
             if hidden:
-                context.view_layer.update()  # only then can they be selected again
+                context.view_layer.update()  # needed before they can be selected again
 
 
 def _may_be_hidden(shown: Object) -> bool:
-    """Whether others depend on an object by pointers alone, and hiding it is no edit."""
+    """Whether an object affects others only through references to it, so that hiding it is safe and is not an edit."""
     simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
     collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
     return shown.mode == "OBJECT" and not simulates and not collides
 
 
 def _used_by(owners: Iterable[Object]) -> set[Any]:
-    """These data-blocks and all that they point at: targets of constraints and drivers, parents, data, modifiers."""
+    """Return these data-blocks and everything they refer to, directly or not: constraint and driver targets, parents,
+    data,
+    modifiers.
+    """
     data: Any = bpy.data
     uses: dict[Any, list[Any]] = {}
     for used, users in data.user_map().items():
@@ -310,9 +321,10 @@ def _used_by(owners: Iterable[Object]) -> set[Any]:
 
 @contextmanager
 def progress(context: Context, steps: int) -> Iterator[Callable[[float], None]]:
-    """A function that shows how many of ``steps`` are done, at the mouse pointer; silent without a window.
+    """Yield a function that shows at the mouse pointer how many of ``steps`` are done; it does nothing without a
+    window.
 
-    Work that can pause does so there instead, and shows it in the status bar.
+    Work that can be paused does so there, and shows its progress in the status bar instead.
     """
     if pausing.pausable():
         yield lambda done: pausing.pause(min(done / max(steps, 1), 1.0))
@@ -326,7 +338,7 @@ def progress(context: Context, steps: int) -> Iterator[Callable[[float], None]]:
 
 
 _NOT_MADE = {"libraries", "scenes", "screens", "shape_keys", "window_managers", "workspaces"}
-"""Kinds of data-blocks that no import makes; shape keys go with the meshes they belong to."""
+"""Types of data-blocks that no import creates. Shape keys are removed with their meshes."""
 
 
 _CHANNELS: dict[str, tuple[type, int]] = {
@@ -337,17 +349,21 @@ _CHANNELS: dict[str, tuple[type, int]] = {
     "rotation_euler": (np.float32, 3),
     "scale": (np.float32, 3),
 }
-"""What poses an object or a bone, and how its values come as an array. The mode first: setting it converts angles."""
+"""Transform channels of objects and pose bones, with the type and number of their values. The rotation mode is first,
+because setting it converts the rotation.
+"""
 
 
 @contextmanager
 def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
-    """If the work inside raises anything, the file is as before and the exception goes on.
+    """If the work inside raises, restore the file and re-raise the exception.
 
-    New data-blocks of every kind are removed. Of objects that are animated, armatures or active, what they play, their
-    NLA tracks, their transforms and those of their bones are restored; so is the selection. Other values set on
-    existing data are the work's own to restore. Work that does not fail costs one pass over the identities of all
-    data-blocks and one over the objects.
+    New data-blocks of every type are removed. For objects that are animated, armatures or active, the assigned action,
+    NLA
+    tracks, transforms and bone poses are restored; so is the selection. The work itself must restore other values that
+    it
+    sets on existing data. Successful work costs one pass over the session ids of all data-blocks and one over the
+    objects.
     """
     before = _File(context)
     with ExitStack() as failure:
@@ -358,7 +374,7 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
 
 @contextmanager
 def rows_removed_on_failure(owner: Object, name: str) -> Iterator[None]:
-    """If the work inside raises anything, rows that it added at the end of a collection property are removed."""
+    """If the work inside raises, remove the entries that it added at the end of a collection property."""
     with ExitStack() as failure:
         failure.callback(_shorten, owner, name, len(getattr(owner, name)))
         yield
@@ -374,10 +390,11 @@ def _shorten(owner: Object, name: str, count: int) -> None:
 
 
 class _File:
-    """What is in the file, what moves, and what is selected. All by identity: work may remove some of it."""
+    """Snapshot of existing data-blocks, animation and selection. It holds session ids, because work may remove
+    data-blocks.
+    """
 
     def __init__(self, context: Any) -> None:
-        """Take down what is so now."""
         layer = context.view_layer
         self._known = {kind: _identities(blocks) for kind, blocks in _kinds()}
         self._active = _identity(layer.objects.active)
@@ -389,7 +406,7 @@ class _File:
         ]
 
     def restore(self, context: Any) -> None:
-        """Let it be so again."""
+        """Remove newer data-blocks; restore animation, poses and selection."""
         objects: dict[int, Any] = {owner.session_uid: owner for owner in bpy.data.objects}
         for before in self._playing:
             before.restore(objects)
@@ -407,7 +424,7 @@ def _kinds() -> Iterator[tuple[str, Any]]:
 
 
 def _identities(blocks: Any) -> NDArray[np.uint32]:
-    """(data-blocks,) a number for each that no other of this session has."""
+    """Return (data-blocks,) the session id of each, which is unique in this session."""
     found = np.empty(len(blocks), np.uint32)
     blocks.foreach_get("session_uid", found)
     return found
@@ -424,10 +441,9 @@ def _identity(block: bpy.types.ID | None) -> int:
 
 
 class _Playing:
-    """What one object plays, and how it and its bones are posed."""
+    """Snapshot of the action, NLA tracks and transforms of one object, and of the pose of its bones."""
 
     def __init__(self, owner: Any) -> None:
-        """Take down what is so now."""
         data = owner.animation_data
         self._owner = owner.session_uid
         self._animated = data is not None
@@ -438,7 +454,7 @@ class _Playing:
         self._pose = _pose(owner)
 
     def restore(self, objects: dict[int, Any]) -> None:
-        """Let it be so again; ``objects`` by identity."""
+        """Restore the snapshot. ``objects`` are all objects by session id."""
         owner = objects.get(self._owner)
         if owner is None:
             return
@@ -465,7 +481,7 @@ def _plain(value: Any) -> Any:
 
 
 def _pose(owner: Object) -> dict[str, NDArray[Any]]:
-    """The channels of an object's bones, flat."""
+    """Return the transform channels of an object's pose bones, each as a flat array."""
     bones: Any = owner.pose.bones if owner.pose is not None else ()
     found: dict[str, NDArray[Any]] = {}
     for name, (kind, width) in _CHANNELS.items():
@@ -476,10 +492,10 @@ def _pose(owner: Object) -> dict[str, NDArray[Any]]:
 
 
 def target_collection(context: Context, report: Report, name: str = "") -> bpy.types.Collection:
-    """The collection to link new objects to: the active one, or a new one called ``name`` inside it.
+    """Return the collection for new objects: the active one, or a new child of it called ``name``.
 
-    Blender itself keeps hidden and excluded collections from being active; one of another file cannot take objects:
-    then it is the nearest one around it, which is said.
+    Blender does not let hidden and excluded collections be active. A linked or overridden collection cannot take new
+    objects; then the nearest parent collection that can is used, and this is reported.
     """
     layer = context.view_layer
     chain = list(_layers_to(layer.layer_collection, layer.active_layer_collection))
@@ -497,7 +513,7 @@ def target_collection(context: Context, report: Report, name: str = "") -> bpy.t
 
 
 def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> None:
-    """Exclude collections from the active view layer, as their check boxes in the outliner do."""
+    """Exclude collections from the view layer, like their check boxes in the outliner."""
     wanted = {made.session_uid for made in collections}
     waiting = list(context.view_layer.layer_collection.children) if wanted else []
     while waiting:
@@ -509,7 +525,7 @@ def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> No
 
 
 def _layers_to(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollection | None) -> Iterator[Any]:
-    """The layer collections that lead from ``root``, which is not among them, to ``wanted``."""
+    """Yield the layer collections on the way from ``root`` (not included) to ``wanted`` (included)."""
     for child in root.children:
         if child == wanted:
             yield child
@@ -522,7 +538,7 @@ def _layers_to(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollectio
 
 
 def make_current(context: Context, objects: Sequence[Object], active: bpy.types.Object | None) -> None:
-    """Select these objects alone and make one active, in object mode, as importers do."""
+    """Select only these objects and make one of them active, in object mode, as importers do."""
     layer = context.view_layer
     if layer.objects.active is not None and layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")

@@ -1,7 +1,7 @@
-"""Meshes with sharp edges and a normal per corner, to be compared later: what Blender makes of both is remembered.
+"""Meshes with sharp edges and a normal per corner, stored so that an export can tell whether they were edited.
 
-Before 4.5 giving a mesh custom normals marks edges as sharp, and changes the normals. There both are kept as they were
-given, beside what Blender made of them, and count as long as Blender still has the latter.
+Before 4.5, setting custom normals marks edges as sharp and changes the normals. There both are stored as they were set,
+beside the values that Blender changed them to. The stored values are used as long as Blender still has the latter.
 """
 
 from __future__ import annotations
@@ -24,7 +24,10 @@ GIVEN_SHARP, SHOWN_SHARP = "given_sharp", "shown_sharp"
 
 
 def remember(data: Mesh, mesh: PolygonMesh, report: Report, *, normals: bool) -> None:
-    """Keep the sharp edges of ``mesh``, and its normals if wanted, on the mesh built from it if Blender made others."""
+    """Store the sharp edges of ``mesh`` on the mesh data built from it if Blender changed them.
+
+    With ``normals``, also its normals (see `mesh.keep_normals`).
+    """
     if compat.NORMALS_BY_ATTRIBUTE or mesh.corner_normals is None or mesh.sharp_edges is None:
         return
     given, shown = edges_between(data, mesh.sharp_edges), sharp_of(data)
@@ -36,7 +39,9 @@ def remember(data: Mesh, mesh: PolygonMesh, report: Report, *, normals: bool) ->
 
 
 def show_normals(data: Mesh, mesh: PolygonMesh, normals: NDArray[np.float32]) -> None:
-    """Show ``normals`` (corners of ``mesh``, 3) on ``data``, which ``mesh`` was gathered from; sharp edges stay."""
+    """Set ``normals`` (corners of ``mesh``, 3) on ``data``, from which ``mesh`` was gathered; sharp edges are
+    preserved.
+    """
     cut, _ = triangles_of(data)
     given = np.zeros((len(data.loops), 3), np.float32)
     given[cut.ravel()] = normals
@@ -51,7 +56,7 @@ def show_normals(data: Mesh, mesh: PolygonMesh, normals: NDArray[np.float32]) ->
 
 
 def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
-    """(edges,) which are sharp."""
+    """Return (edges,) which edges are sharp."""
     result = np.zeros(len(data.edges), np.bool_)
     stored = data.attributes.get(name)
     if stored is not None and stored.domain == "EDGE" and len(result):
@@ -60,10 +65,11 @@ def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
 
 
 def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[np.int32]]:
-    """An object's own mesh as triangles, in its own space: uv and normals of corners, sharp edges, weights.
+    """Read an object's own mesh as triangles in local space, with uv and normals of corners, sharp edges and weights.
 
-    Materials are Blender's names; sides of flat faces are sharp. Existing ``wanted`` attributes. Also (triangles,) the
-    polygon that each is cut from.
+    Materials have Blender's names; all edges of flat faces are sharp. Reads those of the ``wanted`` attributes that
+    exist.
+    Also returns (triangles,) the polygon that each triangle is part of.
     """
     with outside_edit_mode(shown) as data:
         cut, faces = triangles_of(data)
@@ -94,7 +100,7 @@ def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArr
 
 
 def _sharp_pairs(data: Mesh, corners: NDArray[np.int32], faces: NDArray[np.int32]) -> NDArray[np.int32]:
-    """(edges, 2) the vertices of sharp edges, and of all sides of flat faces."""
+    """Return (edges, 2) vertices of sharp edges, and of all edges of flat faces."""
     if not len(data.edges):
         return np.zeros((0, 2), np.int32)
     ends = np.empty(2 * len(data.edges), np.int32)
@@ -109,7 +115,7 @@ def _sharp_pairs(data: Mesh, corners: NDArray[np.int32], faces: NDArray[np.int32
 
 
 def _given_sharp(data: Mesh) -> NDArray[np.bool_]:
-    """(edges,) which are sharp, but for those that Blender made so itself."""
+    """Return (edges,) which edges are sharp, without those that only Blender marked."""
     sharp = sharp_of(data)
     if data.attributes.get(SHOWN_SHARP) is None:
         return sharp

@@ -1,4 +1,4 @@
-"""How objects and bones move by the curves they play, as arrays of matrices: location, rotation and scale together."""
+"""Animated transforms of objects and bones as arrays of matrices, which combine location, rotation and scale."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _NO_TURN = (1.0, 0.0, 0.0, 0.0)
 
 
 def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCurve]:
-    """The F-curves of the action that a data-block plays: those that are not muted, or with ``muted`` the others."""
+    """Return the F-curves of the action that a data-block plays: the unmuted ones, or with ``muted`` the muted ones."""
     data = owner.animation_data
     if data is None or data.action is None:
         return []
@@ -44,20 +44,21 @@ def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCur
 
 
 def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tuple[str, int], Any]:
-    """(channel, index) -> curve, of an object itself or of one of its pose bones."""
+    """Return (channel, index) -> F-curve of an object itself, or of one of its pose bones."""
     paths = {channel_path(bone, channel) if bone else channel: channel for channel in WIDTHS}
     return {(paths[curve.data_path], curve.array_index): curve for curve in curves if curve.data_path in paths}
 
 
 def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
-    """(frames, 4, 4) what an object's or pose bone's own channels say; those without curves as they are now.
+    """Return (frames, 4, 4) the transform that an object's or pose bone's own channels define, without parent or
+    constraints.
 
-    ``turning`` False leaves its rotation out.
+    Channels without F-curves have their current value. With ``turning`` False there is no rotation.
     """
     kind = rotation_kind(owner.rotation_mode)
     turned = _channel(owner, curves, f"rotation_{kind}", frames)
     turns = rotation.normalised(turned) if kind == "quaternion" else rotation.of_mode(turned, owner.rotation_mode)
-    # Normalising would make a rotation of a matrix that is not one.
+    # Normalising would hide that these rotations are not finite.
     turns[~np.isfinite(turned).all(axis=1)] = np.nan
     if not turning:
         turns[:] = _NO_TURN
@@ -73,7 +74,7 @@ def _channel(owner: Object | PoseBone, curves: Curves, name: str, frames: NDArra
 
 
 def key_range(curves: Sequence[bpy.types.FCurve]) -> tuple[int, int] | None:
-    """The whole frames around all keys, None where there is no key."""
+    """Return the first and the last whole frame that enclose all keys; None without keys."""
     ends = [(points[0].co.x, points[-1].co.x) for points in (c.keyframe_points for c in curves) if len(points)]
     if not ends:
         return None
@@ -81,9 +82,9 @@ def key_range(curves: Sequence[bpy.types.FCurve]) -> tuple[int, int] | None:
 
 
 def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
-    """What makes an object's place more than its keys; empty where these are the whole truth.
+    """Return the reasons why an object's transform is not defined by its keys alone; empty if it is.
 
-    ``turning`` False takes no notice of drivers of its rotation.
+    With ``turning`` False drivers of its rotation are ignored.
     """
     reasons = []
     if any(not constraint.mute for constraint in owner.constraints):
@@ -103,7 +104,7 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
 
 
 def sample(context: Context, objects: Sequence[Object], frames: NDArray[np.int64]) -> dict[Any, Floats]:
-    """(frames, 4, 4) where objects really are in the scene. The scene is as before afterwards."""
+    """Return (frames, 4, 4) the evaluated world matrices of objects. The scene is restored afterwards."""
     found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}
     with scope.only_evaluated(context, objects), scope.kept_frame(context) as scene:
         for number, frame in enumerate(frames.tolist()):
@@ -117,7 +118,9 @@ def sample(context: Context, objects: Sequence[Object], frames: NDArray[np.int64
 def write_tracks(
     make: compat.MakeCurve, bone: str, group: str, ticks: NDArray[Any], tracks: Mapping[str, Floats]
 ) -> None:
-    """Linear keys at ``ticks`` for channels (ticks, width) of an object or pose bone; a still one has two."""
+    """Write linear keys at ``ticks`` for channels (ticks, width) of an object or pose bone; a constant channel gets
+    two.
+    """
     for channel, values in tracks.items():
         path = channel_path(bone, channel) if bone else channel
         curves = [make(path, index, group) for index in range(WIDTHS[channel])]

@@ -1,10 +1,11 @@
-"""Blender's types as our code meets them, for annotations: when the extension runs they are those of `bpy.types`.
+"""Blender types for annotations, with the properties that the extension adds; at run time they are those of
+`bpy.types`.
 
-The stubs of `bpy` know nothing of the properties that the extension adds, and call optional what code that Blender
-calls always finds: a scene, its view layer, a pose, an active object that was asked for before. Here stands what we
-rely on, in every gated version. Any is what depends on the kind of a thing (``Object.data``, modifiers, constraints,
-the layers of a mesh), and what a game keeps in its property groups, since this layer knows no game: a function that
-works on one says so (``part: DescentPartProperties``).
+The stubs of `bpy` do not know properties added by extensions, and declare as optional what is always present in code
+that Blender calls: a scene, its view layer, a pose, an active object that was checked before. The classes here declare
+what the extension relies on in every supported Blender version. `Any` is used for what depends on the type of an object
+(``Object.data``, modifiers, constraints, mesh layers), and for the property groups of games, because this layer knows
+no game. A function that needs the properties of one game names their class (``part: DescentPartProperties``).
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ import bpy
 if TYPE_CHECKING:
 
     class Object(bpy.types.Object):
-        """An object; code that reads ``pose`` has asked that it is an armature."""
+        """An object. Code that reads ``pose`` must have checked that it is an armature object."""
 
         data: Any
         pose: Any
@@ -51,7 +52,7 @@ if TYPE_CHECKING:
         motionbridge_skeletal_files: Any
 
     class Action(bpy.types.Action):
-        """An action; its F-curves are asked of `compat`."""
+        """An action. Get its F-curves with the functions of `compat`."""
 
         frame_range: Any
         curve_frame_range: Any
@@ -75,7 +76,7 @@ if TYPE_CHECKING:
         motionbridge_xray: Any
 
     class PoseBone(bpy.types.PoseBone):
-        """A bone of a pose."""
+        """A pose bone."""
 
         id_data: Object
         bone: Bone
@@ -85,7 +86,7 @@ if TYPE_CHECKING:
         motionbridge_euler_order: str
 
     class Armature(bpy.types.Armature):
-        """The bones of an armature object."""
+        """The data of an armature object."""
 
         bones: Any
         collections_all: Any
@@ -93,7 +94,7 @@ if TYPE_CHECKING:
         motionbridge_skeleton: Any
 
     class Mesh(bpy.types.Mesh):
-        """The mesh of an object."""
+        """The data of a mesh object."""
 
         attributes: Any
         get: Any
@@ -117,14 +118,14 @@ if TYPE_CHECKING:
         motionbridge_skeleton_files: Any
 
     class ViewLayer(bpy.types.ViewLayer):
-        """A view layer, in which objects are active and selected."""
+        """A view layer, which stores the active object and the selection."""
 
         objects: Any
         layer_collection: bpy.types.LayerCollection
         depsgraph: bpy.types.Depsgraph
 
     class Context(bpy.types.Context):
-        """What Blender hands to operators, panels and menus."""
+        """The context that Blender passes to operators, panels and menus."""
 
         scene: Scene
         view_layer: ViewLayer
