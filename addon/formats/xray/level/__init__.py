@@ -1,4 +1,6 @@
-"""A compiled level: `level` (what is where, without a vertex) and `level.geom` beside it (`level.geometry`)."""
+"""A compiled level: `level` (visuals, sectors, lights, without vertices); `level.geometry` reads `level.geom` next to
+it.
+"""
 
 from .codec import read, recompose, starts_like, write
 from .document import Level

@@ -1,7 +1,7 @@
-"""The file `level` as a whole: bytes <-> `Level`. What is not understood is kept where it lies.
+"""Read and write the file `level`: bytes <-> `Level`. Data of unknown meaning is kept in its place.
 
-The visuals, chunk 3, are columns for all visuals at once. A visual, or a chunk of one, that is not what its id promises
-is kept as bytes, so that one broken visual does not cost the level.
+The visuals (chunk 3) are read into columns for all visuals together. A visual or a chunk of a visual that does not have
+the layout of its id is kept as bytes, so that one broken visual does not make the level unreadable.
 """
 
 from __future__ import annotations
@@ -39,14 +39,17 @@ _CHUNK = struct.Struct("<II")
 _COUNT = struct.Struct("<I")
 _CHILD = np.dtype("<u4")
 _WINDOWS_HEAD = 20
-"""Four reserved words and the number of windows."""
+"""Bytes of the four reserved words and of the number of windows."""
 _PLAIN = {int(kind): kind for kind in (*FIXED, Kind.CHILDREN, Kind.WINDOWS)}
 _IN_FAST_PATH = {int(kind): kind for kind in (Kind.CONTAINER, Kind.WINDOWS)}
 
 
 @dataclass(slots=True)
 class _Walk:
-    """What the walk over the chunks collects: the entries, and for each kind where the bodies begin and their sizes."""
+    """What is collected from the chunks of all visuals: the entries, and per kind the offsets and sizes of the bodies.
+
+    ``unread`` are the chunk paths of visuals whose chunks do not fit into them.
+    """
 
     data: memoryview
     ids: list[int] = field(default_factory=list)
@@ -57,7 +60,7 @@ class _Walk:
     unread: list[str] = field(default_factory=list)
 
     def add(self, identifier: int, depth: int, kind: int, at: int, size: int) -> None:
-        """Note a chunk."""
+        """Add a chunk."""
         self.ids.append(identifier)
         self.depths.append(depth)
         self.kinds.append(kind)
@@ -67,7 +70,7 @@ class _Walk:
 
 
 def read_visuals(reader: Reader, report: Report) -> Visuals:
-    """The visuals from a reader of the body of chunk 3. Raises `ReadError` where a visual is longer than the chunk."""
+    """Read the visuals from the body of chunk 3. Raises `ReadError` if a visual is longer than the chunk."""
     walk = _Walk(reader.data)
     end = len(reader.data)
     at = reader.position
@@ -94,7 +97,7 @@ def read_visuals(reader: Reader, report: Report) -> Visuals:
 
 
 def _chunks(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int]]:
-    """Id, offset of the body and size of each chunk; an offset of -1 ends the list where they do not fit."""
+    """Yield id, offset of the body and size of each chunk. The offset -1 ends the list if a chunk does not fit."""
     while at < end:
         if end - at < _CHUNK.size:
             yield 0, -1, 0
@@ -123,8 +126,8 @@ def _walk_visual(walk: _Walk, inner: list[tuple[int, int, int]]) -> None:
 
 
 def _fits(data: memoryview, kind: int, at: int, size: int) -> bool:
-    """Whether a body has the size that its kind asks for."""
-    layout = FIXED.get(kind)  # type: ignore[call-overload]  # an IntEnum and its number are the same key
+    """Return whether a body has the size that its kind requires."""
+    layout = FIXED.get(kind)  # type: ignore[call-overload]  # an IntEnum equals its number as a key
     if layout is not None:
         return bool(size == layout.itemsize)
     if kind == Kind.CHILDREN:
@@ -158,7 +161,7 @@ def _gathered(walk: _Walk, tail: Bytes, report: Report) -> Visuals:
 
 
 def _rows(whole: NDArray[np.uint8], at: list[int] | NDArray[np.int64], layout: np.dtype[Any]) -> NDArray[Any]:
-    """The structures that begin at these offsets."""
+    """Return the structures of one layout that begin at these offsets."""
     if not len(at):
         return np.zeros(0, layout)
     places = np.asarray(at, np.int64)[:, None] + np.arange(layout.itemsize)
@@ -166,7 +169,7 @@ def _rows(whole: NDArray[np.uint8], at: list[int] | NDArray[np.int64], layout: n
 
 
 def _lists(whole: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.int64], layout: np.dtype[Any]) -> Lists:
-    """Lists that begin at these offsets with so many rows each."""
+    """Return the lists that begin at these offsets, with ``counts`` rows each."""
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     # Row r of list n begins at at[n] + (r - starts[n]) * size.
     begin = np.repeat(at - starts[:-1] * layout.itemsize, counts) + np.arange(starts[-1]) * layout.itemsize
@@ -174,7 +177,7 @@ def _lists(whole: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.i
 
 
 def write_visuals(visuals: Visuals) -> bytes:
-    """The body of chunk 3; the sizes of visuals and fast paths are those of what is in them."""
+    """Return the body of chunk 3. The sizes of visuals and fast paths are computed from their content."""
     entries = visuals.entries
     sizes = np.zeros(len(entries), np.int64)
     for kind, bodies in _bodies(visuals):
@@ -182,7 +185,7 @@ def write_visuals(visuals: Visuals) -> bytes:
     ends = np.cumsum(sizes + _CHUNK.size)
     starts = ends - sizes
     for depth in (0, 1):
-        # A chunk that holds others ends where the next one of its depth, or above, begins.
+        # A chunk with nested chunks ends where the next chunk of the same or a lower depth begins.
         bounds = np.append(np.flatnonzero(entries["depth"] <= depth), len(entries))
         nested = np.flatnonzero((entries["kind"] == Kind.NESTED) & (entries["depth"] == depth))
         following = bounds[np.searchsorted(bounds, nested, side="right")]
@@ -206,7 +209,7 @@ def write_visuals(visuals: Visuals) -> bytes:
 
 
 def _bodies(visuals: Visuals) -> Iterator[tuple[Kind, Any]]:
-    """Size of the bodies by kind: one number, or one for each chunk."""
+    """Yield the body sizes of each kind of chunk: one number for all, or one per chunk."""
     for kind, layout in FIXED.items():
         yield kind, layout.itemsize
     yield Kind.CHILDREN, 4 + 4 * visuals.children.counts
@@ -232,13 +235,15 @@ HEADER, SHADERS, VISUALS, PORTALS, LIGHTS, GLOWS, SECTORS = 1, 2, 3, 4, 6, 7, 8
 KNOWN = (HEADER, SHADERS, VISUALS, PORTALS, LIGHTS, GLOWS, SECTORS)
 _ROWS = {PORTALS: (PORTAL, "portals"), LIGHTS: (LIGHT, "lights"), GLOWS: (GLOW, "glows")}
 _ROOT, _PORTALS = 2, 1
-"""Chunks of a sector."""
+"""Chunks of a sector: its root visual, its portals."""
 _OLD_HEADER = 128
-"""Size of the header of versions below 11: a name follows the version."""
+"""Bytes of the header of versions below 11, in which a name follows the version."""
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a level's header, of whatever version, and not those of its geometry."""
+    """Return whether a file's first bytes are the header of a `level` of any version, and not that of a
+    `level.geom`.
+    """
     if len(head) < 12 or head[:4] != b"\1\0\0\0":
         return False
     size, version = int.from_bytes(head[4:8], "little"), int.from_bytes(head[8:10], "little")
@@ -248,7 +253,9 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Level:
-    """The document; arrays of a few megabytes. Raises `ReadError` for other files and other versions."""
+    """Read a `level` file; its arrays take a few megabytes. Raises `ReadError` for other files and unsupported
+    versions.
+    """
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -281,7 +288,9 @@ def read(data: bytes, file: str, report: Report) -> Level:
 
 
 def read_version(run: ChunkRun, reader: Reader) -> tuple[int, int]:
-    """Version and quality (chunk 1). Raises `ReadError` for a version that is not read, by its name."""
+    """Return version and quality from chunk 1. Raises `ReadError` for an unsupported version, with the builds that use
+    it.
+    """
     header = run.first(HEADER)
     if header is None:
         raise reader.error(
@@ -320,7 +329,7 @@ def _read_visuals(chunk: Chunk | None, parent: Reader, report: Report) -> Visual
 
 
 def no_visuals() -> Visuals:
-    """A level's list of visuals that holds nothing."""
+    """Return an empty list of visuals."""
     return Visuals(
         np.zeros(0, ENTRY),
         {kind: np.zeros(0, layout) for kind, layout in FIXED.items()},
@@ -368,7 +377,7 @@ def _read_sector(reader: Reader, report: Report) -> Sector:
 
 
 def write(document: Level) -> bytes:
-    """The file's bytes, all from values; chunks that the file does not have are not made."""
+    """Return the bytes of the file, all written from values. Chunks that the read file lacks are not added."""
     bodies = {
         HEADER: _header(document.version, document.quality),
         SHADERS: _shaders(document.shaders),
@@ -382,7 +391,7 @@ def write(document: Level) -> bytes:
     return write_chunks(with_bodies(document.run, there))
 
 
-recompose = write  # nothing is kept as bytes beside typed values
+recompose = write  # nothing is kept as bytes in addition to typed values
 
 
 def _header(version: int, quality: int) -> bytes:

@@ -1,10 +1,10 @@
-"""What `level` says: shaders, visuals, portals, lights, glows and sectors of a compiled level; no vertices.
+"""Data types of `level`: shaders, visuals, portals, lights, glows and sectors of a compiled level, without vertices.
 
-Versions 13 (builds 2205 to 2218) and 14 (all released games). Known from the engine's level loader, visual classes and
-light list, from the level compiler's history, and from real files. Axes and metres of the file (X-Ray, y up).
+Versions 13 (builds 2205 to 2218) and 14 (all released games). Sources: the engine's level loader, visual classes and
+light list, the history of the level compiler, and real files. Axes and metres of the file (X-Ray, y up).
 
-A level has up to 20,000 visuals. They are columns: `Visuals.entries` says which chunks follow each other in the file,
-and one array for each kind of chunk holds the bodies in the same order. So reading and writing take no time per visual.
+A level has up to 20,000 visuals. They are stored in columns: `Visuals.entries` lists the chunks in file order, and one
+array per kind of chunk contains the bodies in the same order. So no Python code runs per visual in most operations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ OLDER = {
     11: "builds of 2003",
     12: "builds of 2003 to 2005",
 }
-"""Versions that are refused by name."""
+"""Versions that are not read, and the builds that use them; named in the error."""
 
 LIGHT = np.dtype([
     ("controller", "<u4"), ("type", "<u4"),
@@ -40,7 +40,7 @@ LIGHT = np.dtype([
 ])  # fmt: skip
 GLOW = np.dtype([("position", "<f4", 3), ("radius", "<f4"), ("shader", "<u2")])
 PORTAL = np.dtype([("front", "<u2"), ("back", "<u2"), ("vertices", "<f4", (6, 3)), ("count", "<u4")])
-"""Vertices behind ``count`` are uninitialised memory."""
+"""Vertices after the first ``count`` are uninitialised memory."""
 HEADER = np.dtype([("version", "u1"), ("type", "u1"), ("shader", "<u2"), ("box", "<f4", (2, 3)), ("sphere", "<f4", 4)])
 CONTAINER = np.dtype([
     ("vertex_buffer", "<u4"), ("vertex_base", "<u4"), ("vertex_count", "<u4"),
@@ -48,17 +48,17 @@ CONTAINER = np.dtype([
 ])  # fmt: skip
 WINDOW = np.dtype([("offset", "<u4"), ("triangles", "<u2"), ("vertices", "<u2")])
 TREE = np.dtype([("transform", "<f4", (4, 4)), ("scale", "<f4", 5), ("bias", "<f4", 5)])
-"""``transform``: rows i, j, k, translation. ``scale`` and ``bias`` of light: r, g, b, hemi, sun."""
+"""``transform``: rows i, j, k, translation. ``scale`` and ``bias`` of the light: r, g, b, hemi, sun."""
 CORNER = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2), ("bgrh", "u1", 4), ("sun", "u1"), ("padding", "u1", 3)])
-"""Corner of a facet: colour in blue, green, red, hemi; the padding is uninitialised memory."""
+"""Corner of an impostor's facet. ``bgrh`` is blue, green, red, hemi; the padding is uninitialised memory."""
 LOD = np.dtype([("corners", CORNER, (8, 4))])
 SWI = np.dtype([("index", "<u4")])
 SUN = 3
-"""Type of a directional light."""
+"""Type of a directional light (the sun)."""
 
 
 class VisualType(IntEnum):
-    """What the engine makes of a visual."""
+    """Class of a visual in the engine."""
 
     NORMAL = 0
     HIERARCHY = 1
@@ -69,7 +69,7 @@ class VisualType(IntEnum):
 
 
 class Kind(IntEnum):
-    """What a chunk of a visual holds, by the chunk's id; `OPAQUE` for bytes that are kept."""
+    """Content of a visual's chunk, by chunk id. `OPAQUE`: kept as bytes."""
 
     OPAQUE = 0
     HEADER = 1
@@ -80,7 +80,7 @@ class Kind(IntEnum):
     SWI = 20
     CONTAINER = 21
     NESTED = 22
-    """The visual itself (depth 0) and its fast path (depth 1), which hold chunks."""
+    """A visual (depth 0) or its fast path (depth 1): chunks that contain chunks."""
 
 
 ENTRY = np.dtype([("id", "<u4"), ("depth", "u1"), ("kind", "u1")])
@@ -91,12 +91,12 @@ FIXED: dict[Kind, np.dtype[np.void]] = {
     Kind.TREE: TREE,
     Kind.LOD: LOD,
 }
-"""Kinds of chunks that always have the same size."""
+"""Layouts of the kinds of chunks that always have the same size."""
 
 
 @dataclass(slots=True, eq=False)
 class Lists:
-    """Several lists of rows behind each other: list n is ``rows[starts[n] : starts[n + 1]]``.
+    """Several lists of rows, concatenated: list n is ``rows[starts[n] : starts[n + 1]]``.
 
     ``starts`` (lists + 1,) int64; ``rows`` (rows,).
     """
@@ -112,13 +112,13 @@ class Lists:
 
     @property
     def counts(self) -> NDArray[np.int64]:
-        """(lists,) length of each."""
+        """(lists,) length of each list."""
         return np.diff(self.starts)
 
 
 @dataclass(slots=True, eq=False)
 class Windows:
-    """Levels of detail, best first: lists of `WINDOW`, each behind ``reserved`` (lists, 4) uint32.
+    """Levels of detail (sliding windows), best first: lists of `WINDOW`, each with ``reserved`` (lists, 4) uint32.
 
     A window draws the triangles ``indices[index base + offset :][: 3 * triangles]``.
     """
@@ -129,10 +129,12 @@ class Windows:
 
 @dataclass(slots=True, eq=False)
 class Visuals:
-    """``entries`` (chunks,) of `ENTRY` in file order: depth 0 a visual, 1 its chunks, 2 those of its fast path.
+    """The visuals of a level, as columns.
 
-    ``fixed`` the bodies of chunks by kind (those of `FIXED`), ``children`` and ``windows`` those of varying length,
-    ``opaque`` bytes of unknown meaning; each in the order of the entries of that kind. ``tail`` bytes behind the last.
+    ``entries`` (chunks,) of `ENTRY` in file order: depth 0 is a visual, 1 its chunks, 2 the chunks of its fast path.
+    ``fixed`` contains the bodies of the kinds of `FIXED`, ``children`` and ``windows`` those of varying length,
+    ``opaque`` bytes of unknown meaning; each in the order of the entries of that kind. ``tail`` are the bytes after the
+    last visual.
     """
 
     entries: NDArray[np.void]
@@ -147,13 +149,15 @@ class Visuals:
 
     @property
     def ids(self) -> NDArray[np.uint32]:
-        """(visuals,) ids of their chunks; dense from 0 in every file that a game takes."""
+        """(visuals,) chunk ids of the visuals; 0, 1, 2, ... in every file that a game accepts."""
         return np.asarray(self.entries["id"][self.entries["depth"] == 0])
 
     def owners(self, kind: Kind, depth: int = 1) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Index of the visual, and row in the kind's array, of the first such chunk of each visual that has one.
+        """Find the visuals that have a chunk of this kind: return the index of each, and the row of the chunk in the
+        kind's array.
 
-        ``depth`` 1: chunks of the visual itself; 2: of its fast path.
+        If a visual has several such chunks, the first counts. ``depth`` 1: chunks of the visual itself; 2: of its fast
+        path.
         """
         of_kind = self.entries["kind"] == kind
         rows = np.cumsum(of_kind) - 1
@@ -163,7 +167,7 @@ class Visuals:
         return owners.astype(np.int64), rows[wanted][first].astype(np.int64)
 
     def rows_of(self, kind: Kind, depth: int = 1) -> NDArray[np.int64]:
-        """(visuals,) row of each visual in the kind's array; -1 where it has no such chunk."""
+        """Return (visuals,) the row of each visual's chunk in the kind's array; -1 if it has no such chunk."""
         result = np.full(len(self), -1, np.int64)
         owners, rows = self.owners(kind, depth)
         result[owners] = rows
@@ -188,9 +192,9 @@ class Visuals:
 
 @dataclass(slots=True, eq=False)
 class Sector:
-    """``root`` the index of its visual, ``portals`` (portals,) uint16; None where the chunk is missing.
+    """A sector: ``root`` is the index of its root visual, ``portals`` (portals,) uint16; None if the chunk is missing.
 
-    ``run`` its chunks in file order.
+    ``run`` are its chunks in file order.
     """
 
     root: int | None
@@ -200,9 +204,11 @@ class Sector:
 
 @dataclass(slots=True, eq=False)
 class Level:
-    """``shaders`` as bytes (engine shader, slash, textures), entry 0 empty; ``lights`` of `LIGHT`, ``glows`` of `GLOW`.
+    """The file `level`.
 
-    ``portals`` of `PORTAL`; ``run`` the file's chunks in order; ``sector_run`` those of the sectors' chunk.
+    ``shaders`` as bytes (engine shader, slash, textures), entry 0 empty; ``portals`` of `PORTAL`, ``lights`` of
+    `LIGHT`, ``glows`` of `GLOW`. ``run`` are the file's chunks in order, ``sector_run`` those inside the sectors'
+    chunk.
     """
 
     version: int
@@ -219,10 +225,10 @@ class Level:
 
     @property
     def name(self) -> str:
-        """Name of the level: the folder the file lies in."""
+        """Name of the level: that of the folder that contains the file, or "level"."""
         return PurePath(self.file.replace("\\", "/")).parent.name or "level"
 
 
 def empty_lists(layout: np.dtype[Any]) -> Lists:
-    """No list at all."""
+    """Return a `Lists` without lists."""
     return Lists(np.zeros(1, np.int64), np.zeros(0, layout))

@@ -1,8 +1,9 @@
-"""What of a level can be changed without its compiler: shader strings, instances, portals; bounds up to the root.
+"""Change a level without its compiler: shader strings, instances of trees, impostors, portals, and the bounds of
+ancestors.
 
-Visuals are never removed: their numbers are dense. A copy of an instance is a new visual at the end, which a new root
-of its sector lists, because the game finds only children that come before their parent. Known from the engine's loader;
-no level with such a root was tried in a game.
+Visuals are never removed, because their indices must have no gap. A copy of an instance is a new visual at the end; it
+is listed by a new root of its sector, because the game finds only children that come before their parent. Source: the
+engine's loader; no level with such a root was tried in a game.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from .structure import FACETS, IMPOSTOR_ORDER, Impostors
 Floats = NDArray[np.float64]
 
 HIDDEN = 1e-5
-"""Scale of an instance that is not to be seen, as mods write it."""
+"""Scale of a hidden instance, as mods write it."""
 MARGIN = 0.001
-"""Metres by which a box is larger than what is in it."""
+"""Metres by which a visual's box is larger than its content, on each side."""
 _EXCHANGED = [0, 2, 1, 3]
 _NONE = np.zeros(0, np.int64)
 
 
 @dataclass(frozen=True, slots=True)
 class ShaderChanges:
-    """``replaced`` indices of shader strings; how many ``visuals`` and ``glows`` got another string of the list."""
+    """``replaced``: indices of changed shader strings; how many ``visuals`` and ``glows`` now refer to another
+    string.
+    """
 
     replaced: list[int]
     visuals: int
@@ -45,10 +48,11 @@ def set_shaders(
     glows: NDArray[np.int64] = _NONE,
     glow_strings: Sequence[bytes] = (),
 ) -> ShaderChanges:
-    """Give ``visuals`` (n,) these shader strings (n,), and ``glows`` (m,) theirs (m,).
+    """Assign shader strings (n,) to ``visuals`` (n,) and ``glow_strings`` (m,) to ``glows`` (m,).
 
-    Where all that use a string want the same other one, it is replaced where it stands, for whatever else uses it;
-    else each gets another string of the list, which is appended where it is missing.
+    If all given users of a string need the same new one, the string is replaced at its index, also for users that were
+    not given; entry 0 is never replaced. Otherwise each user refers to another string of the list, which is appended if
+    it is missing.
     """
     header = level.visuals.fixed[Kind.HEADER]
     rows = level.visuals.rows_of(Kind.HEADER)[visuals]
@@ -77,29 +81,34 @@ def set_shaders(
 
 
 def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
-    """(n, 4, 4) as the file has them, of Blender's world matrices in column form."""
+    """Convert Blender's world matrices (n, 4, 4) in column form to those of the file (row form, X-Ray axes),
+    float32.
+    """
     turned = np.swapaxes(matrices, 1, 2)[:, _EXCHANGED][:, :, _EXCHANGED].astype(np.float32)
     turned[:, :, 3] = (0, 0, 0, 1)
     return np.asarray(turned)
 
 
 def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
-    """Put instances (n,) at Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are what they fill there.
+    """Move instances (n,) to Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are their bounds in Blender's
+    world.
 
-    Boxes and spheres of all above them follow.
+    The boxes and spheres of their ancestors are updated.
     """
     level.visuals.fixed[Kind.TREE]["transform"][level.visuals.rows_of(Kind.TREE)[visuals]] = stored_transforms(matrices)
     reshape(level, visuals, boxes)
 
 
 def reshape(level: Level, visuals: NDArray[np.int64], boxes: Floats) -> None:
-    """Boxes (n, 2, 3), in Blender's axes, and spheres of ``visuals`` (n,), and of all above them."""
+    """Set the bounds of ``visuals`` (n,) to boxes (n, 2, 3) in Blender's axes, and update the bounds of their
+    ancestors.
+    """
     _set_bounds(level, level.visuals.rows_of(Kind.HEADER)[visuals], boxes)
     grow_parents(level, visuals)
 
 
 def _set_bounds(level: Level, rows: NDArray[np.int64], boxes: Floats) -> None:
-    """The boxes (n, 2, 3), in Blender's axes, of what rows (n,) of headers hold, and spheres around them."""
+    """Set boxes (n, 2, 3), in Blender's axes, and the spheres around them in ``rows`` (n,) of the headers."""
     stored = space.xray_points(boxes) + np.array([[-MARGIN], [MARGIN]])
     header = level.visuals.fixed[Kind.HEADER]
     header["box"][rows] = stored
@@ -108,7 +117,7 @@ def _set_bounds(level: Level, rows: NDArray[np.int64], boxes: Floats) -> None:
 
 
 def grow_parents(level: Level, visuals: NDArray[np.int64]) -> None:
-    """Boxes and spheres of every visual above ``visuals`` (n,): around those of their children."""
+    """Set box and sphere of every ancestor of ``visuals`` (n,) so that they contain those of its children."""
     header = level.visuals.fixed[Kind.HEADER]
     of_visual = level.visuals.rows_of(Kind.HEADER)
     lists = level.visuals.rows_of(Kind.CHILDREN)
@@ -119,7 +128,7 @@ def grow_parents(level: Level, visuals: NDArray[np.int64]) -> None:
         while higher >= 0 and higher not in above:
             above.add(higher)
             higher = int(up[higher])
-    # Children come before their parents, so that every box below is settled.
+    # Children come before their parents, so the boxes of all children are final.
     for visual in sorted(above):
         children = level.visuals.children[lists[visual]].astype(np.int64)
         below = of_visual[children[children < len(of_visual)]]
@@ -134,14 +143,15 @@ def _surround(header: NDArray[np.void], row: int, inside: NDArray[np.void]) -> N
     reach = np.linalg.norm(inside["sphere"][:, :3] - centre, axis=1) + inside["sphere"][:, 3]
     header["box"][row] = box
     header["sphere"][row, :3] = centre
-    # The ball around the box holds everything too.
+    # The sphere around the box contains everything too.
     header["sphere"][row, 3] = min(float(reach.max()), float(np.linalg.norm(box[1] - centre)))
 
 
 def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> int:
-    """Move the impostors above instances (n,) by the motions (n, 4, 4) of these, in Blender's world.
+    """Move the impostors that are parents of instances (n,) by the motions (n, 4, 4) of the instances, in Blender's
+    world.
 
-    Returns how many stay because what is below them moved in different ways, or only in part.
+    Returns how many were not moved because their children moved differently, or only some of them moved.
     """
     up, types = visual_mesh.parents(level), level.visuals.types
     corners = level.visuals.fixed[Kind.LOD]["corners"]
@@ -162,10 +172,10 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
 
 
 def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[int, list[str]]]:
-    """Write the corners of impostors that are no longer those of ``base``, of the same visuals.
+    """Write the corners of impostors ``now`` that differ from ``base``; both are of the same visuals.
 
-    Bytes of what is equal stay, and so does the padding; where one corner was moved, all of the impostor are as they
-    are now. Returns the visuals with the names of what differs.
+    Equal values keep their bytes, and so does the padding; if one corner of an impostor was moved, all its positions
+    are written. Returns the changed visuals, each with the names of the fields that differ.
     """
     rows = level.visuals.rows_of(Kind.LOD)[base.visuals]
     stored = level.visuals.fixed[Kind.LOD]["corners"][rows][:, :, IMPOSTOR_ORDER].reshape(-1)
@@ -189,7 +199,7 @@ def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[i
 
 
 def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
-    """Copies of the instances ``sources`` (n,), with the arguments of `place_trees`; sectors get new roots."""
+    """Append copies of the instances ``sources`` (n,), placed as by `place_trees`, and give their sectors new roots."""
     sectors = visual_mesh.sectors(level)[sources]
     first = len(level.visuals)
     for source in sources.tolist():
@@ -203,7 +213,7 @@ def add_trees(level: Level, sources: NDArray[np.int64], matrices: Floats, boxes:
 
 
 def _append_copy(level: Level, source: int) -> None:
-    """A visual with the same chunks as ``source`` at the end."""
+    """Append a visual with the same chunks as ``source``."""
     visuals = level.visuals
     begins = np.append(np.flatnonzero(visuals.entries["depth"] == 0), len(visuals.entries))
     here = visuals.entries[begins[source] : begins[source + 1]].copy()
@@ -219,7 +229,7 @@ def _append_copy(level: Level, source: int) -> None:
 
 
 def _append_root(level: Level, children: list[int]) -> int:
-    """A node with these children at the end; its number."""
+    """Append a node with these children and return its index."""
     visuals = level.visuals
     number = len(visuals)
     header = np.zeros(1, HEADER)
@@ -236,7 +246,11 @@ def _append_root(level: Level, children: list[int]) -> int:
 
 
 def set_portals(level: Level, rows: NDArray[np.void], origins: NDArray[np.int64]) -> None:
-    """Other portals (n,) of `PORTAL`; ``origins`` (n,) their index until now, -1 for new ones. Sectors list them."""
+    """Replace the portals by ``rows`` (n,) of `PORTAL`; ``origins`` (n,) is the old index of each, -1 for new ones.
+
+    If portals were added, removed or reordered, or their sectors changed, the sectors' lists of portals are written
+    again.
+    """
     same = np.array_equal(origins, np.arange(len(level.portals)))
     sides = [np.asarray(level.portals[side]) for side in ("front", "back")]
     level.portals = rows
@@ -249,7 +263,9 @@ def set_portals(level: Level, rows: NDArray[np.void], origins: NDArray[np.int64]
 
 
 def set_corners(row: NDArray[np.void], corners: NDArray[np.float32]) -> None:
-    """Give a portal, ``row`` (1,), corners (3 to 6, 3) in Blender's order and axes; what lies behind them stays."""
+    """Set the corners of a portal, ``row`` (1,), to (3 to 6, 3) in Blender's order and axes. Unused vertices are not
+    changed.
+    """
     count = len(corners)
     row["vertices"][0, [0, *range(count - 1, 0, -1)]] = space.xray_points(corners)
     row["count"] = count

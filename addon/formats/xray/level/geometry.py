@@ -1,10 +1,10 @@
-"""`level.geom` and `level.geomx`: the vertices, indices and sliding windows that the visuals of `level` point into.
+"""`level.geom` and `level.geomx`: the vertices, indices and sliding windows that the visuals of `level` refer to.
 
-`level.geomx` has the same layout and holds a second copy of the opaque surfaces, positions only, for shadows. A real
-`level.geom` has 20 to 150 MB, so nothing is copied: buffers are views of the bytes that were given, which may be a file
-mapped into memory, and `pieces` gives those views to whoever writes. Known from the level compiler and real files.
+`level.geomx` has the same layout and contains a second copy of the opaque surfaces, positions only, for shadows. A real
+`level.geom` has 20 to 150 MB, so nothing is copied: buffers are views of the given bytes, which may be a file mapped
+into memory, and `pieces` yields these views for writing. Sources: the level compiler and real files.
 
-A vertex buffer has one layout, which its declaration names (Direct3D's): decide by it, never by version or shader.
+The layout of a vertex buffer is defined by its declaration (as in Direct3D), not by the version or the shader.
 """
 
 from __future__ import annotations
@@ -32,19 +32,20 @@ ELEMENT = np.dtype([
 LAST_STREAM = 255
 """Stream of the element that ends a declaration."""
 MOST_ELEMENTS = 64
-"""What Direct3D takes."""
+"""Direct3D's limit of elements in a declaration."""
 TYPES: dict[int, tuple[str, int]] = {
     0: ("<f4", 1), 1: ("<f4", 2), 2: ("<f4", 3), 3: ("<f4", 4),
     4: ("u1", 4), 5: ("u1", 4), 6: ("<i2", 2), 7: ("<i2", 4),
 }  # fmt: skip
-"""Direct3D's type of an element -> numbers. A colour (4) is blue, green, red, alpha in memory."""
+"""Direct3D type of an element -> number type and count. A colour (4) is blue, green, red, alpha in memory."""
 USAGES = {0: "position", 3: "normal", 5: "uv", 6: "tangent", 7: "binormal", 10: "colour"}
 _WINDOWS_HEAD = struct.Struct("<5I")
 
 
 @dataclass(slots=True, eq=False)
 class VertexBuffer:
-    """``declaration`` (elements,) of `ELEMENT`, the one that ends it included; ``rows`` (vertices,) with named fields.
+    """A vertex buffer: ``declaration`` (elements,) of `ELEMENT` with its end element, ``rows`` (vertices,) with named
+    fields.
 
     A normal, tangent or binormal is stored as z, y, x and a fourth byte (`level.mesh` decodes them).
     """
@@ -54,15 +55,16 @@ class VertexBuffer:
 
     @property
     def stride(self) -> int:
-        """Bytes of a vertex."""
+        """Bytes per vertex."""
         return self.rows.dtype.itemsize
 
 
 @dataclass(slots=True, eq=False)
 class Geometry:
-    """``indices`` (indices,) uint16 of each buffer, local to the visual; ``windows`` those of progressive trees.
+    """A `level.geom` or `level.geomx` file.
 
-    ``quality`` is uninitialised memory in real files. ``run`` the file's chunks in order.
+    ``indices`` are one (indices,) uint16 array per buffer, local to the visual; ``windows`` are those of progressive
+    trees. ``quality`` is uninitialised memory in real files. ``run`` are the file's chunks in order.
     """
 
     version: int
@@ -75,14 +77,16 @@ class Geometry:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a header of 4 bytes and a chunk of vertex buffers."""
+    """Return whether a file starts with a header of 4 bytes and a chunk of vertex or index buffers."""
     if len(head) < 16 or head[:8] != b"\1\0\0\0\4\0\0\0" or int.from_bytes(head[8:10], "little") not in VERSIONS:
         return False
     return int.from_bytes(head[12:16], "little") in (VERTICES, INDICES)
 
 
 def read(data: Bytes, file: str, report: Report) -> Geometry:
-    """The document; nothing is copied. Raises `ReadError` where counts and bytes do not agree, or of other versions."""
+    """Read the file without copying. Raises `ReadError` if counts do not match the data, and for unsupported
+    versions.
+    """
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -125,9 +129,9 @@ def _read_declaration(reader: Reader) -> NDArray[np.void]:
 
 
 def layout_of(declaration: NDArray[np.void], reader: Reader) -> np.dtype[np.void]:
-    """The structure of a vertex: a field for each element, named by usage (``uv0``, ``uv1``), and one for each gap.
+    """Return the structure of a vertex: a field per element, named by usage (``uv0``, ``uv1``), and one per gap.
 
-    Raises `ReadError` for an element whose type is not known, and where there is none.
+    Raises `ReadError` for elements of unknown type and for a declaration without elements.
     """
     names: list[str] = []
     formats: list[tuple[str, tuple[int, ...]]] = []
@@ -180,7 +184,7 @@ def _read_windows(reader: Reader, document: Geometry, _report: Report) -> None:
 
 
 def pieces(document: Geometry) -> Iterator[Bytes]:
-    """The file's bytes in runs that follow each other; those of buffers are views, not copies."""
+    """Yield the bytes of the file in consecutive blocks; buffers are yielded as views, not copies."""
     bodies = {HEADER: _header, VERTICES: _vertices, INDICES: _indices, WINDOWS: _windows}
     for chunk in document.run.chunks:
         body = bodies.get(chunk.plain_id)
@@ -233,12 +237,12 @@ def _windows(document: Geometry) -> Iterator[Bytes]:
 
 
 def _bytes_of(rows: NDArray[Any]) -> memoryview:
-    """The bytes of rows, without a copy where they lie one behind the other."""
+    """Return the bytes of rows, without copying if the array is contiguous."""
     return np.ascontiguousarray(rows).view(np.uint8).reshape(-1).data
 
 
 def write(document: Geometry) -> bytes:
-    """The file's bytes in one run."""
+    """Return the bytes of the whole file as one object."""
     return b"".join(pieces(document))
 
 
@@ -246,7 +250,9 @@ recompose = write  # buffers are their bytes; everything else is written from va
 
 
 def raw_size(document: Geometry) -> int:
-    """Bytes kept without knowing what they mean: other chunks, gaps in vertices, what follows the last chunk."""
+    """Return the number of bytes kept without knowing their meaning: unknown chunks, gaps in vertices, bytes after the
+    chunks.
+    """
     gaps = sum(
         len(buffer.rows) * buffer.rows.dtype[name].itemsize
         for buffer in document.vertices
@@ -257,7 +263,7 @@ def raw_size(document: Geometry) -> int:
 
 
 def problems(document: Geometry) -> Iterator[str]:
-    """What the game refuses."""
+    """Yield what the game refuses."""
     if document.version != NEWEST:
         yield f"version {document.version}; the released games accept {NEWEST} only"
     for number in (VERTICES, INDICES):
@@ -266,7 +272,7 @@ def problems(document: Geometry) -> Iterator[str]:
 
 
 def describe(document: Geometry) -> list[str]:
-    """Counts and memory."""
+    """Return a summary: counts, memory, vertex layouts."""
     vertices = sum(len(buffer.rows) for buffer in document.vertices)
     indices = sum(map(len, document.indices))
     memory = sum(len(buffer.rows) * buffer.stride for buffer in document.vertices), 2 * indices
@@ -288,7 +294,7 @@ def describe(document: Geometry) -> list[str]:
 
 
 def dump(document: Geometry) -> Iterator[str]:
-    """Everything, a vertex a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per vertex. Equal texts mean equal bytes."""
     yield f"version {document.version} quality {document.quality}"
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
@@ -304,6 +310,6 @@ def dump(document: Geometry) -> Iterator[str]:
 
 
 def differences(first: Geometry, second: Geometry) -> Iterator[str]:
-    """What differs, buffer by buffer."""
+    """Yield the differences between two files, buffer by buffer."""
     for name in ("version", "quality", "vertices", "indices", "windows"):
         yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))

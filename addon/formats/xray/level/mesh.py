@@ -1,11 +1,11 @@
-"""What the visuals of a level draw: which vertices and triangles each has, what a vertex means, and edited ones.
+"""Decode the meshes of a level's visuals: ranges of vertices and triangles, vertex attributes; encode edited vertices.
 
-Decoding was checked against the SDK's own float coordinates and face normals. Statics lie in world space, trees in
-their model's. The compiler shifts texture coordinates by whole tiles.
+Decoding was compared with the SDK's own float coordinates and face normals. Static surfaces are in world space, trees
+in the space of their model. The compiler shifts texture coordinates by whole tiles.
 
-Vertices that were edited in place go back into the bytes of `level.geom` and `level.geomx`. Decoding and encoding again
-does not give the compiler's bytes, so that only what no longer decodes to the same is encoded, to the nearest step.
-Normals, tangents and what is not known stay.
+Edited vertices are written into the bytes of `level.geom` and `level.geomx`. Encoding a decoded value does not always
+give the compiler's bytes, so only values that differ from the decoded ones are encoded, to the nearest step. Normals,
+tangents and unknown data are not changed.
 """
 
 from __future__ import annotations
@@ -22,21 +22,21 @@ from .document import Kind, Level, Lists, VisualType
 from .geometry import Geometry, VertexBuffer
 
 UV_TILE, TREE_TILE, LIGHT_MAP_TILE = 1024.0, 2048.0, 32768.0
-"""Steps of a texture coordinate: of statics, of trees (wind stiffness too), of lightmaps."""
+"""Steps per unit of a texture coordinate: of static surfaces, of trees (also of wind stiffness), of lightmaps."""
 SURFACES = (VisualType.NORMAL, VisualType.PROGRESSIVE)
 TREES = (VisualType.TREE, VisualType.TREE_PROGRESSIVE)
 DRAWN = np.dtype([
     ("visual", "<i8"), ("shader", "<i8"), ("vertex_buffer", "<i8"), ("vertex_base", "<i8"), ("vertex_count", "<i8"),
     ("index_buffer", "<i8"), ("index_base", "<i8"), ("triangles", "<i8"),
 ])  # fmt: skip
-"""What a visual draws at one level of detail; equal rows but for ``visual`` are one mesh."""
+"""What a visual draws at one level of detail; rows that are equal except for ``visual`` use the same mesh."""
 
 
 @dataclass(slots=True, eq=False)
 class Vertices:
-    """Vertices of a buffer in Blender's axes, float32; None what its layout does not have.
+    """Vertices of a buffer in Blender's axes, float32; None for attributes that its layout does not have.
 
-    ``positions`` and ``normals`` (n, 3), normals of unit length; ``hemi`` (n,) how much of the sky is seen, 0 to 1;
+    ``positions`` and ``normals`` (n, 3), normals of unit length; ``hemi`` (n,) visible share of the sky, 0 to 1;
     ``uvs`` and ``light_map_uvs`` (n, 2) with v up; ``colours`` (n, 4) red, green, blue of static light, and the share
     of the sun; ``wind`` (n,) stiffness of trees.
     """
@@ -51,13 +51,15 @@ class Vertices:
 
 
 def decode_vertices(buffer: VertexBuffer) -> Vertices:
-    """What a buffer's declaration says of its rows; fields of other types than the games' are left out."""
+    """Decode the rows of a buffer as its declaration defines. Fields of types that the games do not use are left
+    out.
+    """
     rows = buffer.rows
     found = _has(rows, "position", "f", 3)
     result = Vertices(space.xray_points(rows["position"]) if found else np.zeros((len(rows), 3), np.float32))
     if _has(rows, "normal", "u", 4):
         packed = rows["normal"]
-        # In memory z, y, x: Blender's (x, z, y) is the bytes 2, 0, 1.
+        # Bytes are z, y, x; so Blender's (x, z, y) are the bytes 2, 0, 1.
         normals = packed[:, [2, 0, 1]].astype(np.float32)
         normals *= np.float32(2 / 255)
         normals -= 1
@@ -82,7 +84,9 @@ def decode_vertices(buffer: VertexBuffer) -> Vertices:
 
 
 def _has(rows: NDArray[np.void], name: str, kind: str, width: int) -> bool:
-    """Whether there is such a field, of so many numbers that are floats (f), signed (i) or bytes (u)."""
+    """Return whether there is a field of this name with ``width`` numbers: floats (f), signed (i) or unsigned integers
+    (u).
+    """
     if name not in (rows.dtype.names or ()):
         return False
     base, shape = rows.dtype[name].base, rows.dtype[name].shape
@@ -98,9 +102,9 @@ def _flipped(uvs: NDArray[np.float32]) -> NDArray[np.float32]:
 
 
 def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0) -> NDArray[np.void]:
-    """(visuals that draw,) of `DRAWN`; ``detail`` 0 is the full one, 1 the simplest of progressive visuals.
+    """Return (visuals with a mesh,) of `DRAWN`; ``detail`` 0 is the full level of detail, 1 the simplest one.
 
-    Visuals whose ranges do not lie in the buffers are left out with a warning.
+    Visuals whose ranges are outside of the buffers are left out with a warning.
     """
     visuals = level.visuals
     owners, rows = visuals.owners(Kind.CONTAINER)
@@ -131,7 +135,9 @@ def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0)
 def _take_windows(
     result: NDArray[np.void], counts: NDArray[np.int64], lists: NDArray[np.int64], windows: Lists, detail: float
 ) -> None:
-    """Narrow the ranges of visuals that have a list of windows (index, or -1) to one window of it."""
+    """Restrict the index range of each visual that has a list of windows (its index, or -1) to one window of the
+    list.
+    """
     which = np.flatnonzero(lists >= 0)
     lengths = windows.counts[lists[which]]
     which, lengths = which[lengths > 0], lengths[lengths > 0]
@@ -140,14 +146,14 @@ def _take_windows(
     places = windows.starts[lists[which]] + np.floor(detail * (lengths - 1) + 0.5).astype(np.int64)
     chosen = windows.rows[places]
     offset, triangles = chosen["offset"].astype(np.int64), chosen["triangles"].astype(np.int64)
-    # A window that ends behind the visual's indices draws nothing; it is found out as a range that does not fit.
+    # -1 marks a window that ends after the visual's indices; `_in_buffers` rejects it.
     outside = offset + 3 * triangles > counts[which]
     result["index_base"][which] += offset
     result["triangles"][which] = np.where(outside, -1, triangles)
 
 
 def _in_buffers(rows: NDArray[np.void], geometry: Geometry) -> NDArray[np.bool_]:
-    """(visuals,) whether the ranges lie in the buffers."""
+    """Return (visuals,) whether the ranges are inside the buffers."""
     fits = rows["triangles"] >= 0
     for buffer, base, count, sizes in (
         ("vertex_buffer", rows["vertex_base"], rows["vertex_count"], [len(one.rows) for one in geometry.vertices]),
@@ -160,7 +166,10 @@ def _in_buffers(rows: NDArray[np.void], geometry: Geometry) -> NDArray[np.bool_]
 
 
 def triangles(row: np.void, geometry: Geometry) -> NDArray[np.int32]:
-    """(triangles, 3) of a row of `drawn`, Blender's order, local to the visual; those to missing vertices left out."""
+    """Return (triangles, 3) of a row of `drawn`, in Blender's order; indices are local to the visual.
+
+    Triangles with missing vertices are left out.
+    """
     begin = int(row["index_base"])
     corners = geometry.indices[int(row["index_buffer"])][begin : begin + 3 * int(row["triangles"])].reshape(-1, 3)
     if len(corners) and int(corners.max()) >= int(row["vertex_count"]):
@@ -169,7 +178,9 @@ def triangles(row: np.void, geometry: Geometry) -> NDArray[np.int32]:
 
 
 def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float32]:
-    """(visuals, 4, 4) world matrices of trees in Blender's axes, in column form; the identity for other visuals."""
+    """Return (visuals, 4, 4) world matrices of trees in Blender's axes, in column form; the identity for other
+    visuals.
+    """
     result = np.tile(np.eye(4, dtype=np.float32), (len(visuals), 1, 1))
     rows = level.visuals.rows_of(Kind.TREE)[visuals]
     found = np.flatnonzero(rows >= 0)
@@ -180,7 +191,7 @@ def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float3
 
 
 def parents(level: Level) -> NDArray[np.int64]:
-    """(visuals,) index of the visual that lists each as a child; -1 for roots."""
+    """Return (visuals,) the index of each visual's parent; -1 for roots."""
     visuals = level.visuals
     result = np.full(len(visuals), -1, np.int64)
     owners, lists = visuals.owners(Kind.CHILDREN)
@@ -193,13 +204,15 @@ def parents(level: Level) -> NDArray[np.int64]:
 
 
 def sectors(level: Level) -> NDArray[np.int64]:
-    """(visuals,) index of the sector each lies in; -1 for none. Parents have larger numbers than their children."""
+    """Return (visuals,) the index of each visual's sector; -1 for none. Parents have larger indices than their
+    children.
+    """
     above = parents(level)
     result = np.full(len(above), -1, np.int64)
     for number, sector in enumerate(level.sectors):
         if sector.root is not None and sector.root < len(result):
             result[sector.root] = number
-    # From the last visual on: every parent is settled before its children. At most 20,000 steps of plain integers.
+    # Backwards, because parents come after their children. At most 20,000 steps of plain integers.
     found, up = result.tolist(), above.tolist()
     for visual in range(len(found) - 1, -1, -1):
         if found[visual] < 0 <= up[visual] and up[visual] > visual:
@@ -211,14 +224,15 @@ def sectors(level: Level) -> NDArray[np.int64]:
 
 _LEAST, _MOST = -32768, 32767
 _REST = 255
-"""Parts of a step of a texture coordinate, in the fourth byte of tangent and binormal."""
+"""Fractions of a step of a texture coordinate, stored in the fourth byte of tangent and binormal."""
 
 
 @dataclass(slots=True, eq=False)
 class Encoded:
-    """``rows`` (n,) of the buffer; ``changed`` and ``moved`` (n,) which vertices, and positions, differ in bytes.
+    """Encoded vertices: ``rows`` (n,) of the buffer; ``changed`` and ``moved`` (n,) mark changed vertices and
+    positions.
 
-    ``outside`` (n,) whose texture coordinates the format cannot hold, which stay.
+    ``outside`` (n,) marks vertices whose texture coordinates the format cannot store; they are not changed.
     """
 
     rows: NDArray[np.void]
@@ -228,7 +242,7 @@ class Encoded:
 
 
 def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
-    """The vertices from ``first`` on as ``now`` (n of them); None in it stays."""
+    """Encode ``now`` as the vertices from index ``first`` on. Attributes that are None are not changed."""
     base = buffer.rows[first : first + len(now.positions)]
     was = decode_vertices(VertexBuffer(buffer.declaration, base))
     rows = base.copy()
@@ -247,7 +261,7 @@ def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
         _encode_uvs(rows, now.uvs, now.uvs != was.uvs, outside)
     if now.light_map_uvs is not None and was.light_map_uvs is not None:
         differ = now.light_map_uvs != was.light_map_uvs
-        # 1 is one step more than there is.
+        # The value 1 would be one step above the largest integer.
         steps = np.rint(space.xray_uvs(now.light_map_uvs.astype(np.float64)) * LIGHT_MAP_TILE)
         for axis in (0, 1):
             _put_fitting(
@@ -294,7 +308,7 @@ def _put_fitting(
 
 
 def as_byte(values: NDArray[np.float32]) -> NDArray[np.uint8]:
-    """Shares from 0 to 1 in 255 steps; what is NaN as 0."""
+    """Convert values from 0 to 1 to bytes, rounded and clipped; NaN becomes 0."""
     return np.asarray(np.clip(np.nan_to_num(np.rint(values.astype(np.float64) * 255)), 0, 255), np.uint8)
 
 
@@ -308,10 +322,10 @@ def _bytes_of(rows: NDArray[np.void]) -> NDArray[np.uint8]:
 
 
 def follow(fast: NDArray[np.float32], before: NDArray[Any], after: NDArray[Any]) -> tuple[NDArray[np.float32], int]:
-    """The points ``fast`` (m, 3) of the copy for shadows, moved as the positions (n, 3) of its visual did, as bits.
+    """Move the points ``fast`` (m, 3) of the shadow copy as the positions (n, 3) of its visual were moved.
 
-    The copy has each position once: where vertices of one place went to several, it follows the first that moved.
-    Returns the points, and how many places that is so of.
+    Positions are compared bit by bit. The copy has each position once: if vertices at one position moved to several, it
+    follows the first that moved. Returns the points, and at how many positions that happened.
     """
     result = fast.copy()
     olds, news = (np.ascontiguousarray(side, "<f4").view("V12").ravel().tolist() for side in (before, after))

@@ -1,4 +1,4 @@
-"""A level in words: counts, everything, what differs, and what the game refuses."""
+"""A level as text: a summary, a complete dump, differences, and what the game refuses."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ _NOUNS = {
     VisualType.TREE_PROGRESSIVE: "progressive trees",
 }
 SHOWN = 12
-"""Names of textures in `describe`."""
+"""Number of texture names in `describe`."""
 
 
 def describe(document: Level) -> list[str]:
-    """Counts, sectors, textures and what the geometry takes in memory."""
+    """Return a summary: counts, sectors, textures, and the memory that the geometry needs."""
     visuals = document.visuals
     types, counts = np.unique(visuals.types, return_counts=True)
     kinds = ", ".join(
@@ -68,7 +68,7 @@ def _tree_rows(document: Level) -> NDArray[np.int64]:
 
 
 def textures(document: Level) -> list[str]:
-    """The names of textures, sorted; lightmaps, which lie in the level's folder, included."""
+    """Return the names of textures, sorted, including lightmaps, which are in the level's folder."""
     found: set[str] = set()
     for shader in document.shaders:
         listed = names.decode(shader).partition("/")[2]
@@ -77,7 +77,7 @@ def textures(document: Level) -> list[str]:
 
 
 def raw_size(document: Level) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     kept = sum(map(len, document.visuals.opaque)) + len(document.visuals.tail)
     kept += len(document.run.tail) + len(document.sector_run.tail)
     kept += sum(map(stored_size, document.run.others(KNOWN)))
@@ -87,7 +87,7 @@ def raw_size(document: Level) -> int:
 
 
 def problems(document: Level) -> Iterator[str]:
-    """What the game refuses or misreads."""
+    """Yield what the game refuses or misreads."""
     visuals = document.visuals
     if document.version != NEWEST:
         yield f"version {document.version}; the released games accept {NEWEST} only"
@@ -135,7 +135,7 @@ def _wrong_children(document: Level) -> Iterator[str]:
 
 
 def dump(document: Level) -> Iterator[str]:
-    """Everything, a value or a row a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per value or row. Equal texts mean equal bytes."""
     yield f"version {document.version} quality {document.quality}"
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
@@ -166,7 +166,7 @@ def dump(document: Level) -> Iterator[str]:
 
 
 def differences(first: Level, second: Level) -> Iterator[str]:
-    """What differs: shaders, visuals by their number, portals, lights, glows, sectors."""
+    """Yield the differences between two levels: shaders, visuals by index, portals, lights, glows, sectors."""
     for name in ("version", "quality"):
         yield from text.value_differences(name, getattr(first, name), getattr(second, name))
     for number, (mine, theirs) in enumerate(itertools.zip_longest(first.shaders, second.shaders)):
