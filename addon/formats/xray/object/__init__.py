@@ -1,4 +1,4 @@
-"""`.object`: a model as the game's editor keeps it: meshes, surfaces, bones, motions, and words about it."""
+"""Models of the X-Ray editor (`.object`): meshes, surfaces, bones, motions, and information such as the author."""
 
 from __future__ import annotations
 

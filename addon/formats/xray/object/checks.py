@@ -1,7 +1,9 @@
-"""What the game's editors demand of an `.object`, of a file and of a mesh in Blender that would become one.
+"""Check what the game's editors require of an `.object`, and of a Blender mesh that is to become one.
 
-Of a file there is a sentence for each problem when editors load or export it; of a mesh findings with its elements,
-which a user can select and repair. Sources: ``EditObjectIO.cpp``, ``EditMeshIO.cpp`` and ``ExportSkeleton.cpp`` of the
+For a file: a sentence for each problem when editors load or export it. For a mesh: findings with the elements
+concerned,
+which the user can select and repair. Sources: ``EditObjectIO.cpp``, ``EditMeshIO.cpp`` and ``ExportSkeleton.cpp`` of
+the
 editors of Shadow of Chernobyl and Clear Sky.
 """
 
@@ -50,7 +52,7 @@ _WORDS = {
 
 
 def problems(document: Object) -> Iterator[str]:
-    """What editors refuse or misread, a sentence for each problem; motions inside have rules of their own."""
+    """Yield a sentence for everything that editors refuse or misread; motions inside have rules of their own."""
     model = document.model
     version = model.first(Version)
     if version is None or version.number != OBJECT_VERSION:
@@ -212,13 +214,15 @@ def _map_problems(mesh: Mesh, refs: VertexMapRefs, weight_maps: set[str] | None)
 # Findings of a mesh in Blender ----------------------------------------------------------------------------------------
 
 MOST_WEIGHTS = 4
-"""Bones of a vertex in Clear Sky and Call of Pripyat; Shadow of Chernobyl has 2."""
+"""Bones per vertex in Clear Sky and Call of Pripyat; Shadow of Chernobyl allows 2."""
 MOST_VERTICES = 65534
-"""Of an exported part, which is a surface of all meshes; here only those of one mesh are counted."""
+"""Largest number of vertices of an exported part, which is one surface in all meshes; here counted in one mesh only."""
 
 
 def find_problems(mesh: PolygonMesh, bones: Collection[str] | None) -> Iterator[Problem]:
-    """Problems of a mesh of triangles; ``bones`` of a skinned model by their names, None of one without."""
+    """Yield the problems of a mesh of triangles; ``bones`` are the names of a skinned model's bones, None without
+    bones.
+    """
     if len(mesh.positions) < 3 or not len(mesh.counts):
         yield whole("the mesh has no faces, and editors do not load the object", "Add faces, or delete the mesh")
         return

@@ -1,6 +1,11 @@
-"""The chunks of an object beside its meshes: surfaces, bones of old files, bone parts, words about it.
+"""The chunk types of an object, except those of its meshes: surfaces, bones of old files, bone parts, information.
 
 Sources: the editor's ``EditObjectIO.cpp`` and real files.
+=== addon/formats/xray/object/chunk_types.py :: (DYNAMIC, PROGRESSIVE, USES_LOD, HIDES, MULTIPLE_USAGE, SOUND_OCCLUDER,
+HIGH_QUALITY)
+Bits of `ObjectFlags`; the Hybrid editor uses higher bits as well.
+=== addon/formats/xray/object/chunk_types.py :: (STORED_NORMALS, EDITOR_SMOOTHING_SOC, EDITOR_SMOOTHING_COP)
+Bits of `ObjectFlags` in the Hybrid editor: the kind of smoothing that it uses.
 """
 
 from __future__ import annotations
@@ -23,14 +28,14 @@ DYNAMIC, PROGRESSIVE, USES_LOD, HIDES, MULTIPLE_USAGE, SOUND_OCCLUDER, HIGH_QUAL
 STORED_NORMALS, EDITOR_SMOOTHING_SOC, EDITOR_SMOOTHING_COP = 0x400, 0x800, 0x1000
 """Bits of the Hybrid editor: which smoothing it uses."""
 TWO_SIDED = 1
-"""The one bit of `Surface.flags`."""
+"""The only bit of `Surface.flags`."""
 VERTEX_FORMAT = 0x112
-"""Of every real surface: position, normal, one texture coordinate."""
+"""The value in all real files: position, normal, one texture coordinate."""
 
 
 @dataclass(slots=True)
 class ObjectFlags:
-    """See `DYNAMIC` and the others; ``size`` bytes: 4, in old files 1."""
+    """The flags of an object (`DYNAMIC` and others), stored in ``size`` bytes: 4, in old files 1."""
 
     flags: int
     size: int = 4
@@ -48,7 +53,7 @@ class ObjectFlags:
 
 @dataclass(slots=True)
 class LodName:
-    """The object that replaces this one at a distance; empty in all real files."""
+    """Name of the object shown instead of this one at a distance; empty in all real files."""
 
     name: bytes
 
@@ -62,7 +67,7 @@ class LodName:
 
 @dataclass(slots=True, eq=False)
 class Stamp:
-    """Chunk 0x911 of old editors, ``numbers`` (n,) uint32; sometimes garbage."""
+    """Chunk 0x911 of old editors: ``numbers`` (n,) uint32, sometimes garbage."""
 
     numbers: NDArray[np.uint32]
 
@@ -76,10 +81,10 @@ class Stamp:
 
 @dataclass(slots=True)
 class Surface:
-    """A material. Names are compared without case. ``uv_map`` is information only.
+    """A material. Names are compared without case; nothing depends on ``uv_map``.
 
-    ``compiler_shader`` and ``material`` (the game material) are None where the layout lacks them; in the oldest one
-    compiler shaders have a chunk of their own. ``flags``: `TWO_SIDED`. Editors demand ``format`` 0x112 and
+    ``compiler_shader`` and ``material`` (the game material) are None if the layout lacks them; with the oldest layout,
+    compiler shaders are in a chunk of their own. ``flags``: `TWO_SIDED`. Editors require ``format`` 0x112 and
     ``coordinates`` 1.
     """
 
@@ -101,7 +106,7 @@ class Surface:
 
 @dataclass(slots=True)
 class Surfaces:
-    """The object's surfaces; ``layout`` is the id of the chunk."""
+    """The surfaces of an object; ``layout`` is the id of the chunk."""
 
     surfaces: list[Surface]
     layout: int = SURFACES
@@ -112,12 +117,12 @@ class Surfaces:
 
     @classmethod
     def read_without_material(cls, reader: Reader) -> Surfaces:
-        """Of chunk 0x906."""
+        """Read chunk 0x906."""
         return cls._read(reader, SURFACES_WITHOUT_MATERIAL)
 
     @classmethod
     def read_oldest(cls, reader: Reader) -> Surfaces:
-        """Of chunk 0x905."""
+        """Read chunk 0x905."""
         return cls._read(reader, OLD_SURFACES)
 
     @classmethod
@@ -176,7 +181,7 @@ def _write_old_surface(writer: Writer, surface: Surface) -> None:
 
 @dataclass(slots=True)
 class CompilerShaders:
-    """Those of the oldest surfaces, in their order, without a count."""
+    """The compiler shaders of surfaces with the oldest layout, in the order of the surfaces, without a count."""
 
     names: list[bytes]
 
@@ -194,7 +199,7 @@ class CompilerShaders:
 
 @dataclass(slots=True, eq=False)
 class OldBone:
-    """A bone of old files. ``placement`` (7,) float32: offset, rotation (y, x, z), length."""
+    """A bone of an old file. ``placement`` (7,) float32: offset, rotation (y, x, z), length."""
 
     name: bytes
     parent: bytes
@@ -226,7 +231,7 @@ class OldBones:
 
 @dataclass(slots=True, eq=False)
 class ObjectMotion:
-    """A motion of the whole object, of old editors: channels X Y Z H P B of 40 bytes a key."""
+    """A motion of the whole object from an old editor: six channels X Y Z H P B, 40 bytes per key."""
 
     name: bytes
     first: int
@@ -238,7 +243,7 @@ class ObjectMotion:
 
 @dataclass(slots=True, eq=False)
 class ObjectMotions:
-    """Chunk 0x914; editors ignore it since 2002."""
+    """Chunk 0x914; editors have ignored it since 2002."""
 
     motions: list[ObjectMotion]
 
@@ -267,7 +272,7 @@ class ObjectMotions:
 
 @dataclass(slots=True, eq=False)
 class NumberedPart:
-    """A bone part by indices of bones, ``bones`` (n,) uint32."""
+    """A bone part as bone indices: ``bones`` (n,) uint32."""
 
     name: bytes
     bones: NDArray[np.uint32]
@@ -275,7 +280,7 @@ class NumberedPart:
 
 @dataclass(slots=True, eq=False)
 class NumberedParts:
-    """Chunk 0x919; if a file has it, editors prefer it to chunk 0x923."""
+    """Chunk 0x919; if a file has it, editors use it instead of chunk 0x923."""
 
     parts: list[NumberedPart]
 
@@ -297,7 +302,7 @@ class NumberedParts:
 
 @dataclass(slots=True, eq=False)
 class ActorTransform:
-    """Where the root is put when motions are exported to the game: ``values`` (2, 3) float32 position, rotation.
+    """The transform of the root when motions are exported to the game: ``values`` (2, 3) float32 position, rotation.
 
     Some builds of the Hybrid editor append ``scale`` and ``adjust_mass``.
     """
@@ -322,7 +327,10 @@ class ActorTransform:
 
 @dataclass(slots=True)
 class Authorship:
-    """Who made and changed the object, and when: seconds since 1970 in ``time_size`` bytes (4; 64-bit editors: 8)."""
+    """Author and last editor of the object, with times in seconds since 1970.
+
+    Times have ``time_size`` bytes: 4, in files of 64-bit editors 8.
+    """
 
     creator: bytes
     created: int
@@ -332,7 +340,7 @@ class Authorship:
 
     @classmethod
     def read(cls, reader: Reader) -> Authorship:
-        """With the size of times that ends where the chunk does."""
+        """Read the chunk with times of 8 bytes if the fields then fill it exactly, else of 4 bytes."""
         start = reader.position
         for size in (8, 4):
             reader.position = start
@@ -361,7 +369,7 @@ class Authorship:
 
 @dataclass(slots=True)
 class ExportScale:
-    """What the Hybrid editor multiplies positions by when it exports, and whether masses follow."""
+    """The factor by which the Hybrid editor scales positions on export, and whether it also adjusts masses."""
 
     scale: np.float32
     adjust_mass: int

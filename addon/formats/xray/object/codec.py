@@ -1,7 +1,7 @@
-"""The file `.object`: bytes <-> `Object`, chunk by chunk.
+"""Read and write `.object` files: bytes <-> `Object`, chunk by chunk.
 
-A body that does not read as what its id promises is kept as bytes and reported, so that one broken chunk does not cost
-the object; a file is refused only if it holds no object at all.
+A chunk whose body cannot be read as its id promises is kept as bytes and reported, so that one broken chunk does not
+make the whole object unreadable. A file is refused only if it contains no object at all.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ from .mesh_chunks import (
 
 Held = TypeVar("Held", bound=Contents)
 Read = Callable[[Reader, Report], Any]
-"""The body of a chunk -> what it means, or None where it stays bytes."""
+"""Reader of a chunk's body: returns its value, or None if the chunk is to be kept as bytes."""
 
 
 def _plain(known: Callable[[Reader], Any]) -> Read:
@@ -129,7 +129,7 @@ starts_like = starts_like_chunks(OBJECT)
 
 
 def read(data: bytes, file: str, report: Report) -> Object:
-    """The document of an `.object`. Raises `ReadError` if there is no object in it."""
+    """Read the document of an `.object`. Raises `ReadError` if it contains no object."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -159,7 +159,7 @@ def _read_model(reader: Reader, report: Report) -> Model:
 def _contents(
     kind: type[Held], reader: Reader, report: Report, reads: Callable[[int], Read | None], *, once: bool = False
 ) -> Held:
-    """The chunks that are left in ``reader``; with ``once`` only the first that can be typed is."""
+    """Read the remaining chunks of ``reader``; with ``once``, type only the first one that can be typed."""
     run = read_chunks(reader, report)
     contents = kind([], run.tail)
     for chunk in run.chunks:
@@ -174,12 +174,12 @@ def _contents(
 
 
 def write(document: Object) -> bytes:
-    """The file's bytes."""
+    """Return the file's bytes."""
     return _write_contents(document)
 
 
 recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
+"""The same as `write`, which already writes all typed values from their fields."""
 
 
 def _write_contents(contents: Contents) -> bytes:
@@ -202,7 +202,7 @@ def _chunk(section: Section[Any]) -> Chunk:
 
 
 def raw_size(document: Contents) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     return len(document.tail) + sum(_raw_size(section) for section in document.sections)
 
 

@@ -1,7 +1,10 @@
-"""What an object of the editor says: a run of chunks, each typed where its kind is known, in the file's own order.
+"""The document of an `.object`: a list of chunks in the file's own order, typed if their kind is known.
 
-A file is one chunk 0x7777, in the oldest files compressed; in it meshes, surfaces, bones, motions and words. Editors
-find chunks by id: the first of an id counts.
+A file is one chunk 0x7777, compressed in the oldest files. It contains meshes, surfaces, bones, motions and
+information.
+Editors find chunks by id and use the first one of each id.
+=== addon/formats/xray/object/document.py :: (MESHES, BONES, MOTIONS)
+Ids of chunks that contain chunks or motions.
 """
 
 from __future__ import annotations
@@ -28,38 +31,38 @@ Kind = TypeVar("Kind")
 
 @dataclass(slots=True, eq=False)
 class Contents:
-    """A run of chunks: ``sections`` in the file's order, and the bytes behind the last."""
+    """A list of chunks: ``sections`` in the file's order, and the bytes after the last chunk."""
 
     sections: list[Section[Any]] = field(default_factory=list)
     tail: Bytes = b""
 
     def first(self, kind: type[Kind]) -> Kind | None:
-        """The first chunk of a kind, or None."""
+        """Return the first value of a type, or None."""
         for section in self.sections:
             if isinstance(section.value, kind):
                 return section.value
         return None
 
     def replaced(self, old: object, new: Any) -> Self:
-        """The same chunks with ``new`` instead of the value ``old``."""
+        """Return the same chunks with the value ``old`` replaced by ``new``."""
         sections = [Section(part.chunk, new if part.value is old else part.value) for part in self.sections]
         return type(self)(sections, self.tail)
 
 
 class Mesh(Contents):
-    """A mesh: points, faces, vertex maps, smoothing, which faces have which surface."""
+    """A mesh: points, faces, vertex maps, smoothing, and the faces of each surface."""
 
     __slots__ = ()
 
     @property
     def label(self) -> str:
-        """The name as text."""
+        """The name as text, empty if the mesh has none."""
         name = self.first(MeshName)
         return names.decode(name.name) if name is not None else ""
 
     @property
     def maps(self) -> VertexMaps:
-        """The vertex maps of the newest layout that the mesh has, as editors take them."""
+        """The vertex maps of the newest layout in the mesh, which are those that editors use."""
         found = [section.value for section in self.sections if isinstance(section.value, VertexMaps)]
         return max(found, key=lambda maps: maps.layout, default=VertexMaps([]))
 
@@ -71,7 +74,7 @@ class Meshes(Contents):
 
     @property
     def meshes(self) -> list[Mesh]:
-        """The meshes in the order of their numbers."""
+        """The meshes in the order of their chunk ids."""
         found = [(part.chunk.plain_id, part.value) for part in self.sections if isinstance(part.value, Mesh)]
         return [mesh for _, mesh in sorted(found, key=lambda pair: pair[0])]
 
@@ -83,30 +86,30 @@ class Model(Contents):
 
     @property
     def meshes(self) -> list[Mesh]:
-        """The meshes in the order of their numbers."""
+        """The meshes in the order of their chunk ids."""
         found = self.first(Meshes)
         return found.meshes if found is not None else []
 
     @property
     def surfaces(self) -> list[Surface]:
-        """The surfaces of the newest layout that the object has, as editors take them."""
+        """The surfaces of the newest layout in the object, which are those that editors use."""
         found = [section.value for section in self.sections if isinstance(section.value, Surfaces)]
         return max(found, key=lambda surfaces: surfaces.layout).surfaces if found else []
 
     @property
     def bones(self) -> list[Bone]:
-        """The bones in the order of their numbers."""
+        """The bones in the order of their chunk ids."""
         found = self.first(Bones)
         return found.bones if found is not None else []
 
     @property
     def motions(self) -> list[skl.SkeletalMotion]:
-        """The motions inside."""
+        """The motions stored in the object."""
         found = self.first(skl.Skl)
         return found.motions if found is not None else []
 
     def with_motions(self, motions: skl.Skl) -> Model:
-        """The model with other motions inside. Raises `WriteError` if those that it has cannot be read."""
+        """Return the model with other motions. Raises `WriteError` if its present motions could not be read."""
         old = self.first(skl.Skl)
         if old is not None:
             return self.replaced(old, motions)
@@ -121,13 +124,13 @@ class Model(Contents):
 
     @property
     def references(self) -> list[bytes]:
-        """Names of motion files: the list of the later editors first, as they read it."""
+        """Names of motion files, from chunk 0x924 if there is one, else from 0x926, as editors read them."""
         found = self.first(MotionReferences) or self.first(MotionReferences2)
         return [name for name in found.names if name] if found is not None else []
 
     @property
     def parts(self) -> list[Part]:
-        """The bone parts by names of bones; those by indices are preferred, as editors do."""
+        """The bone parts with names of bones; editors prefer the chunk with indices (0x919), if there is one."""
         numbered = self.first(NumberedParts)
         if numbered is None:
             named = self.first(Parts)
@@ -140,15 +143,15 @@ class Model(Contents):
 
 
 class Object(Contents):
-    """The file."""
+    """The whole file."""
 
     __slots__ = ()
 
     @property
     def model(self) -> Model:
-        """What the file is there for."""
+        """The model of the file: the first chunk 0x7777 that could be read."""
         return next(section.value for section in self.sections if isinstance(section.value, Model))
 
     def with_model(self, changed: Model) -> Object:
-        """The same file with another model in the place of the first."""
+        """Return the same file with its model replaced."""
         return self.replaced(self.model, changed)

@@ -1,12 +1,13 @@
-"""A mesh as Blender has it as the chunks of a mesh: new ones, or onto those of the imported mesh.
+"""Encode Blender meshes as the chunks of editor meshes: new ones, or edits of an imported mesh.
 
-New meshes have vertex maps as the SDK writes them: a uv map with the first uv met at each point, a second one of the
-same name with the others, then a weight map for each bone that has points.
+New meshes have vertex maps as the SDK writes them: a uv map with the first texture coordinate of each point, a second
+one of the same name with the others, then a weight map for each bone that has points.
 
-Of an imported mesh, what is not edited keeps its bytes. While vertices and faces are those of the import, an edit
-replaces the chunks that it is about: points with their box, normals, smoothing, the faces of surfaces; texture
-coordinates and weights together, as faces name both by one number. With other faces the geometry is written again; all
-else of the mesh stays.
+Of an imported mesh, everything that was not edited keeps its bytes. While vertices and faces are those of the import,
+an
+edit replaces only its own chunks: points with their box, normals, smoothing, the faces of surfaces. Texture coordinates
+and weights are replaced together, since faces refer to both by one vmref. If faces changed, all geometry is written
+again; the other chunks of the mesh stay.
 """
 
 from __future__ import annotations
@@ -53,7 +54,7 @@ from .mesh_chunks import (
 from .smoothing import Rule, groups_of, rule_of, rule_of_groups, sides_of, stored_as
 
 UV_MAP = b"Texture"
-"""What the SDK calls uv maps."""
+"""Name of uv maps in the SDK."""
 MOST_REFS = 255
 CHUNK_IDS: dict[type, int] = {
     Version: 0x1000,
@@ -69,17 +70,20 @@ CHUNK_IDS: dict[type, int] = {
     SurfacesOfFaces: 0x1009,
     VertexMaps: 0x1012,
 }
-"""In the SDK's order."""
+"""Chunk ids of the types, in the order in which the SDK writes them."""
 
 
 @dataclass
 class Geometry:
     """Triangles in X-Ray's axes.
 
-    ``positions`` (vertices, 3) float32; ``point`` (vertices,) the point of the file that each vertex is: vertices of
-    one point differ in their weights. ``corners`` (faces, 3) vertices; ``uvs`` (faces, 3, 2) float32, v down;
-    ``surface`` (faces,) index into ``surfaces``, -1 for none; ``smoothing`` (faces,) uint32; ``normals`` (faces, 3, 3)
-    float32. ``weights`` of vertices, by index into ``groups``, the names of weight maps.
+    ``positions`` (vertices, 3) float32; ``point`` (vertices,) the file's point of each vertex: vertices of one point
+    differ
+    in their weights. ``corners`` (faces, 3) vertices; ``uvs`` (faces, 3, 2) float32, v down; ``surface`` (faces,) index
+    into
+    ``surfaces``, -1 for none; ``smoothing`` (faces,) uint32; ``normals`` (faces, 3, 3) float32. ``weights`` of
+    vertices, by
+    index into ``groups``, the names of weight maps.
     """
 
     positions: NDArray[np.float32]
@@ -95,7 +99,7 @@ class Geometry:
 
 
 def new_mesh(name: bytes, geometry: Geometry) -> Mesh:
-    """A mesh of its own, with the chunks that the SDK writes. Raises `WriteError`."""
+    """Return a new mesh with the chunks that the SDK writes. Raises `WriteError` for a vertex with too many weights."""
     values: dict[type, Any] = {
         Version: Version(0x11),
         MeshName: MeshName(name),
@@ -107,9 +111,9 @@ def new_mesh(name: bytes, geometry: Geometry) -> Mesh:
 
 
 def chunk_values(geometry: Geometry) -> dict[type, Any]:
-    """The chunks that say the geometry, by their types. Raises `WriteError` for a vertex with too many weights."""
+    """Return the chunks of the geometry by their types. Raises `WriteError` for a vertex with too many weights."""
     points = np.zeros((int(geometry.point.max()) + 1 if len(geometry.point) else 0, 3), np.float32)
-    # Of several written to one place the last stays: backwards, that is the first vertex.
+    # Assigned backwards, because the last value of a point stays: that of its first vertex.
     points[geometry.point[::-1]] = geometry.positions[::-1]
     maps, uv_ref = _uv_maps(geometry)
     rows, counts = _weight_refs(geometry, maps)
@@ -141,14 +145,14 @@ def chunk_values(geometry: Geometry) -> dict[type, Any]:
 
 
 def box_of(points: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(2, 3) the lowest and highest corner; zeros without points."""
+    """Return (2, 3) the lowest and highest corner; zeros without points."""
     if not len(points):
         return np.zeros((2, 3), np.float32)
     return np.stack([points.min(axis=0), points.max(axis=0)])
 
 
 def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
-    """The uv maps, and (corners, 2) the map and the entry of each corner."""
+    """Return the uv maps, and (corners, 2) the map and the entry of each corner."""
     point, uvs = geometry.point[geometry.corners].ravel(), geometry.uvs.reshape(-1, 2)
     bits = np.ascontiguousarray(uvs).view(np.int32).astype(np.int64)
     first = np.full(int(point.max()) + 1 if len(point) else 0, -1, np.int64)
@@ -162,7 +166,7 @@ def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
     if len(others):
         group = row_groups(np.concatenate([point[others, None], bits[others]], axis=1))
         speaker = np.zeros(int(group.max()) + 1, np.int64)
-        speaker[group] = others  # the last corner, as the SDK names it
+        speaker[group] = others  # the last corner, as in the SDK's files
         maps.append(
             VertexMap(UV_MAP, UV, uvs[speaker], 1, point[speaker].astype(np.int32), (speaker // 3).astype(np.int32))
         )
@@ -171,7 +175,9 @@ def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
 
 
 def _weight_refs(geometry: Geometry, maps: list[VertexMap]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Weight maps are added to ``maps``; (weights, 2) map and entry, sorted by vertex, and (vertices,) how many."""
+    """Add weight maps to ``maps``; return (weights, 2) map and entry, sorted by vertex, and (vertices,) how many each
+    has.
+    """
     weights = geometry.weights
     counts = np.zeros(len(geometry.positions), np.int64)
     if weights is None or not len(weights.weights):
@@ -196,7 +202,10 @@ def _weight_refs(geometry: Geometry, maps: list[VertexMap]) -> tuple[NDArray[np.
 def _joined_refs(
     first: NDArray[np.int64], vertex: NDArray[np.int64], rows: NDArray[np.int64], counts: NDArray[np.int64]
 ) -> Runs:
-    """Runs of a uv entry ``first`` (vmrefs, 2) and the weights of its ``vertex`` (vmrefs,)."""
+    """Return the rows of each vmref: its uv entry ``first`` (vmrefs, 2), then the weights of its ``vertex``.
+
+    ``vertex`` is (vmrefs,); ``rows`` and ``counts`` are the results of `_weight_refs`.
+    """
     begins = np.cumsum(counts) - counts
     sizes = counts[vertex] + 1
     starts = np.cumsum(sizes) - sizes
@@ -219,9 +228,12 @@ _SHAPE = (Points, Faces, Smoothing, Normals, VertexMapRefs, SurfacesOfFaces, Ver
 
 @dataclass
 class _Compared:
-    """What of a mesh with the faces of the import is edited; ``then`` the import, ``positions`` with its bits.
+    """What was edited in a mesh that has the faces of the import.
 
-    ``moved`` and ``weighed`` (vertices,), ``mapped`` and ``turned`` (corners,), ``surfaced`` (faces,), ``sharpened``.
+    ``then`` is the imported mesh; ``positions`` are the new ones, with the bits of the import where unedited. Masks of
+    edited
+    elements: ``moved`` (vertices,) positions, ``mapped`` (corners,) texture coordinates, ``turned`` (corners,) normals,
+    ``weighed`` (vertices,) weights, ``surfaced`` (faces,) surfaces; ``sharpened``: whether sharp edges changed.
     """
 
     then: PolygonMesh
@@ -234,7 +246,7 @@ class _Compared:
     sharpened: bool
 
     def changes(self) -> Changes:
-        """In words."""
+        """Return the edits in words."""
         found = Changes()
         for changed, noun in (
             (self.moved, "vertices"),
@@ -250,9 +262,12 @@ class _Compared:
 
 
 def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> tuple[Mesh, Changes]:
-    """The mesh ``base`` of ``model`` with what is edited in ``mesh``, and what that is; ``base`` itself without edits.
+    """Return the mesh ``base`` of ``model`` with the edits of ``mesh``, and what changed; ``base`` itself without
+    edits.
 
-    ``mesh`` has triangles, groups by names of bones and materials by names of surfaces. Raises `WriteError`.
+    ``mesh`` has triangles, vertex groups named after bones, and materials named after surfaces. Raises `WriteError` for
+    NaN
+    or infinite values in edited vertices, and for a vertex with too many weights.
     """
     found = Report()
     then = decode_mesh(base, model, found)
@@ -277,7 +292,10 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
 
 
 def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report) -> Mesh:
-    """A mesh that was not imported, its sharp edges by ``rule`` (or its normals as they are). Raises `WriteError`."""
+    """Return a new mesh with its sharp edges stored by ``rule``, or with its normals as they are (`Rule.NORMALS`).
+
+    Raises `WriteError` for NaN or infinite values, and for a vertex with too many weights.
+    """
     _refuse_not_finite(mesh, mesh.positions)
     geometry = _geometry(mesh, None, model, report)
     if rule is Rule.NORMALS and mesh.corner_normals is not None:
@@ -339,7 +357,7 @@ def _pairs(mesh: PolygonMesh) -> Indices:
 
 
 def _surface_of_faces(mesh: PolygonMesh) -> NDArray[np.str_]:
-    """(faces,) names in lower case."""
+    """Return (faces,) the name of each face's surface in lower case."""
     if not mesh.materials or mesh.material_index is None:
         return np.full(len(mesh.counts), "")
     listed = np.array([material.name.lower() for material in mesh.materials])
@@ -347,7 +365,7 @@ def _surface_of_faces(mesh: PolygonMesh) -> NDArray[np.str_]:
 
 
 def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
-    """(vertices,) whether a vertex has other weights. Blender holds weights from 0 to 1."""
+    """Return (vertices,): whether the weights of a vertex changed. Blender holds weights from 0 to 1."""
     result = np.zeros(len(mesh.positions), np.bool_)
     labels = {label: number for number, label in reversed(list(enumerate(then.groups)))}
     own = [labels.setdefault(label, len(labels)) for label in mesh.groups]
@@ -363,20 +381,20 @@ def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
 
 
 def _keyed(weights: VertexWeights | None, group: Sequence[int], groups: int) -> tuple[Indices, NDArray[np.float32]]:
-    """(weights,) vertex and group as one number, and the weights."""
+    """Return (weights,) vertex and group as one number, and the weights."""
     if weights is None or not len(weights.weights):
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
     return weights.vertices.astype(np.int64) * groups + np.array(group, np.int64)[weights.groups], weights.weights
 
 
 def _points_of(mesh: PolygonMesh) -> Indices:
-    """(vertices,) the point of the file of each, by the attribute of the import."""
+    """Return (vertices,) the file's point of each vertex, by the attribute of the import."""
     stored = mesh.values(POINT, Domain.VERTEX)
     return np.arange(len(mesh.positions)) if stored is None else stored.astype(np.int64)
 
 
 def _tears(mesh: PolygonMesh, compared: _Compared, base: Mesh) -> bool:
-    """Whether vertices of one point are no longer at one place."""
+    """Return whether vertices of one point no longer have the same position."""
     point, points = _points_of(mesh), base.first(Points)
     if points is None or len(point) <= len(points.positions):
         return False
@@ -416,19 +434,21 @@ def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) 
 
 
 def _xray(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(faces, 3, 3) vectors of corners in X-Ray's axes and order of corners."""
+    """Return (faces, 3, 3) vectors of corners in X-Ray's axes and order of corners."""
     result: NDArray[np.float32] = space.xray_points(vectors).reshape(-1, 3, 3)[:, [0, 2, 1]]
     return result
 
 
 def _xray_corners(made: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Values of corners (faces, 3, ...) that are ``changed`` (in Blender's order), the others as ``old``."""
+    """Return values of corners (faces, 3, ...): ``made`` where ``changed`` (in Blender's order of corners), else
+    ``old``.
+    """
     result: NDArray[np.float32] = np.where(changed.reshape(-1, 3)[:, [0, 2, 1], None], made, old).astype(np.float32)
     return result
 
 
 def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
-    """The faces of each surface, those of the import first, in their order."""
+    """Return the faces of each surface, surfaces of the import first, in their order."""
     listed = base.first(SurfacesOfFaces) if base is not None else None
     known = {entry.label.lower(): entry.surface for entry in (listed.surfaces if listed is not None else ())}
     for material in mesh.materials:
@@ -439,7 +459,7 @@ def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
 
 
 def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
-    """New texture coordinates and weights, with the bits of the import where they are not edited."""
+    """Return the mesh with new vertex maps and vmrefs; values that are not edited keep the bits of the import."""
     geometry = _geometry(mesh, base, model, report)
     points, faces, refs = base.first(Points), base.first(Faces), base.first(VertexMapRefs)
     if points is None or faces is None or refs is None or len(faces.corners) != len(geometry.corners):
@@ -467,7 +487,10 @@ def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, r
 def _joined_weights(
     geometry: Geometry, then: PolygonMesh, changed: Flags, maps: dict[str, bytes]
 ) -> VertexWeights | None:
-    """The weights of ``geometry`` for vertices that are ``changed``, those of the import for the others."""
+    """Return the weights of ``geometry`` for ``changed`` vertices, those of the import for the others.
+
+    Adds the groups of the import to ``geometry.groups``.
+    """
     mine, theirs = geometry.weights, then.weights
     if theirs is None:
         return mine
@@ -489,12 +512,12 @@ def _joined_weights(
 
 
 def _weight_maps(model: Model) -> dict[str, bytes]:
-    """The name of each bone's weight map by the bone's."""
+    """Return the name of each bone's weight map by the name of the bone."""
     return {bone.name: names.encode(bone.weight_map or bone.name) for bone in reversed(model.bones)}
 
 
 def _geometry(mesh: PolygonMesh, base: Mesh | None, model: Model, report: Report) -> Geometry:
-    """The whole mesh in X-Ray's axes; vertices at one place that come from one point are one point."""
+    """Return the whole mesh in X-Ray's axes; vertices of one imported point with the same position become one point."""
     if mesh.uvs is None:
         report.warn("the mesh has no UV map: texture coordinates are 0", mesh.name)
     corners = space.xray_triangles(mesh.corners.reshape(-1, 3).astype(np.int64))
@@ -520,7 +543,7 @@ def _geometry(mesh: PolygonMesh, base: Mesh | None, model: Model, report: Report
 
 
 def _file_points(mesh: PolygonMesh) -> Indices:
-    """(vertices,) the point each vertex is, in the order in which they first appear."""
+    """Return (vertices,) the point of each vertex; points are numbered in the order of their first vertex."""
     stored = mesh.values(POINT, Domain.VERTEX)
     if stored is None:
         return np.arange(len(mesh.positions))
@@ -534,7 +557,7 @@ def _file_points(mesh: PolygonMesh) -> Indices:
 
 
 def _sharp_points(mesh: PolygonMesh, point: Indices) -> Indices:
-    """(edges, 2) sharp edges as points."""
+    """Return (edges, 2) sharp edges as pairs of points."""
     return point[_pairs(mesh)]
 
 
@@ -549,14 +572,17 @@ def _with_smoothing(made: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometr
 
 
 def _sharpened(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Groups) -> tuple[Mesh, int]:
-    """The mesh with sharp edges by ``rule``, and how many it cannot hold; ``old`` (faces,) are kept where they fit."""
+    """Return the mesh with sharp edges stored by ``rule``, and how many it cannot store.
+
+    ``old`` (faces,) numbers are kept where they already express it.
+    """
     groups, lost = stored_as(rule, corners, sides_of(corners, pairs), old)
     flags = made.first(MeshFlags)
     if rule is Rule.MASKS and flags is not None:
         made = made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
     result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
     if rule in (Rule.GROUPS, Rule.MASKS) and rule_of_groups(result) is not Rule.GROUPS:
-        # Few groups left: higher numbers tell them from edge bits.
+        # Few groups could be taken for edge bits; higher numbers cannot.
         groups = np.where(groups == FLAT, groups, groups + np.uint32(16))
         result = _with_values(made, {Smoothing: Smoothing(groups)}, ())
     return result, lost
@@ -571,7 +597,10 @@ def _warn(rule: Rule, lost: int, name: str, report: Report) -> None:
 
 
 def _with_values(base: Mesh, values: dict[type, Any], dropped: Sequence[type]) -> Mesh:
-    """The chunks of ``base`` with other ``values``; kinds of ``dropped`` without a value leave, new ones come last."""
+    """Return the chunks of ``base`` with other ``values``.
+
+    Chunks of types in ``dropped`` without a new value are removed; values of new types are appended.
+    """
     left = dict(values)
     sections: list[Section[Any]] = []
     for part in base.sections:

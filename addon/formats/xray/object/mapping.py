@@ -1,10 +1,12 @@
-"""An object of the editor as meshes and a skeleton in Blender's axes, and new bones of an object.
+"""Decode an object of the editor into meshes and a skeleton in Blender's axes, and make new bones for an object.
 
-A vertex of the model is a point of the file, under the same number. Points whose corners have different weights, and
-the corners of faces that Blender cannot hold (two faces on the same points, a face with a point twice), get further
-vertices behind them; the attribute `POINT` says of which point each vertex is.
+A vertex of the mesh is a point of the file, with the same index. Points whose corners have different weights, and the
+corners of faces that Blender cannot hold (two faces on the same points, a face with a point twice), get additional
+vertices after them; the attribute `POINT` stores the point of each vertex.
 
-New bones are the chunks that the SDK writes, in the order that editors give bones when they load them.
+New bones consist of the chunks that the SDK writes, in the order in which editors list bones after loading.
+=== addon/formats/xray/object/mapping.py :: (POINT, SMOOTHING)
+Names of attributes: the point of each vertex; the smoothing number of each face, its bits as a signed integer.
 """
 
 from __future__ import annotations
@@ -31,14 +33,16 @@ Indices = NDArray[np.int64]
 POINT, SMOOTHING = "object_point", "object_smoothing"
 """Attributes: of which point a vertex is; a face's number of the file, its bits as a signed number."""
 MOST_COMPARED = 8
-"""Weights of a vmref up to which equal ones are found; corners with more each have a vertex of their own."""
+"""Weights per vmref up to which equal vmrefs are found. If one has more, each vmref at a point gets its own vertex."""
 SAME_NORMAL = 1e-3
 
 
 def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
-    """A mesh with uv per corner, the normals that the editor shows, and a group for each bone and other weight map.
+    """Return a mesh with uv per corner, the normals that the editor shows, and vertex groups.
 
-    Faces that refer to what is missing are left out and reported.
+    There is a group for each bone and for each weight map that belongs to none. Faces that refer to missing points or
+    vmrefs
+    are left out and reported.
     """
     points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
     positions = points.positions if points is not None else np.zeros((0, 3), np.float32)
@@ -78,7 +82,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         result.corner_normals = shown.take(space.xray_triangles(of_corners).ravel(), axis=0)
         sharp = _sharp_edges(mesh, rule, sides, normals)
         if len(source) == len(positions):
-            # Vertices are points. The sides of a face that is turned round come backwards.
+            # Vertices are points. Blender's faces are reversed, and so is the order of their sides.
             result.edges = sides.ends.astype(np.int32)
             result.corner_edges = sides.edge.reshape(-1, 3)[:, ::-1].astype(np.int32).ravel()
             result.sharp_edges = result.edges[sharp]
@@ -90,7 +94,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
 
 
 def _rows(pairs: NDArray[np.float32], chosen: Indices) -> NDArray[np.float32]:
-    """(chosen, 2) these rows of ``pairs`` (n, 2); as one number of twice the bits in a third of the time."""
+    """Return (chosen, 2) these rows of ``pairs`` (n, 2), taken as 64-bit numbers, which needs a third of the time."""
     return pairs.view(np.int64).ravel().take(chosen).view(np.float32).reshape(-1, 2)
 
 
@@ -100,7 +104,7 @@ def _material(name: str, model: Model) -> Material:
 
 
 def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str]]:
-    """(faces,) the index of each face's surface, -1 for none, and the surfaces' names."""
+    """Return (faces,) the index of each face's surface, -1 for none, and the surfaces' names."""
     listed = mesh.first(SurfacesOfFaces)
     index = np.full(faces, -1, np.int64)
     entries = listed.surfaces if listed is not None else []
@@ -114,9 +118,10 @@ def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str
 def vmref_values(
     mesh: Mesh, refs: VertexMapRefs | None, groups: Sequence[int], report: Report
 ) -> tuple[NDArray[np.float32], VertexWeights]:
-    """(vmrefs, 2) texture coordinates, the first of each, and the weights of vmrefs (``vertices`` are vmrefs).
+    """Return the first texture coordinate (vmrefs, 2) and the weights of each vmref; ``vertices`` of the weights are
+    vmrefs.
 
-    ``groups`` (maps,) of `group_of_map`.
+    ``groups`` (maps,) is the result of `group_of_map`.
     """
     none = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
     if refs is None:
@@ -130,13 +135,13 @@ def vmref_values(
     if not inside.all():
         report.warn("vmrefs refer to entries of vertex maps that do not exist; ignored", mesh.label)
         owner, number, entry = owner[inside], number[inside], entry[inside]
-    # All numbers of all maps in one row, and where in it an entry begins.
+    # The values of all maps concatenated, and the offset of each entry.
     values = np.concatenate([np.zeros(0, np.float32), *(one.values.ravel() for one in maps)])
     widths = np.array([one.values.shape[1] for one in maps], np.int64)
     place = np.cumsum(np.append(0, sizes[:-1] * widths))[number] + widths[number] * entry
     kind = np.array([one.type for one in maps], np.int64)[number]
     uvs = np.zeros((len(refs.refs.counts), 2), np.float32)
-    textured = np.flatnonzero(kind == UV)[::-1]  # of several written to one place the last stays: the first entry
+    textured = np.flatnonzero(kind == UV)[::-1]  # backwards, because the last value assigned stays: the first entry
     for column in range(2):
         wide = textured[widths[number[textured]] > column]
         uvs[owner[wide], column] = values[place[wide] + column]
@@ -146,7 +151,7 @@ def vmref_values(
     ordered = weighing[order]
     total = values[place[ordered]]
     if not differs[1:].all():
-        # Several entries of one bone are added up: Blender has one weight for each.
+        # Several weights for one bone are added up: Blender stores one per group.
         key, first = np.cumsum(differs), np.flatnonzero(np.append(True, differs[1:]))
         summed = np.bincount(key, total).astype(np.float32)
         total = np.where(np.bincount(key) == 1, total[first], summed)
@@ -155,14 +160,14 @@ def vmref_values(
 
 
 def _groups(mesh: Mesh, model: Model, of_maps: Sequence[int]) -> list[str]:
-    """Names of vertex groups: the bones in the file's order, then weight maps of no bone."""
+    """Return the names of vertex groups: the bones in the file's order, then weight maps that belong to no bone."""
     bones = [bone.name for bone in model.bones]
     more = {group: one.label for group, one in zip(of_maps, mesh.maps.maps, strict=True) if group >= len(bones)}
     return bones + [more[group] for group in sorted(more)]
 
 
 def group_of_map(mesh: Mesh, model: Model) -> list[int]:
-    """The group of each vertex map, -1 of uv maps. Weight maps belong to bones by name, with case."""
+    """Return the vertex group of each vertex map, -1 for uv maps. Weight maps belong to bones by name, with case."""
     known = {bone.weight_map or bone.name: number for number, bone in reversed(list(enumerate(model.bones)))}
     more: dict[str, int] = {}
     found = []
@@ -177,11 +182,11 @@ def group_of_map(mesh: Mesh, model: Model) -> list[int]:
 
 
 def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: int) -> tuple[Indices, Indices, Indices]:
-    """(faces, 3) vertices, (vertices,) the point of each, and (vertices,) the vmref that speaks for it, -1 for none."""
+    """Return (faces, 3) vertices, (vertices,) the point of each, and (vertices,) one of its vmrefs, -1 for none."""
     table = _weight_table(weights, int(vmref.max()) + 1 if len(vmref) else 0)
     flat, ref = point.ravel(), vmref.ravel()
     first = np.full(points, -1, np.int64)
-    # Of several written to one place the last stays: backwards, that is the first corner.
+    # Assigned backwards, because the last value of a point stays: its first corner.
     first[flat[::-1]] = np.arange(len(flat))[::-1]
     vertex = flat.copy()
     spoken = ref[first] if len(ref) else first
@@ -210,7 +215,7 @@ def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: in
 
 
 def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
-    """(vmrefs, columns) whole numbers, the same rows for vmrefs with the same weights."""
+    """Return (vmrefs, columns) integers, with equal rows for vmrefs with the same weights."""
     counts = np.bincount(weights.vertices, minlength=vmrefs)
     if not len(weights.weights):
         return np.zeros((max(vmrefs, len(counts)), 1), np.int64)
@@ -224,7 +229,7 @@ def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
 
 
 def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights | None:
-    """The weights of vmrefs as those of the vertices that each ``speaker`` (vertices,) is a vmref of."""
+    """Return the weights of vertices; ``speaker`` (vertices,) is the vmref with the weights of each, -1 for none."""
     if not len(weights.weights):
         return None
     top = int(max(weights.vertices.max(), speaker.max(initial=0))) + 1
@@ -238,7 +243,7 @@ def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights |
 
 
 def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """(edges,) of ``sides``, across which faces do not smooth, by the mesh's rule."""
+    """Return (edges,): which edges of ``sides`` are not smooth by the mesh's rule."""
     groups = groups_of(mesh).astype(np.int64)
     first, edge, mine, theirs = sides.first, sides.edge, sides.mine, sides.theirs
     value = np.repeat(groups, 3)
@@ -263,7 +268,7 @@ def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float
 
 @np.errstate(invalid="ignore")  # infinite angles and signalling NaNs of broken files
 def decode_skeleton(model: Model, name: str) -> Skeleton | None:
-    """The bones in the file's order; None without. Raises `ReadError` if parents form a cycle."""
+    """Return the bones in the file's order, None if there are none. Raises `ReadError` if parents form a cycle."""
     bones = model.bones
     if not bones:
         return None
@@ -299,13 +304,15 @@ def _placement(bone: Bone) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 # New bones ------------------------------------------------------------------------------------------------------------
 
 LENGTH = np.float32(0.1)
-"""Of a new bone; editors only draw it."""
+"""Length of a new bone in metres; it only affects how editors draw the bone."""
 
 
 def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArray[Any], entry: IkBone) -> Bone:
-    """A bone with its weights under its own name; ``offset`` (3,) and ``angles`` (3,) from the parent as `Placement`.
+    """Return a new bone whose weight map has the name of the bone.
 
-    The SDK writes the name twice: with parent and weight map, and alone.
+    ``offset`` (3,) and ``angles`` (3,) are relative to the parent, as in `Placement`. The SDK writes the name twice:
+    with
+    parent and weight map, and alone.
     """
     label = names.encode(name)
     head: list[tuple[int, Value]] = [
@@ -317,7 +324,7 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
 
 
 def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
-    """Depth first from the roots, brothers by name; bones of a cycle of parents last."""
+    """Return the bones depth first from the roots, siblings by name; bones in a cycle of parents come last."""
     children: dict[str, list[Bone]] = {}
     known = {bone.name.lower() for bone in found}
     for bone in sorted(found, key=lambda one: names.encode(one.name.lower())):
@@ -328,18 +335,18 @@ def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
     while waiting:
         bone = waiting.pop()
         ordered.append(bone)
-        waiting += children.pop(bone.name.lower(), [])[::-1]  # once, also if several bones have one name or none
+        waiting += children.pop(bone.name.lower(), [])[::-1]  # pop: only once, even if several bones share a name
     there = set(map(id, ordered))
     return ordered + [bone for bone in found if id(bone) not in there]
 
 
 def numbered(found: Sequence[Bone]) -> Bones:
-    """The chunk of these bones, in their order."""
+    """Return the chunk of these bones, in their order."""
     return Bones([Section(Chunk(number, b""), bone) for number, bone in enumerate(found)])
 
 
 def placed(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
-    """The bone elsewhere at rest, in the order of angles of its version."""
+    """Return the bone with another rest pose: ``offset`` (3,) and ``angles`` (3,) in the order of version 2."""
     version, old = bone.first(Version), bone.first(Placement)
     if version is not None and version.number == 1:
         angles = angles[[1, 0, 2]]
@@ -348,7 +355,7 @@ def placed(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
 
 
 def below(bone: Bone, parent: str) -> Bone:
-    """The bone with another parent."""
+    """Return the bone with another parent."""
     old = bone.first(Naming)
     texts = list(old.texts) if old is not None else []
     label = names.encode(bone.name)
@@ -356,7 +363,7 @@ def below(bone: Bone, parent: str) -> Bone:
 
 
 def with_kinds(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bone:
-    """The bone with those chunks of ``entry`` that it lacks and that are among ``kinds``."""
+    """Return the bone with those chunks of ``entry`` added that it lacks and whose types are among ``kinds``."""
     there = {type(section.value) for section in bone.sections}
     made = new_bone(bone.name, entry).sections
     return Bone(

@@ -1,9 +1,14 @@
-"""The chunks of an editor mesh; each class reads and writes the body of its chunk; arrays are views of the bytes.
+"""The chunk types of an editor mesh. Each class reads and writes the body of its chunk; arrays are views of the bytes.
 
-A corner of a face names a point and a vmref. A vmref lists entries of vertex maps: first that of a uv map, then those
-of weight maps. So uv and weights belong to the corner, not to the point. Two maps of one name are usual: one has an
-entry per point, the other (`VertexMap.polygon` 1) one per face corner; maps are told apart by index. Sources: the
-editor's ``EditMeshIO.cpp`` and real files.
+A corner of a face refers to a point and a vmref. A vmref lists entries of vertex maps: first one of a uv map, then
+those
+of weight maps. So texture coordinates and weights belong to the corner, not to the point. Two maps of the same name are
+usual: one has an entry per point, the other (`VertexMap.polygon` 1) one per face corner. Maps are identified by index.
+Sources: the editor's ``EditMeshIO.cpp`` and real files.
+=== addon/formats/xray/object/mesh_chunks.py :: (UV, WEIGHT)
+Values of `VertexMap.type`.
+=== addon/formats/xray/object/mesh_chunks.py :: (VISIBLE, LOCKED, MASKS)
+Bits of `MeshFlags`; if `MASKS` is set, the oldest editors read smoothing groups as masks.
 """
 
 from __future__ import annotations
@@ -25,12 +30,12 @@ UV, WEIGHT = 0, 1
 VISIBLE, LOCKED, MASKS = 1, 2, 4
 """Bits of `MeshFlags`; with `MASKS` the oldest editors read smoothing groups as masks."""
 FLAT = 0xFFFF_FFFF
-"""The smoothing group of a face that is smooth with no other."""
+"""The smoothing group of a face with flat shading, which is smooth with no other face."""
 
 
 @dataclass(slots=True)
 class Version:
-    """The version of an object (0x10) or of a mesh (0x11); editors refuse others."""
+    """The version of an object (0x10) or of a mesh (0x11); editors refuse other values."""
 
     number: int
 
@@ -44,7 +49,7 @@ class Version:
 
 @dataclass(slots=True)
 class MeshName:
-    """The mesh's name; editors rename duplicates."""
+    """The name of the mesh; editors rename duplicates."""
 
     name: bytes
 
@@ -58,7 +63,7 @@ class MeshName:
 
 @dataclass(slots=True, eq=False)
 class Box:
-    """The lowest and the highest corner of the points: ``corners`` (2, 3) float32."""
+    """The bounding box of the points: ``corners`` (2, 3) float32 lowest and highest corner."""
 
     corners: NDArray[np.float32]
 
@@ -72,7 +77,7 @@ class Box:
 
 @dataclass(slots=True)
 class MeshFlags:
-    """`VISIBLE`, `LOCKED`, `MASKS`."""
+    """The flags of a mesh: `VISIBLE`, `LOCKED`, `MASKS`."""
 
     flags: int
 
@@ -86,7 +91,7 @@ class MeshFlags:
 
 @dataclass(slots=True)
 class Locked:
-    """Whether the mesh is locked, in old files."""
+    """Whether the mesh is locked (old files)."""
 
     value: int
 
@@ -116,14 +121,14 @@ class Options:
 
 @dataclass(slots=True, eq=False)
 class Runs:
-    """Rows in groups: ``counts`` (groups,) uint8, ``rows`` (sum of counts, ...) the rows of all groups."""
+    """Groups of rows: ``counts`` (groups,) uint8 rows per group; ``rows`` (all rows, columns) int32 of all groups."""
 
     counts: NDArray[np.uint8]
     rows: NDArray[np.int32]
 
     @classmethod
     def read_groups(cls, reader: Reader, groups: int, columns: int, what: str) -> Runs:
-        """Groups of ``u8 k, k × i32[columns]``. Raises `ReadError`."""
+        """Read groups of ``u8 k, k × i32[columns]``. Raises `ReadError` if bytes are missing."""
         starts, end = _starts(reader, groups, 4 * columns, what)
         data = np.frombuffer(reader.take(end, what), np.uint8)
         counts = data[starts]
@@ -144,7 +149,10 @@ class Runs:
 
 
 def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[np.int64], int]:
-    """Where each group's count is, and where the last group ends, from the reader's position."""
+    """Return the offset of each group's count, and the end of the last group, from the reader's position.
+
+    ``row`` is the size of a row in bytes. Raises `ReadError` if bytes are missing.
+    """
     data = reader.data[reader.position :]
     if groups > len(data):
         raise reader.error(f"{what}: {groups} are declared, {len(data)} bytes are left")
@@ -153,7 +161,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     stride = 1 + row * data[0]
     if groups * stride <= len(data) and bytes(data[: groups * stride : stride]).count(data[0]) == groups:
         return np.arange(groups, dtype=np.int64) * stride, groups * stride
-    # Groups of different sizes: each leads to the next.
+    # Groups of different sizes: the size of each gives the offset of the next.
     sizes = [1 + row * count for count in range(256)]
     try:
         starts = np.fromiter(_following(bytes(data), sizes), np.int64, groups)
@@ -167,7 +175,9 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
 
 
 def _following(counts: bytes, sizes: list[int]) -> Iterator[int]:
-    """The places of counts, each as many bytes behind the one before as its count's size. Ends by `IndexError`."""
+    """Yield the offsets of consecutive groups; ``sizes`` is the size in bytes of a group by its count. Ends by
+    `IndexError`.
+    """
     place = 0
     while True:
         size = sizes[counts[place]]
@@ -177,7 +187,7 @@ def _following(counts: bytes, sizes: list[int]) -> Iterator[int]:
 
 @dataclass(slots=True, eq=False)
 class Points:
-    """``positions`` (points, 3) float32 metres in the object's space, also of skinned meshes.
+    """The points of a mesh: ``positions`` (points, 3) float32 metres in the object's space, also of skinned meshes.
 
     ``faces``: in old files the faces around each point, else None.
     """
@@ -202,7 +212,10 @@ class Points:
 
 @dataclass(slots=True, eq=False)
 class Faces:
-    """``corners`` (faces, 3, 2) uint32: point and vmref of each corner; (v1-v0)×(v2-v0) points outwards."""
+    """Triangles: ``corners`` (faces, 3, 2) uint32, point and vmref of each corner.
+
+    (v1-v0)×(v2-v0) points outwards.
+    """
 
     corners: NDArray[np.uint32]
 
@@ -218,7 +231,7 @@ class Faces:
 
 @dataclass(slots=True, eq=False)
 class Smoothing:
-    """A number per face, ``groups`` (faces,) uint32: a group's id, or edge bits. See `smoothing`."""
+    """Smoothing of the faces: ``groups`` (faces,) uint32, ids of groups, masks, or edge bits. See `smoothing`."""
 
     groups: NDArray[np.uint32]
 
@@ -232,7 +245,7 @@ class Smoothing:
 
 @dataclass(slots=True, eq=False)
 class Normals:
-    """``normals`` (faces, 3, 3) float32, a normal per corner, of newer editors."""
+    """Stored normals of newer editors: ``normals`` (faces, 3, 3) float32, a normal per corner."""
 
     normals: NDArray[np.float32]
 
@@ -253,7 +266,7 @@ def _whole(reader: Reader, size: int, what: str) -> int:
 
 @dataclass(slots=True, eq=False)
 class VertexMapRefs:
-    """The vmrefs. A row of ``refs`` is the index of a vertex map and of an entry in it."""
+    """The vmrefs, groups in ``refs``. Each row is the index of a vertex map and the index of an entry in it."""
 
     refs: Runs
 
@@ -268,7 +281,7 @@ class VertexMapRefs:
 
 @dataclass(slots=True, eq=False)
 class SurfaceFaces:
-    """The faces (n,) int32 that have a surface, by its name."""
+    """The faces (n,) int32 of one surface, with the name of the surface."""
 
     surface: bytes
     faces: NDArray[np.int32]
@@ -281,7 +294,7 @@ class SurfaceFaces:
 
 @dataclass(slots=True, eq=False)
 class SurfacesOfFaces:
-    """Which faces have which surface."""
+    """The faces of each surface."""
 
     surfaces: list[SurfaceFaces]
 
@@ -304,10 +317,12 @@ class SurfacesOfFaces:
 
 @dataclass(slots=True, eq=False)
 class VertexMap:
-    """A map of uv (``values`` (entries, 2), v down) or of weights (entries, 1).
+    """A map of uv (``values`` (entries, 2) float32, v down) or of weights (entries, 1).
 
-    ``polygon`` 1: entries are of face corners, ``faces`` (entries,) says of which; ``points`` (entries,) int32. What
-    the file's layout lacks is None. Readers follow the vmrefs: the lists of real files are not reliable.
+    ``polygon`` 1: entries belong to face corners, and ``faces`` (entries,) int32 are their faces. ``points`` (entries,)
+    int32 are their points. Fields that the file's layout lacks are None. The lists of points and faces in real files
+    are
+    unreliable, so readers follow the vmrefs instead.
     """
 
     name: bytes
@@ -325,7 +340,7 @@ class VertexMap:
 
 @dataclass(slots=True, eq=False)
 class VertexMaps:
-    """The maps in the order that vmrefs number them by; ``layout`` is the id of the chunk."""
+    """The vertex maps in the order of the indices in vmrefs; ``layout`` is the id of the chunk."""
 
     maps: list[VertexMap]
     layout: int = MAPS
@@ -336,12 +351,12 @@ class VertexMaps:
 
     @classmethod
     def read_without_lists(cls, reader: Reader) -> VertexMaps:
-        """Of chunk 0x1011."""
+        """Read chunk 0x1011."""
         return cls._read(reader, MAPS_WITHOUT_LISTS)
 
     @classmethod
     def read_uv(cls, reader: Reader) -> VertexMaps:
-        """Of chunk 0x1007."""
+        """Read chunk 0x1007."""
         return cls._read(reader, UV_MAPS)
 
     @classmethod

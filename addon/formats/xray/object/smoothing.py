@@ -1,13 +1,14 @@
-"""What a mesh of the editor looks like: the normal of each corner, by the rule that the file itself tells.
+"""Compute the corner normals of an editor mesh by the smoothing rule that its file uses, and store sharp edges.
 
-Every rule gives a corner the sum of the unit normals of some faces at its point (no angles, no areas; a face without
-area counts nothing), and points are told apart by index. Which faces: of the same group, with a common bit of a mask,
-or those that are reached around the point without crossing a hard edge. Editors of different games read the same
-number per face differently; in edge bits both sides of an edge agree, in groups they do not, and that tells them
-apart. Sources: the editors of Shadow of Chernobyl and Clear Sky; every real file here was compared.
+By every rule, the normal of a corner is the sum of the unit normals of some faces at its point, without weights by
+angle
+or area; faces without area count nothing, and points are identified by index. Which faces: those of the same group,
+those with a common bit in a mask, or those reached around the point without crossing a hard edge. Editors of different
+games read the same number per face differently. In edge bits both sides of an edge agree, in groups they do not, which
+identifies the rule. Sources: the editors of Shadow of Chernobyl and Clear Sky; compared with all real files available.
 
-Sharp edges are stored as that number per face; numbers that say the same stay. Edge bits hold every set of sharp edges.
-Groups hold those that run between groups: a sharp edge with the same smooth surface on both sides cannot be stored.
+Sharp edges are stored as that number per face; numbers that already express them stay. Edge bits can store any set of
+sharp edges. Groups can store sharp edges between groups only, not one with the same smooth surface on both sides.
 """
 
 from __future__ import annotations
@@ -26,24 +27,24 @@ from .mesh_chunks import FLAT, MASKS, Faces, MeshFlags, Normals, Points, Smoothi
 Floats = NDArray[np.float64]
 
 BACK_FACE = 8
-"""The edge bit of a face that was turned round."""
+"""The edge bit of a face that was reversed."""
 MOST_MASKS = 4096
-"""Different masks at one point that are compared with each other."""
+"""Largest number of different masks at one point; the cost of comparing them grows with its square."""
 _SHORTEST = 1e-7
 _HIGHEST_BITS = 15
 _SPARSE = 4
-"""Places of a table for each corner, most of them empty; a larger one costs more than sorting."""
+"""Largest size of a lookup table, in entries per corner; with a larger one sorting is faster."""
 
 
 _HARD = np.array(
     [[number >> ((4 - edge) % 3 if number & BACK_FACE else edge) & 1 for edge in range(3)] for number in range(16)],
     np.bool_,
 )
-"""(16, 3) of each number of edge bits, whether the edge from corner e to e + 1 is hard."""
+"""(16, 3): for each value of edge bits, whether the edge from corner e to e + 1 is hard."""
 
 
 class Rule(Enum):
-    """How the smoothing of a mesh is stored."""
+    """The ways to store the smoothing of a mesh."""
 
     NORMALS = "normals"
     """A normal per corner."""
@@ -52,14 +53,17 @@ class Rule(Enum):
     GROUPS = "groups"
     """Ids of groups: Shadow of Chernobyl."""
     MASKS = "masks"
-    """Groups as bits of a mask: Shadow of Chernobyl, if the mesh's flag says so."""
+    """Groups as bits of a mask: Shadow of Chernobyl, if the mesh's flag `MASKS` is set."""
 
 
 class Sides:
-    """The sides of triangles ``corners`` (faces, 3) of points, each from a corner to the next one of its face.
+    """The sides of triangles, each from a corner to the next one of its face. ``corners`` (faces, 3) are points.
 
-    ``first``, ``second`` (sides,) the points; ``edge`` (sides,) the same number, from 0, for the same two points, and
-    ``ends`` (edges, 2) those; ``mine``, ``theirs`` (pairs,) sides that share an edge: of several each with the next.
+    ``first``, ``second`` (sides,) the points of a side; ``edge`` (sides,) the index of its edge, equal for sides
+    between the
+    same two points; ``ends`` (edges, 2) the points of each edge; ``mine``, ``theirs`` (pairs,) sides that share an
+    edge: if
+    more than two share it, each with the next.
     """
 
     def __init__(self, corners: NDArray[np.int64]) -> None:
@@ -70,7 +74,7 @@ class Sides:
         self.edge = np.empty(len(order), np.int64)
         self.edge[order] = np.cumsum(differs)
         differs[:1] = True
-        # By numbers: indexing by truth values takes three times as long.
+        # With indices, since indexing with a mask takes three times as long.
         speaker = order[np.flatnonzero(differs)]
         self.ends = np.stack([self.first[speaker], self.second[speaker]], axis=1)
         together = np.flatnonzero(~differs[1:])
@@ -78,7 +82,10 @@ class Sides:
 
 
 def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
-    """(faces,) the number of each face; where the file has none (or another count), what editors assume."""
+    """Return (faces,) the smoothing number of each face.
+
+    If the file has none, or another count, all faces get the number that editors assume: 0 (masks) or `FLAT`.
+    """
     faces, stored, flags = mesh.first(Faces), mesh.first(Smoothing), mesh.first(MeshFlags)
     count = len(faces.corners) if faces is not None else 0
     if stored is not None and len(stored.groups) == count:
@@ -88,18 +95,22 @@ def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
 
 
 def rule_of(mesh: Mesh, sides: Sides | None = None) -> Rule:
-    """The rule that counts: normals, where the mesh has as many as it needs. ``sides`` of its faces, if known."""
+    """Return the rule that editors use: stored normals if the mesh has one per corner, else that of the smoothing
+    numbers.
+
+    ``sides`` are those of its faces, if already computed.
+    """
     return Rule.NORMALS if has_normals(mesh) else rule_of_groups(mesh, sides)
 
 
 def has_normals(mesh: Mesh) -> bool:
-    """Whether the mesh has a normal for each corner."""
+    """Return whether the mesh stores a normal for each corner."""
     faces, stored = mesh.first(Faces), mesh.first(Normals)
     return faces is not None and stored is not None and len(stored.normals) == len(faces.corners)
 
 
 def rule_of_groups(mesh: Mesh, sides: Sides | None = None) -> Rule:
-    """The rule of the number per face, which counts where there are no normals."""
+    """Return the rule by which the smoothing numbers are read, used if there are no stored normals."""
     faces = mesh.first(Faces)
     if faces is None:
         return Rule.EDGES
@@ -116,31 +127,31 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
 
 
 def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
-    """How many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
+    """Return how many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
     hard = hard_sides(groups).ravel()
     apart = np.flatnonzero(hard[sides.mine] != hard[sides.theirs])
     return int((np.bincount(sides.edge)[sides.edge[sides.mine[apart]]] == 2).sum()) if len(apart) else 0
 
 
 def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
-    """(faces, 3) whether the edge from corner e to e + 1 is hard, by edge bits."""
+    """Return (faces, 3): whether the edge from corner e to e + 1 is hard, by edge bits."""
     result: NDArray[np.bool_] = _HARD.take(groups & 15, axis=0)
     return result
 
 
 def numbered_pairs(major: NDArray[np.int64], minor: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(n,) the same number, from 0, for equal pairs; numbers ascend as the pairs do."""
+    """Return (n,) an index, from 0, for each pair: the same for equal pairs, ascending with the pairs."""
     return row_groups(np.stack([major, minor]).T)
 
 
 def face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
-    """(faces, 3) unit normals that point outwards in X-Ray's axes; 0 without area."""
+    """Return (faces, 3) unit normals that point outwards in X-Ray's axes; 0 without area."""
     return np.ascontiguousarray(_face_normals(positions, corners).T)
 
 
 @np.errstate(all="ignore")  # numbers of broken files
 def _face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) -> Floats:
-    """(3, faces): numbers that lie side by side are worked on in a fraction of the time."""
+    """Return `face_normals` as (3, faces), which is computed several times as fast from contiguous columns."""
     columns = np.ascontiguousarray(positions.T, np.float64)
     first, second, third = (columns.take(place, axis=1) for place in corners.T)
     px, py, pz = second - first
@@ -153,16 +164,18 @@ def _face_normals(positions: NDArray[np.float32], corners: NDArray[np.int64]) ->
 
 
 def _lengths(columns: Floats) -> Floats:
-    """(n,) of vectors (3, n)."""
+    """Return (n,) the lengths of vectors (3, n)."""
     x, y, z = columns
     result: Floats = np.sqrt(x * x + y * y + z * z)
     return result
 
 
 def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = None) -> Floats:
-    """(faces, 3, 3) unit normals in X-Ray's axes, by the file's rule or by ``rule``; ``sides`` of the faces, if known.
+    """Return (faces, 3, 3) unit normals in X-Ray's axes, by the file's rule or by ``rule``.
 
-    Raises `ReadError` if faces name points that do not exist.
+    ``sides`` are those of the faces, if already computed. Raises `ReadError` if faces refer to missing points, or if
+    too
+    many masks meet at a point.
     """
     normals, corners = shared_normals(mesh, rule, sides)
     result: Floats = normals[corners]
@@ -172,7 +185,9 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
 def shared_normals(
     mesh: Mesh, rule: Rule | None = None, sides: Sides | None = None
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """The same without repetition: normals (n, 3), not all in use, and (faces, 3) the number of each corner's."""
+    """Return `corner_normals` without repetition: normals (n, 3), not all in use, and (faces, 3) the index of each
+    corner's.
+    """
     points, faces = mesh.first(Points), mesh.first(Faces)
     if points is None or faces is None:
         return np.zeros((0, 3)), np.zeros((0, 3), np.int64)
@@ -198,9 +213,11 @@ def shared_normals(
 def _unit(
     sums: Floats, key: NDArray[np.int64], corners: NDArray[np.int64], flat: Floats
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Unit normals of the ``sums`` (3, keys), and (faces, 3) which of them each corner has, by its ``key`` (corners,).
+    """Return unit normals of the ``sums`` (3, keys), and (faces, 3) the index of each corner's normal.
 
-    Where a sum is nothing it is the normal, of ``flat`` (3, faces), of the first face at the point.
+    ``key`` (corners,) is the index of each corner's sum. If a sum is nearly zero, the corner gets the normal, from
+    ``flat``
+    (3, faces), of the first face at its point.
     """
     length = _lengths(sums)
     short = length < _SHORTEST
@@ -209,7 +226,7 @@ def _unit(
     if lost.any():
         points = corners.ravel()
         first = np.zeros(int(points.max()) + 1, np.int64)
-        # Of several written to one place the last stays: backwards, that is the first face.
+        # Assigned backwards, because the last value of a point stays: its first face.
         first[points[::-1]] = np.repeat(np.arange(len(corners)), 3)[::-1]
         key = np.where(lost, len(normals) + first[points], key)
         normals = np.concatenate([normals, flat.T])
@@ -217,13 +234,13 @@ def _unit(
 
 
 def _summed(key: NDArray[np.int64], columns: Iterable[Floats]) -> Floats:
-    """(3, keys) the sums of the ``columns`` (n,) at equal ``key`` (n,)."""
+    """Return (3, keys) the sums of the ``columns`` (n,) over equal ``key`` (n,)."""
     count = int(key.max()) + 1 if len(key) else 0
     return np.stack([np.bincount(key, column, count) for column in columns])
 
 
 def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(corners,) the same number, from 0, at the same point in the same group; one of its own if flat."""
+    """Return (corners,) an index, from 0: equal at the same point in the same group, unique for flat faces."""
     points, value = corners.ravel(), np.repeat(groups, 3)
     width = int(groups.max(initial=0)) + 1
     if width * (int(points.max(initial=0)) + 1) <= _SPARSE * len(points):
@@ -236,13 +253,13 @@ def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[n
 
 
 def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(corners,) the same number for corners of one point that soft edges join."""
+    """Return (corners,) an index: the same for corners of one point that are connected by soft edges."""
     back = np.repeat(groups & BACK_FACE, 3)
     soft = np.flatnonzero(~hard_sides(groups.astype(np.uint32)).ravel())
     within, differs = row_order(np.stack([sides.edge[soft], back[soft]]).T)
     order, joined = soft[within], ~differs[1:]
     mine, theirs = order[:-1][joined], order[1:][joined]
-    # A side runs from its own corner to the next one of its face; the neighbour's may run the other way.
+    # A side goes from its own corner to the next one of its face; that of the neighbour may go the opposite way.
     following = np.roll(np.arange(len(back)).reshape(-1, 3), -1, axis=1).ravel()
     alike = sides.first[mine] == sides.first[theirs]
     ones = np.concatenate([mine, following[mine]])
@@ -251,7 +268,11 @@ def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Floats) -> Floats:
-    """(corners, 3) the sums over faces at the point with a common bit; the face's own normal if it has no bit."""
+    """Return (corners, 3) sums of the normals of all faces at the point with a common bit; the face's own normal for
+    mask 0.
+
+    Raises `ReadError` if too many different masks meet at a point.
+    """
     points, value = corners.ravel(), np.repeat(masks, 3)
     kind = numbered_pairs(points, value)
     count = int(kind.max()) + 1 if len(kind) else 0
@@ -259,7 +280,7 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
     point_of, mask_of = np.zeros(count, np.int64), np.zeros(count, np.int64)
     point_of[kind], mask_of[kind] = points, value
     result = sums.copy()
-    # Kinds of one point are neighbours: compare each with those 1, 2, 3 ... places behind it.
+    # Masks of one point are consecutive: compare each with those 1, 2, 3 ... positions after it.
     for step in range(1, MOST_MASKS + 1):
         near = np.flatnonzero(point_of[step:] == point_of[:-step])
         if not len(near):
@@ -282,11 +303,13 @@ Numbers = NDArray[np.uint32]
 SharpSides = NDArray[np.bool_]
 
 LEAST_NEW = 16
-"""New groups begin here, above all edge bits, which tells the two apart."""
+"""Smallest id of a new group: above all edge bits, so that groups are not taken for them."""
 
 
 def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
-    """(faces, 3) which sides (corner e to e + 1) of faces ``corners`` (faces, 3) are among ``pairs`` (edges, 2)."""
+    """Return (faces, 3): which sides (corner e to e + 1) of faces ``corners`` (faces, 3) are among ``pairs`` (edges,
+    2).
+    """
     width = max(int(corners.max(initial=0)), int(pairs.max(initial=0))) + 1
     first, second = corners, np.roll(corners, -1, axis=1)
     keys = np.minimum(first, second) * width + np.maximum(first, second)
@@ -295,10 +318,11 @@ def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
 
 
 def stored_as(rule: Rule, corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
-    """The numbers (faces,) that show ``sharp`` (faces, 3), ``old`` where they do already, and how many sharp edges
-    groups cannot hold.
+    """Return numbers (faces,) that store ``sharp`` (faces, 3), and how many sharp edges groups cannot store.
 
-    ``corners`` (faces, 3) are points. `Rule.MASKS` counts as groups: the caller takes the mesh's flag away.
+    ``old`` numbers are kept where they already express it. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
+    as
+    groups: the caller removes the mesh's flag.
     """
     if rule in (Rule.EDGES, Rule.NORMALS):
         return _as_bits(sharp, old), 0

@@ -1,4 +1,4 @@
-"""An `.object` in words: a summary, a complete dump for text tools, and what differs between two files."""
+"""Text output for an `.object`: a summary, a complete dump for text tools, the differences of two files."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _WORDS = {skl.Skl: "motions"}
 
 
 def describe(document: Object) -> list[str]:
-    """A few lines for people."""
+    """Return a summary in a few lines."""
     model = document.model
     flags = model.first(ObjectFlags)
     number = flags.flags if flags is not None else 0
@@ -77,7 +77,7 @@ def _mesh_words(mesh: Mesh) -> Iterator[str]:
 
 
 def dump(document: Object) -> Iterator[str]:
-    """Everything, a value or a row of numbers a line."""
+    """Yield the complete content, one value or row of numbers per line."""
     yield from _dump_contents(document)
 
 
@@ -115,7 +115,7 @@ def _dump_value(section: Section[Any]) -> Iterator[str]:
 
 
 def differences(first: Object, second: Object) -> Iterator[str]:
-    """What differs, by chunk, mesh, bone, motion and field."""
+    """Yield the differences of two objects by chunk, mesh, bone, motion and field."""
     yield from _contents_differences("", first, second)
 
 
