@@ -1,4 +1,4 @@
-"""The formats of the X-Ray engine (S.T.A.L.K.E.R.)."""
+"""File formats of the X-Ray engine (S.T.A.L.K.E.R.)."""
 
 from ... import lazy
 

@@ -1,11 +1,11 @@
-"""`.anm`: how cameras, anomalies and the inertia of weapons move: chunk 0x1100 with one animation of six channels.
+"""`.anm`: animations of cameras, anomalies and weapon inertia: chunk 0x1100 with one animation of six channels.
 
-Known from the engine's ``Motion.cpp`` and ``ObjectAnimator.cpp``. Versions 3, 4 and 5 occur; 3 stores full floats, the
-others packed keys (`envelopes`). Version 4 has the channel P before H.
+Source: the engine's ``Motion.cpp`` and ``ObjectAnimator.cpp``. Versions 3, 4 and 5 occur; 3 stores full floats, the
+others packed keys (`envelopes`). In version 4 the channel P is before H.
 
 The engine rotates an object by ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Exchanging y and z on both
 sides gives Rz(-H)·Rx(-P)·Ry(-B), which is Blender's Euler order YXZ (y is applied first) with x = -P, y = -B, z = -H.
-So every channel is one of the file's, at most with another sign, and nothing is sampled.
+So each of Blender's channels is one of the file's, at most with another sign, and nothing is sampled.
 """
 
 from __future__ import annotations
@@ -55,18 +55,18 @@ VERSIONS = (3, 4, 5)
 FLOATS = 3
 """The version that stores full floats; every engine and editor reads it."""
 FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
-"""Which channel (X Y Z H P B) is at each place of a file."""
+"""Version -> index of the channel (X Y Z H P B) at each position in the file."""
 FRAMES_PER_SECOND = 30.0
-"""Used where the file's rate is NaN, infinite or below 0.001."""
+"""Used if the file's rate is NaN, infinite or below 0.001."""
 LONGEST = 1e7
-"""Seconds; the longest camera paths of the games last minutes."""
+"""Largest time of a key in seconds; the longest camera paths of the games last minutes."""
 
 
 @dataclass(slots=True)
 class Animation:
-    """Frames ``first`` to ``last`` at ``fps`` are played; keys are in seconds and may lie elsewhere.
+    """The game plays frames ``first`` to ``last`` at ``fps``; keys are in seconds and may be outside that range.
 
-    ``envelopes``: the channels X Y Z H P B, in this order whatever the file's; ``tail`` bytes behind them.
+    ``envelopes``: the channels X Y Z H P B, in this order for every version; ``tail`` are the bytes after them.
     """
 
     name: bytes
@@ -84,7 +84,7 @@ class Animation:
 
     @property
     def rate(self) -> float:
-        """Frames per second; `FRAMES_PER_SECOND` where the file's number is not usable."""
+        """Frames per second; `FRAMES_PER_SECOND` if the file's number is unusable."""
         usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
         return float(self.fps) if usable else FRAMES_PER_SECOND
 
@@ -96,18 +96,18 @@ class Animation:
 
 @dataclass(slots=True)
 class Anm:
-    """The file: its chunks in order, the first 0x1100 typed."""
+    """The whole file: its chunks in order; the first 0x1100 has a value."""
 
     sections: list[Section[Animation]]
     tail: Bytes = b""
 
     @property
     def animation(self) -> Animation:
-        """What the file is there for."""
+        """The animation of the file."""
         return next(section.value for section in self.sections if section.value is not None)
 
     def with_animation(self, changed: Animation) -> Anm:
-        """The same file with another animation in the place of the first."""
+        """Return the same file with its animation replaced."""
         old = self.animation
         return Anm(
             [Section(part.chunk, changed if part.value is old else part.value) for part in self.sections], self.tail
@@ -115,7 +115,7 @@ class Anm:
 
 
 def new_anm(animation: Animation) -> Anm:
-    """A file of its own."""
+    """Return a new file."""
     return Anm([Section(Chunk(ANIMATION, b""), animation)])
 
 
@@ -125,7 +125,7 @@ starts_like = starts_like_chunks(ANIMATION)
 
 
 def read(data: bytes, file: str, report: Report) -> Anm:
-    """The document of an `.anm`. Raises `ReadError`."""
+    """Read the document of an `.anm`. Raises `ReadError`."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -148,7 +148,7 @@ def read(data: bytes, file: str, report: Report) -> Anm:
 
 
 def write(document: Anm) -> bytes:
-    """The file's bytes."""
+    """Return the file's bytes. Raises `WriteError` if a channel is not in the layout of the animation's version."""
     chunks = [
         with_body(section.chunk, write_animation(section.value)) if section.value is not None else section.chunk
         for section in document.sections
@@ -157,11 +157,11 @@ def write(document: Anm) -> bytes:
 
 
 recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
+"""The same as `write`, which already writes all typed values from their fields."""
 
 
 def read_animation(reader: Reader, report: Report) -> Animation:
-    """A chunk's body. Raises `ReadError`."""
+    """Read the body of the chunk. Raises `ReadError` for unknown versions and misaligned data."""
     name = reader.string("the animation's name")
     first, last = reader.i32("the first frame"), reader.i32("the last frame")
     fps = reader.f32("the frames per second")
@@ -187,7 +187,7 @@ def read_animation(reader: Reader, report: Report) -> Animation:
 
 
 def write_animation(animation: Animation) -> bytes:
-    """A chunk's body. Raises `WriteError`."""
+    """Return the body of the chunk. Raises `WriteError` if a channel is not in the layout of the version."""
     writer = Writer()
     writer.string(animation.name)
     writer.i32(animation.first)
@@ -204,7 +204,9 @@ def write_animation(animation: Animation) -> bytes:
 
 
 def _refuse_scrambled(reader: Reader, times: np.ndarray, what: str) -> None:
-    """Bytes that slipped read as any float: times of years, which no file has."""
+    """Raise `ReadError` for keys later than `LONGEST`: misaligned bytes read as arbitrary floats, such as times of
+    years.
+    """
     with np.errstate(invalid="ignore"):
         wild = np.flatnonzero(np.abs(times) > LONGEST)
     if len(wild):
@@ -215,7 +217,7 @@ def _refuse_scrambled(reader: Reader, times: np.ndarray, what: str) -> None:
 
 
 def raw_size(document: Anm) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     return len(document.tail) + sum(
         len(section.value.tail) if section.value is not None else len(section.chunk.body)
         for section in document.sections
@@ -226,7 +228,7 @@ def raw_size(document: Anm) -> int:
 
 
 def decode(document: Anm, report: Report) -> Path:
-    """The animation as curves in Blender's axes."""
+    """Return the animation as curves in Blender's axes."""
     animation = document.animation
     curves = decode_channels(animation.envelopes, OBJECT, animation.frame, "", report)
     return Path(
@@ -239,9 +241,10 @@ def decode(document: Anm, report: Report) -> Path:
 
 
 def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -> tuple[Anm, Changes]:
-    """``base`` with this path in it, or a new file; and what is no longer the base's.
+    """Return ``base`` with this path, or a new file, and what changed.
 
-    ``version`` 3, 4 or 5; default the base's, for a new file 3, which stores handles exactly. Raises `WriteError`.
+    ``version`` is 3, 4 or 5; the default is that of the base, for a new file 3, which stores handles exactly. Raises
+    `WriteError` for an unknown version, another rotation order, an unusable frame rate, and channels that do not fit.
     """
     old = base.animation if base is not None else None
     if version is None:
@@ -276,7 +279,7 @@ def _checked_rate(fps: float) -> float:
 
 
 def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> Changes:
-    """What of a file an encoding changed: channels, fields (name, frames, fps, version), or all of it."""
+    """Return what an encoding changed: channels and fields (name, frames, fps, version), or all of a new file."""
     keys = counted(sum(one.keys for one in channels), "key")
     return Changes(
         list(fields),
@@ -289,7 +292,7 @@ def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> 
 
 
 def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:
-    """Take the base's bits where they still mean what the path says; the names of the fields that do not."""
+    """Copy the stored fields of the base that were not edited into ``result``; return the names of the others."""
     result.tail = old.tail
     fields = []
     if path.name == old.label:
@@ -309,7 +312,7 @@ def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:
 
 
 def converted(document: Anm, report: Report, *, version: int) -> Anm:
-    """The same animation in another version; what 16-bit handles cost is reported. Raises `WriteError`."""
+    """Return the same animation in another version; losses of 16-bit handles are reported. Raises `WriteError`."""
     result, changes = encode(decode(document, Report()), document, version=version)
     metres, radians = changes.worst_errors()
     if metres or radians:
@@ -323,14 +326,14 @@ def converted(document: Anm, report: Report, *, version: int) -> Anm:
 CONVERSIONS: dict[str, Callable[[Anm, Report], Anm]] = {
     str(version): partial(converted, version=version) for version in VERSIONS
 }
-"""By the name of what comes out: a version's number."""
+"""Conversions by the name of the result: the number of the version."""
 
 
 # In words -------------------------------------------------------------------------------------------------------------
 
 
 def describe(document: Anm) -> list[str]:
-    """A few lines for people."""
+    """Return a summary in a few lines."""
     animation = document.animation
     named = f"{animation.label!r}, " if animation.name else ""
     seconds = (animation.last - animation.first) * animation.frame
@@ -344,7 +347,7 @@ def describe(document: Anm) -> list[str]:
 
 
 def dump(document: Anm) -> Iterator[str]:
-    """Everything, a key a line, channels in the file's order."""
+    """Yield the complete content, one key per line, channels in the file's order."""
     return section_lines(document.sections, document.tail, _dump_animation)
 
 
@@ -362,7 +365,7 @@ def _dump_animation(_: Chunk, animation: Animation) -> Iterator[str]:
 
 
 def differences(first: Anm, second: Anm) -> Iterator[str]:
-    """What differs: fields, then channels by name (the order of two versions does not count)."""
+    """Yield the differences of two files: fields, then channels by name, whatever their order in the file."""
     one, other = first.animation, second.animation
     for field in ("version", "name", "first", "last", "fps"):
         yield from value_differences(field, getattr(one, field), getattr(other, field))

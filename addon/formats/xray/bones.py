@@ -1,8 +1,9 @@
-"""`.bones`: the properties of a skeleton's bones as the game's editor keeps them: shapes, joints, masses, bone parts.
+"""`.bones`: properties of a skeleton's bones from the game's editor: shapes, joints, masses, bone parts.
 
-A chunk for each bone, numbered from 0, with nested chunks for each kind of property, then chunk 0x923, the parts that
-can play motions of their own. Known from the editor's ``bone.cpp`` and ``EditObjectIO.cpp``. Joint limits are as the
-editor shows them; a model (`ogf`) stores -highest and -lowest of them, for the physics engine.
+A file has a chunk for each bone, numbered from 0, with nested chunks for each kind of property, then chunk 0x923: the
+bone parts, which can play motions of their own. Source: the editor's ``bone.cpp`` and ``EditObjectIO.cpp``. Joint
+limits
+are as the editor shows them; a model (`ogf`) stores -highest and -lowest of them, for the physics engine.
 """
 
 from __future__ import annotations
@@ -35,12 +36,12 @@ from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
 MOST_BONES = 0x900
-"""Ids from here on are other chunks of the editor."""
+"""Chunk ids from here on are not bones, but other chunks of the editor."""
 
 
 @dataclass(slots=True, eq=False)
 class Version:
-    """Chunk 1: 2, or 1 where the rotations about x and y are exchanged."""
+    """Chunk 1: 2, or 1 if the rotations about x and y are exchanged."""
 
     number: int
 
@@ -54,7 +55,7 @@ class Version:
 
 @dataclass(slots=True, eq=False)
 class Naming:
-    """Chunk 2: the name; in the editor's objects also the parent's and the vertex map's."""
+    """Chunk 2: the name of the bone; in the editor's objects also those of its parent and its weight map."""
 
     texts: list[bytes]
 
@@ -72,7 +73,10 @@ class Naming:
 
 @dataclass(slots=True, eq=False)
 class Placement:
-    """Chunk 3, the rest pose: ``offset`` (3,) and ``rotation`` (3,) from the parent (``setXYZi``), ``length``."""
+    """Chunk 3, the rest pose relative to the parent: ``offset`` (3,) metres, ``rotation`` (3,) radians, ``length``.
+
+    The rotation is as in the engine's ``setXYZi``.
+    """
 
     offset: NDArray[np.float32]
     rotation: NDArray[np.float32]
@@ -119,7 +123,7 @@ class IkFlags:
 
 @dataclass(slots=True, eq=False)
 class Breaking:
-    """Chunk 9: what breaks the joint."""
+    """Chunk 9: the force and torque that break the joint."""
 
     force: np.float32
     torque: np.float32
@@ -149,7 +153,7 @@ class Friction:
 
 @dataclass(slots=True, eq=False)
 class Mass:
-    """Chunk 7: kilogrammes, and the ``centre`` of mass (3,) in the bone's space."""
+    """Chunk 7: the mass in kilograms, and the ``centre`` of mass (3,) in the bone's space."""
 
     mass: np.float32
     centre: NDArray[np.float32]
@@ -165,10 +169,10 @@ class Mass:
 
 
 class Value(Protocol):
-    """What a typed chunk holds."""
+    """The value of a typed chunk."""
 
     def write(self, writer: Writer) -> None:
-        """The chunk's body."""
+        """Write the body of the chunk."""
 
 
 Kind = TypeVar("Kind")
@@ -176,31 +180,31 @@ Kind = TypeVar("Kind")
 
 @dataclass(slots=True)
 class Bone:
-    """One bone: its chunks in order, known ones typed; ``tail`` bytes behind them."""
+    """One bone: its chunks in the file's order, typed if known; ``tail`` are the bytes after them."""
 
     sections: list[Section[Value]]
     tail: bytes = b""
 
     @property
     def name(self) -> str:
-        """The name as text; of two naming chunks the first counts, as in the editor."""
+        """The name as text, from the first naming chunk, as in the editor; empty if there is none."""
         naming = self.first(Naming)
         return names.decode(naming.texts[0]) if naming is not None else ""
 
     @property
     def parent(self) -> str:
-        """The parent's name as text; empty of a root, and of the bones of a `.bones`."""
+        """The parent's name as text; empty for a root, and for all bones of a `.bones` file."""
         naming = self.first(Naming)
         return names.decode(naming.texts[1]) if naming is not None and len(naming.texts) > 1 else ""
 
     @property
     def weight_map(self) -> str:
-        """The name of the vertex map that holds the bone's weights, in an object; compared with case."""
+        """The name of the vertex map with the bone's weights, in an object; compared with case."""
         naming = self.first(Naming)
         return names.decode(naming.texts[2]) if naming is not None and len(naming.texts) > 2 else ""
 
     def first(self, kind: type[Kind]) -> Kind | None:
-        """The first chunk of a kind, or None."""
+        """Return the first value of a type, or None."""
         for section in self.sections:
             if isinstance(section.value, kind):
                 return section.value
@@ -209,7 +213,7 @@ class Bone:
 
 @dataclass(slots=True)
 class Part:
-    """A named set of bones that can play a motion of its own."""
+    """A bone part: a named set of bones that can play a motion of its own."""
 
     name: bytes
     bones: list[bytes]
@@ -217,7 +221,7 @@ class Part:
 
 @dataclass(slots=True)
 class Parts:
-    """Chunk 0x923."""
+    """Chunk 0x923: the bone parts."""
 
     parts: list[Part]
 
@@ -244,20 +248,20 @@ def _counted(reader: Reader, what: str, smallest: int) -> int:
 
 @dataclass(slots=True)
 class Bones:
-    """The file: its chunks in order."""
+    """The whole file: its chunks in order."""
 
     sections: list[Section[Bone | Parts]]
     tail: bytes = b""
 
     @property
     def bones(self) -> list[Bone]:
-        """The bones in the order of their numbers."""
+        """The bones in the order of their chunk ids."""
         found = [(part.chunk.plain_id, part.value) for part in self.sections if isinstance(part.value, Bone)]
         return [bone for _, bone in sorted(found, key=lambda pair: pair[0])]
 
     @property
     def parts(self) -> list[Part]:
-        """The parts, none where the file has no such chunk."""
+        """The bone parts, an empty list if the file has no chunk for them."""
         return next((part.value.parts for part in self.sections if isinstance(part.value, Parts)), [])
 
 
@@ -283,7 +287,7 @@ READERS: dict[int, Callable[[Reader], Value]] = {
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a chunk 0 that begins with a bone's property."""
+    """Return whether a file begins with a chunk 0 that begins with the chunk of a bone's property."""
     if len(head) < 16:
         return False
     bone, size, number, inner = struct.unpack_from("<4I", head)
@@ -291,7 +295,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Bones:
-    """The document of a `.bones`. Raises `ReadError`."""
+    """Read the document of a `.bones`. Raises `ReadError` if it contains no bones."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -306,7 +310,10 @@ def read(data: bytes, file: str, report: Report) -> Bones:
 
 
 def read_bones(reader: Reader, report: Report) -> Bones:
-    """Bones and parts, wherever they are; perhaps none. Raises `ReadError` if chunks are nested too deep."""
+    """Read bones and parts from a file or a chunk of an object; there may be none.
+
+    Raises `ReadError` if chunks are nested too deep.
+    """
     run = read_chunks(reader, report)
     document = Bones([], bytes(run.tail))
     for chunk in run.chunks:
@@ -321,12 +328,12 @@ def read_bones(reader: Reader, report: Report) -> Bones:
 
 
 def write(document: Bones) -> bytes:
-    """The file's bytes."""
+    """Return the file's bytes."""
     return _compose(document.sections, document.tail)
 
 
 recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
+"""The same as `write`, which already writes all typed values from their fields."""
 
 
 def _compose(sections: list[Section[Any]], tail: bytes) -> bytes:
@@ -344,7 +351,7 @@ def _compose(sections: list[Section[Any]], tail: bytes) -> bytes:
 
 
 def _read_bone(reader: Reader, report: Report) -> Bone | None:
-    """A bone, or None where none of the chunks in it is one of a bone."""
+    """Read a bone; return None if it contains no known chunk."""
     run = read_chunks(reader, report)
     bone = Bone([], bytes(run.tail))
     for chunk in run.chunks:
@@ -355,7 +362,7 @@ def _read_bone(reader: Reader, report: Report) -> Bone | None:
 
 
 def raw_size(document: Bones) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     size = len(document.tail)
     for section in document.sections:
         if section.value is None:
@@ -369,19 +376,19 @@ def raw_size(document: Bones) -> int:
 # Document <-> a bone as a model has it --------------------------------------------------------------------------------
 
 KINDS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}
-"""Chunks that a model has the like of, with their ids, in the order the editor writes them."""
+"""Chunk ids of the properties that models (`ogf`) have as well, in the order in which the editor writes them."""
 
 
 @dataclass(frozen=True)
 class Physics:
-    """A bone as a model has it, and which kinds of chunks its file really has (of others ``entry`` holds zeros)."""
+    """A bone as a model stores it, and the types of chunks in its file; without a chunk, ``entry`` has zeros."""
 
     entry: IkBone
     kinds: frozenset[type]
 
 
 def decode_bone(bone: Bone) -> Physics:
-    """What a file says of a bone."""
+    """Return the properties of a bone as a model stores them, joint limits included."""
     held: dict[type, Any] = {type(section.value): section.value for section in reversed(bone.sections)}
     material, shape, joint, flags, breaking, friction, mass = (
         held.get(kind) for kind in (Material, Shape, Joint, IkFlags, Breaking, Friction, Mass)
@@ -407,7 +414,7 @@ def decode_bone(bone: Bone) -> Physics:
 
 
 def encode_bone(bone: Bone, entry: IkBone) -> Bone:
-    """A bone of a file with what ``entry`` says; chunks it has not are not added."""
+    """Return the bone with the properties of ``entry``; only chunks that it already has are written."""
     values = _chunks(entry)
     done: set[type] = set()
     sections: list[Section[Value]] = []
@@ -442,7 +449,7 @@ def _turned_round(limits: Any) -> Any:
 
 
 def new_bone(name: str, entry: IkBone) -> Bone:
-    """A bone with all chunks the editor writes, name first."""
+    """Return a bone with all chunks that the editor writes, the name first."""
     made = _chunks(entry)
     sections: list[Section[Value]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
     sections += [Section(Chunk(number, b""), made[kind]) for kind, number in KINDS.items()]
@@ -450,7 +457,7 @@ def new_bone(name: str, entry: IkBone) -> Bone:
 
 
 def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:
-    """A file of its own."""
+    """Return a new file."""
     document = with_bones(Bones([]), {}, bones)
     if parts:
         document.sections.append(Section(Chunk(PARTS, b""), Parts(list(parts))))
@@ -458,9 +465,9 @@ def new_bones(bones: Sequence[Bone], parts: Sequence[Part] = ()) -> Bones:
 
 
 def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bone] = ()) -> Bones:
-    """The file with other bones for some and new ones behind the last.
+    """Return the file with some bones replaced, and new ones inserted after the last bone.
 
-    ``changed`` by index in the document's sections: damaged files have several bones of one number.
+    ``changed`` is by index in the document's sections, because damaged files have several bones with one id.
     """
     sections: list[Section[Bone | Parts]] = []
     behind, last = 0, -1
@@ -494,10 +501,10 @@ TITLES = {
 
 
 def describe(document: Bones) -> list[str]:
-    """A few lines for people."""
+    """Return a summary in a few lines."""
     bones = document.bones
     masses = [found.mass for bone in bones if (found := bone.first(Mass)) is not None]
-    with np.errstate(all="ignore"):  # masses of broken files may be none
+    with np.errstate(all="ignore"):  # masses of broken files may be NaN or infinite
         mass = float(np.sum(masses, dtype=np.float64))
     parts = ", ".join(f"{names.decode(part.name)} ({len(part.bones)} bones)" for part in document.parts)
     return [
@@ -508,7 +515,7 @@ def describe(document: Bones) -> list[str]:
 
 
 def dump(document: Bones) -> Iterator[str]:
-    """Everything, a value a line."""
+    """Yield the complete content, one value per line."""
     return section_lines(document.sections, document.tail, _dump_part)
 
 
@@ -530,7 +537,7 @@ def _dump_value(chunk: Chunk, value: Any) -> Iterator[str]:
 
 
 def _numbers(value: Any) -> Iterator[tuple[str, str]]:
-    """The fields of a typed chunk as text; a float is the shortest text that names it."""
+    """Yield the names and values of a typed chunk's fields; floats as the shortest text that identifies them."""
     for each in fields(value):
         number = getattr(value, each.name)
         if number is None:
@@ -550,7 +557,7 @@ def _float(number: np.float32) -> str:
 
 
 def differences(first: Bones, second: Bones) -> Iterator[str]:
-    """What differs, bone by bone, by name."""
+    """Yield the differences of two files bone by bone, matched by name."""
     ones, others = (
         dict(zip(names.told_apart(bone.name for bone in side.bones), side.bones, strict=True))
         for side in (first, second)

@@ -1,13 +1,14 @@
-"""Models and motions of the editor as those of the game, and back; the order of bones that fits the motions of another.
+"""Convert models and motions between the editor's formats and the game's, and order bones like those of another model.
 
-`.skls` and motions inside an `.object` become `.omf`. The game has a key per frame at 30 frames per second, the editor
-curves; both hold the bone's whole transform relative to its parent. So the editor's curves are sampled, and the game's
-keys become stepped keys on every frame, as real files of the editor have them. Numbers and flags of how a motion plays
-are the same in both.
+`.skls` files and motions inside an `.object` become an `.omf`, and back. The game has a key per frame at 30 frames per
+second, the editor has curves; both store the bone's whole transform relative to its parent. So the editor's curves are
+sampled, and the game's keys become stepped keys on every frame, as in real files of the editor. Playback settings are
+the same in both.
 
-`.object` becomes `.ogf`, as the SDK exports it: with bones a skeleton, without them one mesh or a group of meshes that
-nothing moves. Normals are those that the editor shows, by the object's own rule of smoothing. Compared with models that
-the SDK exported: triangles, normals, weights, rest pose and order of bones are equal.
+An `.object` becomes an `.ogf`, as the SDK exports it: with bones a skeleton, without them one static mesh or a
+hierarchy
+of static meshes. Normals are those that the editor shows, by the object's own smoothing rule. Compared with models that
+the SDK exported, triangles, normals, weights, rest pose and order of bones are equal.
 """
 
 from __future__ import annotations
@@ -62,14 +63,14 @@ from .skl import ALL_PARTS, MARKS_SINCE, PACKED_SINCE, BoneTrack, SkeletalMotion
 
 @dataclass(frozen=True)
 class BoneOrder:
-    """``bones`` in the order that the game counts by; ``parts`` names with the bones of each, none where unknown."""
+    """``bones`` in the order of the game's bone indices; ``parts`` names and bones of bone parts, empty if unknown."""
 
     bones: Sequence[str] = ()
     parts: Sequence[tuple[str, Sequence[str]]] = ()
 
 
 def bone_order_of(path: str) -> BoneOrder:
-    """Of the model or the motion file at ``path``. Raises `ReadError`."""
+    """Read the bone order of the model or motion file at ``path``. Raises `ReadError`."""
     data = files.read_file(path)
     if Path(path).suffix.lower() == ".omf":
         partitions = omf.read(data, path, Report()).motion_set.parameters.partitions
@@ -89,17 +90,19 @@ def _parts(partitions: Sequence[Partition]) -> list[tuple[str, list[str]]]:
 Floats = NDArray[np.float64]
 
 MOST_FRAMES = 0xFFFF
-"""Frames of a motion that are sampled; the longest real ones have some thousands."""
+"""Largest number of frames of a motion that is sampled; the longest real ones have some thousands."""
 ROUNDING = 1e-4
-"""Seconds: times of keys are 32-bit floats of seconds."""
+"""Tolerance in seconds for the times of keys, which are stored as 32-bit floats."""
 STANDING_STILL = 1e-6
-"""Metres or parts of a quaternion: a track that moves by less has one key."""
+"""Tolerance in metres or components of a quaternion: a track that changes by less gets one key."""
 
 
 def game_motions(motions: Sequence[SkeletalMotion], report: Report, parts: Sequence[Part] = ()) -> Omf:
-    """An `.omf` of the editor's motions; ``parts`` of the object they are of, else one part of all bones.
+    """Return an `.omf` of the editor's motions.
 
-    Raises `WriteError` if there are none, or a motion lacks a bone of the first.
+    ``parts`` are the bone parts of their object, used if they contain every bone once; else there is one part of all
+    bones.
+    Raises `WriteError` if there are no motions, or a motion lacks a bone of the first.
     """
     if not motions:
         raise WriteError("there are no motions", remedy="Choose a file with motions")
@@ -121,7 +124,10 @@ def game_motions(motions: Sequence[SkeletalMotion], report: Report, parts: Seque
 
 
 def sampled(motion: SkeletalMotion, report: Report) -> Clip:
-    """An editor's motion as keys on every frame of the game. Raises `WriteError` for more than `MOST_FRAMES`."""
+    """Return an editor motion sampled at every frame of the game.
+
+    Raises `WriteError` for no frames, more than `MOST_FRAMES`, or NaN or infinite values.
+    """
     frames = round((motion.last - motion.first) * motion.frame * FRAMES_PER_SECOND) + 1
     if not 0 < frames <= MOST_FRAMES:
         raise WriteError(
@@ -159,7 +165,7 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
 
 
 def _on_keys(times: Floats, keys: Floats) -> Floats:
-    """Times, those that are a key's but for rounding as the key's own: a step must not be missed."""
+    """Return the times, snapped to keys within `ROUNDING`, so that the step of a stepped key is not missed."""
     if not len(keys):
         return times
     after = np.clip(np.searchsorted(keys, times), 0, len(keys) - 1)
@@ -169,7 +175,7 @@ def _on_keys(times: Floats, keys: Floats) -> Floats:
 
 
 def _moving(values: Floats) -> NDArray[np.bool_]:
-    """(bones,) whether values (bones, frames, width) change."""
+    """Return (bones,): whether values (bones, frames, width) change over time."""
     result: NDArray[np.bool_] = (np.ptp(values, axis=1) > STANDING_STILL).any(axis=1)
     return result
 
@@ -184,9 +190,9 @@ def _definition(motion: SkeletalMotion) -> Definition:
 
 
 def editor_motions(document: Omf, report: Report) -> Skl:
-    """A `.skls` of the game's motions, stepped keys on every frame.
+    """Return a `.skls` of the game's motions, with stepped keys on every frame.
 
-    Warns of values that 32 bits do not hold, as motions with an absurd scale have them: they become infinite.
+    Reports values that become infinite because 32-bit floats cannot hold them, as in motions with an absurd scale.
     """
     motions = document.motion_set
     definitions = motions.parameters.definitions
@@ -214,9 +220,11 @@ def editor_motions(document: Omf, report: Report) -> Skl:
 
 
 def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report) -> Object:
-    """The object ``target`` with these motions inside: those of the same name are replaced, others added behind.
+    """Return the object ``target`` with these motions inside; those of the same name are replaced, others appended.
 
-    Raises `WriteError` if there are none, if the object has no bones, or if its own motions are damaged.
+    Bones that the object lacks are reported. Raises `WriteError` if there are no motions, if the object has no bones,
+    or if
+    its own motions are damaged.
     """
     model = target.model
     if not motions:
@@ -236,7 +244,7 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
     for motion in model.motions:
         of_name = waiting.get(motion.name.lower())
         kept.append(of_name.pop(0) if of_name else motion)
-    # Of several of one name, which broken files have, none is lost.
+    # Broken files have several motions of one name; all are kept.
     return target.with_model(model.with_motions(new_skls([*kept, *chain.from_iterable(waiting.values())])))
 
 
@@ -244,7 +252,7 @@ def _tracks(clip: Clip) -> list[BoneTrack]:
     tracks = []
     for number, bone in enumerate(clip.bones):
         place = space.xray_bone_translations(clip.translations[number])
-        with np.errstate(over="ignore", invalid="ignore"):  # the caller warns of what is not finite
+        with np.errstate(over="ignore", invalid="ignore"):  # the caller reports NaN and infinite values
             turn = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
         channels = (*place.T, -turn[:, 1], -turn[:, 0], turn[:, 2])
         keyed = [bool(clip.translation_keyed[number])] * 3 + [bool(clip.rotation_keyed[number])] * 3
@@ -255,7 +263,7 @@ def _tracks(clip: Clip) -> list[BoneTrack]:
 
 def _stepped(values: Floats) -> StoredEnvelope:
     keys = np.zeros(len(values), PACKED)
-    with np.errstate(over="ignore", invalid="ignore"):  # the caller warns of what is not finite
+    with np.errstate(over="ignore", invalid="ignore"):  # the caller reports NaN and infinite values
         keys["value"] = values
     keys["time"] = np.arange(len(values)) / FRAMES_PER_SECOND
     keys["shape"] = Shape.STEPPED
@@ -267,10 +275,11 @@ def _stepped(values: Floats) -> StoredEnvelope:
 
 @dataclass(frozen=True)
 class Making:
-    """How a model is made: for which engine; ``collapse`` detail below a millimetre as the SDK does.
+    """Settings for making a model: the engine, and whether to ``collapse`` detail below a millimetre as the SDK does.
 
-    ``bone_order`` names bones in the order of a model whose motions are to fit; bones that it lacks follow behind, all
-    in the SDK's order if it is empty.
+    ``bone_order`` names bones in the order of a model whose motions are to fit; bones that are not in it come last. If
+    it is
+    empty, all bones are in the SDK's order.
     """
 
     generation: Generation = COP
@@ -279,7 +288,7 @@ class Making:
 
 
 def game_model(document: Object, name: str, making: Making, report: Report) -> Ogf:
-    """An `.ogf` of an object, which names ``name`` as its source. Raises `WriteError`."""
+    """Return an `.ogf` made from an object, with ``name`` as its source file. Raises `WriteError`."""
     model = document.model
     scale = model.first(ExportScale)
     if scale is not None and scale.scale != 1:
@@ -319,7 +328,7 @@ def game_model(document: Object, name: str, making: Making, report: Report) -> O
 
 
 def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
-    """A new model without motion references, with motions inside. Raises `WriteError` if they are of other bones."""
+    """Return a new model, without motion references, with motions added. Raises `WriteError` if their bones differ."""
     _check_motions(motions, bone_labels(made))
     header = made.header
     animated = made.replaced(header, replace(header, type=VisualType.SKELETON_ANIMATED))
@@ -327,7 +336,7 @@ def with_motions(made: Ogf, motions: MotionSet) -> Ogf:
 
 
 def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
-    """The vertices (n, 3) that follow each bone more than any other, in the bone's own space, by the bone's name.
+    """Return for each bone name the vertices (n, 3), in the bone's space, on which the bone has the largest weight.
 
     Raises `WriteError` as `game_model` does.
     """
@@ -351,7 +360,10 @@ def _without_bones(children: list[Ogf], model: Model, name: str) -> Ogf:
 
 
 def _description(model: Model, name: str) -> Description:
-    """As the SDK has it: the one who changed the object last is the one who exports it, at a time that is not said."""
+    """Return the description as the SDK writes it.
+
+    The author of the last change is named as the exporter too; the time of the export is 0.
+    """
     found = model.first(Authorship) or Authorship(b"", 0, b"", 0)
     times = (found.created & 0xFFFF_FFFF, found.modified & 0xFFFF_FFFF)
     return Description(names.encode(name.lower()), found.modifier, 0, found.creator, times[0], found.modifier, times[1])
@@ -361,7 +373,10 @@ def _description(model: Model, name: str) -> Description:
 
 
 def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bone]:
-    """The bones in the order that the game counts by. Raises `WriteError` for bones that the game refuses."""
+    """Return the bones in the order of the game's bone indices. Raises `WriteError` for bones that the game refuses.
+
+    ``order`` are the names of another model's bones; bones missing on either side are reported.
+    """
     if not model.bones:
         return []
     _check_bones(model)
@@ -402,7 +417,7 @@ def _game_bone(bone: Bone, bones: Sequence[Bone]) -> NewBone:
 
 
 def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
-    """The engine demands a track for each bone."""
+    """Raise `WriteError` if tracks and bones differ: the engine requires a track for each bone."""
     labels = {bone.lower() for bone in bones}
     partitions = motions.parameters.partitions
     moved = {names.decode(bone.name or b"").lower() for part in partitions for bone in part.bones}
@@ -418,7 +433,10 @@ def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
 
 
 def _corners(model: Model, bones: list[str], making: Making, report: Report) -> tuple[Corners, list[Texture]]:
-    """All meshes together, and the textures with shaders that they use, in the order of the object's surfaces."""
+    """Return all meshes together, and the pairs of texture and shader in the order of the object's surfaces.
+
+    Raises `WriteError` for faces without material, or with a surface that the object does not list.
+    """
     textures: list[Texture] = []
     of_surface: dict[str, int] = {}
     for one in model.surfaces:

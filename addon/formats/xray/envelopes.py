@@ -1,11 +1,12 @@
-"""Channels of keys as X-Ray files store them, in `.anm` camera paths and in the editor's motions, and as curves.
+"""Read, write and convert channels of keys, as stored in `.anm` paths and in motions of the editor.
 
-Known from the engine's ``Envelope.cpp``. There are two layouts: the old one has 40 bytes a key, all floats; the packed
-one 23 bytes, tensions and parameters as 16-bit numbers of -32 ... 32, and 9 bytes for a stepped key, which has none.
-In 16 bits 0 lies between two steps: what was 0 reads as ±0.000488.
+Source: the engine's ``Envelope.cpp``. There are two layouts. The old one has 40 bytes per key, all floats. The packed
+one has 23 bytes, with tensions and parameters as 16-bit numbers from -32 to 32, and 9 bytes for a stepped key, which
+has
+none. With 16 bits 0 is between two steps: what was 0 reads as ±0.000488.
 
-An X-Ray channel and a Blender channel differ by a sign at most (`core.space`), so curves carry over key by key. A
-channel that is not edited keeps its bytes, whatever happens to the others.
+An X-Ray channel and a Blender channel differ by a sign at most (`core.space`), so curves are converted key by key. A
+channel that was not edited keeps its bytes, whatever happens to the others.
 """
 
 from __future__ import annotations
@@ -40,23 +41,23 @@ from ...core.errors import WriteError
 from ...core.report import Report, counted
 
 OLD = np.dtype([("value", "<f4"), ("time", "<f4"), ("shape", "<u4"), ("tcb", "<f4", (3,)), ("parameters", "<f4", (4,))])
-"""40 bytes; of the shape only the lowest byte counts."""
+"""A key of the old layout, 40 bytes; only the lowest byte of the shape is used."""
 PACKED = np.dtype(
     [("value", "<f4"), ("time", "<f4"), ("shape", "u1"), ("tcb", "<u2", (3,)), ("parameters", "<u2", (4,))]
 )
-"""23 bytes."""
+"""A key of the packed layout, 23 bytes."""
 _PACKED_SIZE = PACKED.itemsize
 STEPPED_SIZE = 9
 SHAPE_AT = 8
-"""Where in a packed key its shape lies."""
+"""Offset of the shape in a packed key."""
 LIMIT = 32.0
 STEPS = 65535
 STEP = 2 * LIMIT / STEPS
-"""How far 16-bit numbers are apart: 0.98 ms of a handle's time, 0.98 mm or 0.056° of its value."""
+"""Distance of neighbouring 16-bit numbers: 0.98 ms of a handle's time, 0.98 mm or 0.056° of its value."""
 MOST_PACKED_KEYS = 0xFFFF
 
 _PACKED_HEAD = struct.Struct("<BBH")
-"""The behaviours before and after the keys, and how many keys there are."""
+"""The behaviours before and after the keys, and the number of keys."""
 _BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
 _STEPPED = int(Shape.STEPPED)
 _SHAPES = {member.value: member.name.lower() for member in Shape}
@@ -64,9 +65,9 @@ _SHAPES = {member.value: member.name.lower() for member in Shape}
 
 @dataclass(slots=True)
 class StoredEnvelope:
-    """``before`` and ``after`` as stored (`Behaviour`); ``keys`` (keys,) of `OLD` or `PACKED`.
+    """A channel as stored: ``before`` and ``after`` (`Behaviour`), ``keys`` (keys,) of dtype `OLD` or `PACKED`.
 
-    In packed ones the tensions and parameters of stepped keys are not in the file; they are 0 here.
+    Files with packed keys omit the tensions and parameters of stepped keys; here they are 0.
     """
 
     before: int
@@ -75,21 +76,21 @@ class StoredEnvelope:
 
     @property
     def packed(self) -> bool:
-        """Which of the two layouts it has."""
+        """Whether the channel has the packed layout."""
         return self.keys.dtype == PACKED
 
     @property
     def shapes(self) -> NDArray[np.uint8]:
-        """(keys,) of `Shape`."""
-        return self.keys["shape"].astype(np.uint8)  # of the old layout's four bytes this takes the lowest
+        """The shape of each key (keys,), values of `Shape`."""
+        return self.keys["shape"].astype(np.uint8)  # the lowest of the old layout's four bytes
 
     def decoded(self) -> Envelope:
-        """The channel in float64, as the engine has it after loading."""
+        """Return the channel in float64, as the engine has it after loading."""
         return StoredEnvelope.decoded_all([self])[0]
 
     @classmethod
     def decoded_all(cls, envelopes: Sequence[StoredEnvelope]) -> Envelopes:
-        """What `decoded` says of each of at least one; channels of one layout are looked at together."""
+        """Return `decoded` of each channel, at least one; computed together if all have the same layout."""
         if len({envelope.keys.dtype for envelope in envelopes}) != 1:
             return Envelopes.of([envelope.decoded() for envelope in envelopes])
         return Envelopes(
@@ -115,33 +116,33 @@ def _decoded(keys: NDArray[np.void]) -> Envelope:
 
 
 def _joined(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
-    """The keys of several of one layout; numpy's own way compares that layout field by field every time."""
+    """Return the keys of several channels of one layout; `numpy.concatenate` is slow for structured types."""
     return np.frombuffer(b"".join([one.keys.tobytes() for one in envelopes]), envelopes[0].keys.dtype)
 
 
 def unpacked(numbers: NDArray[Any]) -> NDArray[np.float64]:
-    """(..., n) 16-bit numbers as -32 ... 32, each of the n columns in one piece: so numpy goes through it fastest."""
+    """Return 16-bit numbers (..., n) as floats from -32 to 32. Columns are contiguous, which is fastest in numpy."""
     result: NDArray[np.float64] = np.moveaxis(np.ascontiguousarray(np.moveaxis(numbers, -1, 0)) * STEP, 0, -1)
     result -= LIMIT
     return result
 
 
 def packed(numbers: NDArray[Any]) -> NDArray[np.uint16]:
-    """Numbers of -32 ... 32, others held at these, in 16 bits; gives back what `unpacked` was given."""
+    """Return numbers as 16-bit numbers, clamped to -32 to 32, NaN as the middle. The inverse of `unpacked`."""
     steps = np.floor((np.clip(numbers, -LIMIT, LIMIT) + LIMIT) / (2 * LIMIT) * STEPS + 0.5)
     result: NDArray[np.uint16] = np.nan_to_num(steps, nan=STEPS / 2).astype("<u2")
     return result
 
 
 def read_old(reader: Reader, what: str) -> StoredEnvelope:
-    """An envelope of the old layout. Raises `ReadError`."""
+    """Read an envelope of the old layout; ``what`` names it in messages. Raises `ReadError`."""
     before, after = reader.i32(f"what comes before {what}"), reader.i32(f"what comes after {what}")
     count = reader.u32(f"the number of keys of {what}")
     return StoredEnvelope(before, after, reader.array(OLD, count, what=f"the {counted(count, 'key')} of {what}"))
 
 
 def read_packed(reader: Reader, what: str) -> StoredEnvelope:
-    """An envelope of the packed layout. Raises `ReadError`."""
+    """Read an envelope of the packed layout; ``what`` names it in messages. Raises `ReadError`."""
     data, start = reader.data, reader.position + _PACKED_HEAD.size
     if start > len(data):
         reader.take(_PACKED_HEAD.size, what)
@@ -156,7 +157,7 @@ def read_packed(reader: Reader, what: str) -> StoredEnvelope:
 
 
 def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void]:
-    """Keys of which some are stepped, or more than there are bytes for."""
+    """Read packed keys of which some are stepped. Raises `ReadError` if bytes are missing."""
     data, start = reader.data, reader.position
     needed = f"the {counted(count, 'key')} of {what}"
     end = start + count * STEPPED_SIZE
@@ -177,7 +178,10 @@ def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void
 
 
 def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
-    """Where each key begins, and where the last one ends: their sizes differ, so one leads to the next."""
+    """Return the offset of each key and the end of the last one, if stepped and other keys are mixed.
+
+    The size of each key gives the offset of the next. Raises `ReadError` if bytes are missing.
+    """
     data = reader.data[reader.position :]
     starts, place, limit = [0], 0, len(data)
     for _ in range(count):
@@ -191,7 +195,7 @@ def _mixed_starts(reader: Reader, count: int, needed: str) -> list[int]:
 
 
 def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
-    """An envelope in its own layout. Raises `WriteError`."""
+    """Write an envelope in its own layout. Raises `WriteError` if the packed layout cannot hold it."""
     count = len(envelope.keys)
     if not envelope.packed:
         writer.i32(envelope.before)
@@ -219,7 +223,7 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
 
 
 def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
-    """Whether `check` has nothing to say of any of these; they are looked at together."""
+    """Return whether `check` would report nothing for any of these channels, computed for all at once."""
     if not all(one.before in _BEHAVIOURS and one.after in _BEHAVIOURS for one in envelopes):
         return False
     counts = [len(one.keys) for one in envelopes]
@@ -235,7 +239,7 @@ def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
 
 
 def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
-    """Report what the game would not play as it looks."""
+    """Report unknown values, NaN or infinite values, and keys whose times do not ascend."""
     for behaviour in (envelope.before, envelope.after):
         if behaviour not in _BEHAVIOURS:
             report.warn(f"the behaviour {behaviour} outside the keys is unknown; kept", place)
@@ -247,7 +251,7 @@ def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
         report.warn(f"the shape {shapes.max()} of a key is unknown; kept, shown as stepped", place)
     warn_not_finite(report, place, keys)
     if len(keys) > 1 and np.isfinite(keys["time"]).all():
-        before, after = keys["time"][:-1], keys["time"][1:]  # compared: differences of the largest floats are infinite
+        before, after = keys["time"][:-1], keys["time"][1:]  # not subtracted: that could overflow
         if (after < before).any():
             report.warn("keys are out of order in time: the game jumps there", place)
         elif (after == before).any():
@@ -258,7 +262,7 @@ def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
 
 
 def as_old(envelope: StoredEnvelope) -> StoredEnvelope:
-    """The same channel in the old layout; nothing is lost."""
+    """Return the same channel in the old layout, without loss."""
     if not envelope.packed:
         return envelope
     decoded = envelope.decoded()
@@ -270,16 +274,17 @@ def as_old(envelope: StoredEnvelope) -> StoredEnvelope:
 
 
 def as_packed(envelope: StoredEnvelope, place: str = "") -> StoredEnvelope:
-    """The same channel in the packed layout. Raises `WriteError` where a number that counts does not fit it."""
+    """Return the same channel in the packed layout. Raises `WriteError` if a number that the game uses does not fit."""
     if envelope.packed:
         return envelope
     return stored(envelope.decoded(), place, to_packed=True)
 
 
 def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnvelope:
-    """A channel in one of the layouts; numbers that `StoredEnvelope.decoded` gave come back as they were.
+    """Return a channel in one of the layouts; numbers that `StoredEnvelope.decoded` returned become the same bytes
+    again.
 
-    Raises `WriteError` for what the layout cannot hold.
+    Raises `WriteError` for numbers that the layout cannot hold.
     """
     keys = np.zeros(envelope.count, PACKED if to_packed else OLD)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -292,7 +297,7 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
     _refuse_far(envelope, place)
     with np.errstate(invalid="ignore"):
         keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
-    # A handle of less than a step must not come out on the other side of its key.
+    # Rounding must not move a handle shorter than a step to the other side of its key.
     flat = envelope.shapes == Shape.BEZIER_2D
     middle = STEPS // 2
     inwards = flat & (envelope.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
@@ -304,7 +309,7 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
 
 
 def _refuse_far(envelope: Envelope, place: str) -> None:
-    """Numbers beyond 32 cannot be packed, where the game looks at them."""
+    """Raise `WriteError` for tensions and handles beyond ±32 that the game uses, which cannot be packed."""
     shapes, parameters = envelope.shapes, envelope.parameters
     counts = np.zeros(parameters.shape, np.bool_)
     counts[:, :2] = ((shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D))[:, None]
@@ -324,7 +329,7 @@ def _refuse_far(envelope: Envelope, place: str) -> None:
 
 
 def dump_envelope(envelope: StoredEnvelope) -> Iterator[str]:
-    """A key a line, numbers as stored."""
+    """Yield the complete content, one key per line, numbers as stored."""
     before, after = (_BEHAVIOURS.get(number, str(number)) for number in (envelope.before, envelope.after))
     yield f"before {before} after {after} keys {len(envelope.keys)}"
     for number, key in enumerate(envelope.keys):
@@ -340,12 +345,12 @@ def _row(numbers: NDArray[Any]) -> str:
 
 
 def _number(value: Any) -> str:
-    # The shortest text that names this float32 and no other; for NaN the bits tell.
+    # The shortest text that identifies this float32; NaNs are identified by their bits.
     return f"nan:{value.tobytes().hex()}" if value != value else str(value)  # noqa: PLR0124 (true of NaN alone)
 
 
 def shape_counts(envelopes: list[StoredEnvelope]) -> str:
-    """``tcb 27, linear 1``."""
+    """Return the numbers of keys by shape as text, such as ``tcb 27, linear 1``."""
     counts = np.zeros(256, np.intp)
     for envelope in envelopes:
         counts += np.bincount(envelope.shapes, minlength=256)
@@ -354,7 +359,7 @@ def shape_counts(envelopes: list[StoredEnvelope]) -> str:
 
 
 def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator[str]:
-    """In what two channels differ, in the layouts they have."""
+    """Yield the differences of two channels; keys of different layouts are compared as floats."""
     for side in ("before", "after"):
         a, b = getattr(one, side), getattr(other, side)
         if a != b:
@@ -362,7 +367,7 @@ def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator
     if len(one.keys) != len(other.keys):
         yield f"{len(one.keys)} / {len(other.keys)} keys"
         return
-    # Compared in the layout of both: floats where they differ.
+    # Different layouts are compared as floats.
     if one.packed != other.packed:
         one, other = as_old(one), as_old(other)
     names = one.keys.dtype.names or ()
@@ -382,32 +387,33 @@ def _rows_differ(one: NDArray[Any], other: NDArray[Any]) -> NDArray[np.bool_]:
 
 
 def row_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
-    """(rows, bytes of one) the stored bytes."""
+    """Return (rows, bytes per row) the stored bytes."""
     return np.frombuffer(rows.tobytes(), np.uint8).reshape(len(rows), rows.nbytes // max(len(rows), 1))
 
 
 # Channels as curves ---------------------------------------------------------------------------------------------------
 
 NAMES = ("X", "Y", "Z", "H", "P", "B")
-"""The channels in the order of the engine's numbers: metres, then radians about Y (H), X (P) and Z (B)."""
+"""Names of the channels in the engine's order: metres, then radians about Y (H), X (P) and Z (B)."""
 
 REACH = 3
-"""Keys on either side of an edited one whose numbers may change with it."""
+"""Number of keys on either side of an edited key whose stored numbers may change with it."""
 NEW = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which of the six channels each of Blender's is (location x, y, z, rotation x, y, z), and with what sign."""
+    """The file's channel for each of Blender's (location x, y, z, rotation x, y, z), and its sign."""
 
     channels: tuple[int, ...]
     signs: tuple[float, ...]
 
 
 SLOPE_WORTH_TELLING = 0.01
-"""Metres or radians a second; steps of stored handles cost about that."""
+"""Smallest change of a slope that is reported, in metres or radians per second; rounding of handles causes about that.
+"""
 MOST_TOLD = 8
-"""Channels that one sentence names."""
+"""Largest number of channels named in one message."""
 
 OBJECT = Mapping((0, 2, 1, 4, 5, 3), (1.0, 1.0, 1.0, -1.0, -1.0, -1.0))
 """Objects: location (x, z, y), Euler YXZ of x = -P, y = -B, z = -H."""
@@ -416,7 +422,7 @@ BONE = Mapping((0, 1, 2, 4, 3, 5), (1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
 
 
 def lost_slopes(changes: Iterable[Item]) -> str:
-    """A sentence about channels that the game continues differently from what was asked for, or an empty text."""
+    """Return a sentence about channels that the game continues with another slope than asked for, or an empty text."""
     lost = [change for change in changes if change.slope_error > SLOPE_WORTH_TELLING]
     if not lost:
         return ""
@@ -428,7 +434,7 @@ def lost_slopes(changes: Iterable[Item]) -> str:
 
 
 def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
-    """What of a channel cannot be shown as it is."""
+    """Report what of a channel Blender cannot show as stored, and keys added to show it."""
     if decoded.count and not shown.curve.count:
         report.warn(
             "channel contains NaN or infinite values; imported without keys, exported unchanged unless you add keys",
@@ -448,7 +454,7 @@ def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Rep
 
 
 def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """How channels are shown: those with NaN or infinite values without keys."""
+    """Return how Blender shows the channels; those with NaN or infinite values have no keys."""
     numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
     if _are_finite(numbers):
         shown = displays(envelopes, frame)
@@ -468,7 +474,7 @@ def _are_finite(rows: Sequence[tuple[NDArray[np.float64], ...]]) -> bool:
 
 @dataclass
 class _Base:
-    """A channel as the file has it and as it was shown."""
+    """A channel as stored in the file, decoded, and as shown in Blender."""
 
     stored: StoredEnvelope
     decoded: Envelope
@@ -477,10 +483,11 @@ class _Base:
 
 @dataclass
 class _Encoded:
-    """A channel to be stored. ``differing``: how many of its keys are not the base's, None for an unedited one.
+    """A channel to be stored. ``differing``: the number of its keys that differ from the base, None if it was not
+    edited.
 
-    ``asked``: what to compare it with, None where nothing can be lost; ``converted``: it is the base's in another
-    layout, and a change only if that loses something.
+    ``asked``: what to measure losses against, None if nothing can be lost. ``converted``: it is the base's channel in
+    another layout, and counts as changed only if that loses something.
     """
 
     channel: str
@@ -491,7 +498,11 @@ class _Encoded:
 
 
 def _encode_channel(curve: Curve, base: _Base | None, frame: float, place: str, *, to_packed: bool) -> _Encoded:
-    """A channel to be stored, signs as in the file. Raises `WriteError` for what the game or the layout cannot take."""
+    """Return a channel to be stored; signs are those of the file.
+
+    Raises `WriteError` for NaN or infinite values, keys that are not in the order of their times, and numbers that the
+    layout cannot hold.
+    """
     _refuse_odd(curve, place)
     old, decoded, shown = (base.stored, base.decoded, base.shown) if base is not None else (None, None, None)
     matched = match(curve, shown, frame) if shown is not None else None
@@ -513,9 +524,11 @@ def _everywhere(curve: Curve) -> NDArray[np.bool_]:
 
 
 def _near_edits(matched: Match) -> NDArray[np.bool_]:
-    """Segments (keys - 1,) so close to an edit that they may be written in another way than the base's."""
+    """Return (keys - 1,): which segments are within `REACH` keys of an edit, and may be stored differently than in the
+    base.
+    """
     edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
-    edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it are gone
+    edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it were removed
     for _ in range(REACH):
         wider = edited.copy()
         wider[1:] |= edited[:-1]
@@ -542,7 +555,7 @@ def _refuse_odd(curve: Curve, place: str) -> None:
 
 
 def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArray[np.intp]) -> None:
-    """The old layout has four bytes for a shape, of which the game reads one."""
+    """Copy the upper bytes of unedited shapes: the old layout has four bytes for one, of which the game reads one."""
     same = np.flatnonzero(source >= 0)
     old = base.keys["shape"][source[same]]
     ours = result.keys["shape"][same]
@@ -554,14 +567,17 @@ def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDAr
         return len(result.keys)
     known = source >= 0
     same = (row_bytes(result.keys[known]) == row_bytes(base.keys[source[known]])).all(axis=1)
-    # Keys that went count as well, where none came in their place.
+    # Removed keys count as well, unless others replace them.
     return max(len(result.keys) - int(same.sum()), len(base.keys) - int(same.sum()))
 
 
 def decode_channels(
     envelopes: Sequence[StoredEnvelope], mapping: Mapping, frame: float, place: str, report: Report
 ) -> list[Curve]:
-    """Six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z."""
+    """Return six channels in the file's order as Blender's: location x, y, z, then rotation x, y, z.
+
+    ``frame`` is the length of a frame in seconds; ``place`` is put before the names of channels in reports.
+    """
     curves = decode_tracks([(place, envelopes)], mapping, frame, report)
     return [curves.numbered(number) for number in range(len(curves))]
 
@@ -569,7 +585,10 @@ def decode_channels(
 def decode_tracks(
     tracks: Sequence[tuple[str, Sequence[StoredEnvelope]]], mapping: Mapping, frame: float, report: Report
 ) -> Curves:
-    """`decode_channels` of each of several, with what their channels' names are put behind; ``frame`` in seconds."""
+    """Return the curves of `decode_channels` for several tracks, each a name for reports and its six channels.
+
+    ``frame`` is the length of a frame in seconds.
+    """
     stored_ones = [envelopes[channel] for _, envelopes in tracks for channel in mapping.channels]
     if not stored_ones:
         return Curves.of([])
@@ -584,7 +603,7 @@ def decode_tracks(
 
 
 def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
-    """As `displayed`; a channel that contains or leads to NaN or infinite values has no keys."""
+    """Return the result of `displayed`; a channel whose keys or handles are NaN or infinite has no keys."""
     keys = envelopes.keys
     if _are_finite([(keys.times, keys.values, keys.tcb, keys.parameters)]):
         curves, odd = displayed(envelopes, frame)
@@ -603,7 +622,12 @@ def encode_channels(
     *,
     to_packed: bool,
 ) -> tuple[list[StoredEnvelope], list[Item]]:
-    """Blender's six channels as the file's, and those that changed."""
+    """Return Blender's six channels as the file's, and those that changed.
+
+    Unedited channels keep the bytes of ``base``. ``frame`` is in seconds; ``place`` is put before the names of
+    channels.
+    Raises `WriteError` for channels that the layout cannot store.
+    """
     known: list[_Base] = []
     if base is not None:
         decoded = list(StoredEnvelope.decoded_all(base))

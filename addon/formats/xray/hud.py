@@ -1,7 +1,7 @@
-"""First person: where the game shows hands and weapon, which motions it plays, and how.
+"""First person view: where the game shows hands and weapon, which motions it plays, and how.
 
-Shadow of Chernobyl has one model of both; later games hang an item on a bone of the hands. Matrices are in column form,
-in X-Ray's axes (x right, y up, z forward) and metres. Known from the engines' ``player_hud.cpp``, ``WeaponHUD.cpp``
+Shadow of Chernobyl has one model of both; later games parent an item to a bone of the hands. Matrices are in column
+form, in X-Ray's axes (x right, y up, z forward) and metres. Sources: the engines' ``player_hud.cpp``, ``WeaponHUD.cpp``
 and ``HudItem.cpp``. What the game adds by itself (sway, recoil) is left out.
 """
 
@@ -28,21 +28,21 @@ Floats = NDArray[np.float64]
 
 FRAMES_PER_SECOND = 30.0
 WIDE = 1.343
-"""Width over height of the picture; above it the game reads the keys of wide screens."""
+"""Aspect ratio (width over height) above which the game reads the keys for wide screens."""
 WIDE_SUFFIX = "_16x9"
 VARIANTS = 8
 IDLE = "idle"
 POINTS = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_point": "shell_bone"}
-"""Muzzle, grenade launcher and shell of an item: key of the point -> key of the bone that it is a point of."""
+"""Muzzle, grenade launcher and shell of an item: key of the point -> key of the bone that the point belongs to."""
 CAMERA_EFFECTS = "anims\\camera_effects\\weapon\\{}.anm"
-"""Below gamedata: how the view moves while the hands play the motion of that name."""
+"""Path in gamedata of the camera animation that plays while the hands play the motion of that name."""
 _BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
 _PARAMETERS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
-"""Keys of OGSR beside an action that are no actions."""
+"""Keys of parameters in OGSR, which have the prefix of actions but are not actions."""
 
 
 class View(NamedTuple):
-    """What the HUD's camera shows: vertical field of view in degrees, distance of the near plane in metres."""
+    """The HUD's camera: vertical field of view in degrees, near clipping distance in metres."""
 
     field_of_view: float
     near: float
@@ -56,20 +56,20 @@ VIEWS = {
     "IX-Ray": View(33.75, 0.01),
     "Advanced X-Ray": View(math.degrees(0.55), 0.005),
 }
-"""The HUD's camera as the games have it when they are installed."""
+"""The HUD's camera of each game with the settings it is installed with."""
 
 
 class Generation(Enum):
-    """How a section is made: the prefix of its actions."""
+    """The kind of a section; its value is the prefix of the keys of its actions."""
 
     ONE_MODEL = "anim_"
-    """Shadow of Chernobyl: ``visual`` has arms and weapon."""
+    """Shadow of Chernobyl: ``visual`` contains arms and weapon."""
     TWO_MODELS = "anm_"
     """Clear Sky and later: ``item_visual`` is parented to a bone of the hands."""
 
 
 def generation(values: Mapping[str, str]) -> Generation:
-    """How a section of these keys is made. Raises `ReadError` for one without a model."""
+    """Return the kind of a section with these keys. Raises `ReadError` if it has no model."""
     if values.get("item_visual"):
         return Generation.TWO_MODELS
     if values.get("visual"):
@@ -83,21 +83,24 @@ def generation(values: Mapping[str, str]) -> Generation:
 
 
 def placed(position: Sequence[float], orientation: Sequence[float]) -> Floats:
-    """(4, 4) of a position in metres and an orientation in degrees: heading, pitch, bank."""
+    """Return the matrix (4, 4) of a position in metres and an orientation in degrees: heading, pitch, bank."""
     heading, pitch, bank = -np.radians(np.asarray(orientation, np.float64))
     turn = rotation.multiply(rotation.about_axis(1, heading), rotation.about_axis(0, pitch))
     return rotation.transforms(rotation.multiply(turn, rotation.about_axis(2, bank)), np.asarray(position, np.float64))
 
 
 def placed_back(matrix: Floats) -> tuple[Floats, Floats]:
-    """Position and orientation (3,) that `placed` makes a matrix of, exact away from a pitch of 90 degrees."""
+    """Return position and orientation (3,) of a matrix made by `placed`, exact except near a pitch of 90 degrees."""
     heading = math.atan2(-matrix[0, 2], matrix[2, 2])
     bank = math.atan2(-matrix[1, 0], matrix[1, 1])
     return matrix[:3, 3].copy(), np.degrees([heading, _arcsine(matrix[1, 2]), bank])
 
 
 def aimed(position: Sequence[float], angles: Sequence[float], factor: float = 1.0) -> Floats:
-    """(4, 4) of an offset while aiming: metres, and **radians** about x, y, z; ``factor`` 0 at the hip, 1 aimed."""
+    """Return the matrix (4, 4) of an offset while aiming: metres, and **radians** about x, y, z.
+
+    ``factor`` is 0 at the hip, 1 aimed.
+    """
     x, y, z = factor * np.asarray(angles, np.float64)
     turn = rotation.multiply(rotation.about_axis(2, z), rotation.about_axis(1, y))
     turn = rotation.multiply(turn, rotation.about_axis(0, x))
@@ -105,14 +108,14 @@ def aimed(position: Sequence[float], angles: Sequence[float], factor: float = 1.
 
 
 def aimed_back(matrix: Floats) -> tuple[Floats, Floats]:
-    """Position and angles (3,) that `aimed` makes a matrix of."""
+    """Return position and angles (3,) of a matrix made by `aimed`."""
     x = math.atan2(matrix[2, 1], matrix[2, 2])
     z = math.atan2(matrix[1, 0], matrix[0, 0])
     return matrix[:3, 3].copy(), np.array([x, -_arcsine(matrix[2, 0]), z])
 
 
 def pointed(position: Sequence[float]) -> Floats:
-    """(4, 4) of a point of the item in the frame of its bone, in metres."""
+    """Return the matrix (4, 4) of a point of the item in the space of its bone, in metres."""
     result = np.eye(4)
     result[:3, 3] = position
     return result
@@ -124,10 +127,11 @@ def _arcsine(value: float) -> float:
 
 @dataclass(frozen=True)
 class Placing:
-    """Where a section puts its models: matrices (4, 4) of the hands at the hip, the item on its bone, and the aim.
+    """Matrices (4, 4) of a section's models: the hands at the hip, the item relative to its bone, and the aim.
 
-    ``aim`` and ``launcher`` are added while aiming, and while the grenade launcher is selected. Of Shadow of
-    Chernobyl ``hands`` is the whole model, ``item`` the identity.
+    ``aim`` is added while aiming, ``launcher`` while the grenade launcher is selected. In Shadow of Chernobyl ``hands``
+    is
+    the whole model, and ``item`` the identity.
     """
 
     hands: Floats
@@ -136,17 +140,22 @@ class Placing:
     launcher: Floats
 
     def hands_matrix(self, *, aiming: bool = False) -> Floats:
-        """The hands model in the camera's space."""
+        """Return the matrix of the hands model in the camera's space."""
         return self.aim @ self.hands if aiming else self.hands
 
     def item_matrix(self, anchor: Floats, *, aiming: bool = False) -> Floats:
-        """The item model; ``anchor`` (4, 4) is its bone in the hands model."""
+        """Return the matrix of the item model in the camera's space; ``anchor`` (4, 4) is its bone in the hands."""
         result: Floats = self.hands_matrix(aiming=aiming) @ anchor @ self.item
         return result
 
 
 def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing:
-    """What the keys of a section say. Missing ones are reported and taken as 0; see `Generation` for their names."""
+    """Return the matrices that the keys of a section define; see `Generation` for the two kinds of sections.
+
+    Missing keys count as 0; in sections of later games those of the hands and of the aim are reported. ``wide``: use
+    the
+    keys for wide screens. Raises `ReadError` if the section has no model.
+    """
 
     def three(key: str) -> list[float]:
         return numbers(_text_of(values, key, report, wide), 3)
@@ -169,7 +178,12 @@ def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing
 
 
 def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) -> str:
-    """Of a key and its twin for wide screens the game reads exactly one; OGSR falls back to the plain one."""
+    """Return the value of a key, or of its variant for wide screens: the game reads exactly one of them.
+
+    If it is missing, that is reported, since the game stops there. A missing variant is replaced by the plain key, as
+    in
+    OGSR.
+    """
     wanted = key + WIDE_SUFFIX if wide else key
     if wanted in values:
         return values[wanted]
@@ -178,9 +192,9 @@ def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) ->
 
 
 def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
-    """The bone of the hands that an item is parented to: that of its index among all keys ``ancor_*``, sorted.
+    """Return the bone of the hands that an item is parented to: by its index in the sorted keys ``ancor_*``.
 
-    Raises `ReadError` where the hands have no such key.
+    Raises `ReadError` if the hands have no such key.
     """
     bones = [hands[key] for key in sorted(hands) if key.startswith("ancor_")]
     place = int(numbers(item.get("attach_place_idx", "0"), 1)[0])
@@ -193,7 +207,7 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
 
 
 def place_of(item: Mapping[str, str]) -> int:
-    """0 for what the right hand holds, 1 for the left."""
+    """Return 0 for an item in the right hand, 1 for the left."""
     return int(numbers(item.get("attach_place_idx", "0"), 1)[0])
 
 
@@ -201,10 +215,12 @@ def place_of(item: Mapping[str, str]) -> int:
 
 
 def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
-    """(bones, 4, 4) of each bone in its model, from one frame of a motion in Blender's axes (`core.model.Clip`).
+    """Return (bones, 4, 4) matrices of bones in their model, from one frame of a motion in Blender's axes
+    (`core.model.Clip`).
 
-    ``rotations`` (bones, 4) as stored or of unit length, ``translations`` (bones, 3). ``pinned``: an item, whose root
-    the engine sets to the identity; neither its rest nor its track is used.
+    ``rotations`` (bones, 4) as stored or of unit length, ``translations`` (bones, 3). ``pinned``: for an item, whose
+    root
+    the engine sets to the identity, so neither its rest pose nor its track is used.
     """
     local = _BONE_MIRROR @ rotation.transforms(rotations, translations) @ _BONE_MIRROR
     result = np.empty_like(local)
@@ -218,7 +234,7 @@ def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pi
 
 
 def fire_point(item: Floats, bone: Floats, point: Sequence[float]) -> Floats:
-    """(3,) of the muzzle: ``fire_point`` in the frame of its bone, which is (4, 4) in the item model."""
+    """Return the muzzle (3,): ``point`` in the space of its bone, which is (4, 4) in the item model."""
     result: Floats = (item @ bone @ np.array([*point, 1.0]))[:3]
     return result
 
@@ -228,9 +244,9 @@ def fire_point(item: Floats, bone: Floats, point: Sequence[float]) -> Floats:
 
 @dataclass(frozen=True)
 class Action:
-    """One action of a section: ``alias`` its key, ``hands`` the hands' motion, ``item`` the item's where it is named.
+    """An action of a section: ``alias`` its key, ``hands`` the motion of the hands, ``item`` that of the item if named.
 
-    ``speed`` and ``end`` (seconds) are Anomaly's.
+    ``speed`` and ``end`` (seconds) exist in Anomaly only.
     """
 
     alias: str
@@ -240,23 +256,24 @@ class Action:
     end: float = 0.0
 
     def value(self) -> str:
-        """The text of the config: as many entries as say something."""
+        """Return the value for the config, without trailing entries that are defaults."""
         found = [self.hands, self.item or self.hands, f"{self.speed:g}", f"{self.end:g}"]
         count = 4 if self.end else 3 if self.speed != 1.0 else 2 if found[1] != self.hands else 1
         return ", ".join(found[:count])
 
 
 def action_of(alias: str, value: str) -> Action:
-    """The action that a key's value says: ``hands [, item [, speed [, end]]]``."""
+    """Return the action of a key with the value ``hands [, item [, speed [, end]]]``."""
     found = [*words(value), "", "", "", ""]
     speed = numbers(found[2], 1)[0] if found[2] else 1.0
     return Action(alias, found[0], found[1], speed, numbers(found[3], 1)[0])
 
 
 def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
-    """Every action of a section in its order, without the twins that wide screens have for the left hand.
+    """Return all actions of a section in its order; variants of keys for wide screens are not actions of their own.
 
-    With ``wide`` those of place 1 are the twins where they exist; without one Anomaly takes the plain key.
+    With ``wide``, actions of items in the left hand take the value for wide screens; without one, the plain value, as
+    Anomaly does.
     """
     prefix = generation(values).value
     twins = wide and place_of(values) == 1
@@ -268,10 +285,11 @@ def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
 
 
 def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
-    """Name -> (file, definition) of the motions of a model's references, in their order.
+    """Return name -> (file, definition) of the motions in a model's motion files, in their order.
 
-    Names in the files have no letter case, those of configs do: they are looked up as they are. The last file that
-    has a name wins, and its first definition of it. Motions for single bones (FX) are never found.
+    Names in the files have no letter case, those in configs have, so names here are in lower case. The last file with a
+    name
+    wins, and in it the first definition. Motions for single bones (FX) are never found.
     """
     table: dict[str, tuple[int, int]] = {}
     for file, motions in enumerate(sets):
@@ -284,17 +302,21 @@ def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
 
 
 def variants(name: str, motions: Collection[str], made: Generation) -> list[str]:
-    """The motions of which the game draws one at random: ``M, M1 ... M8``; Shadow of Chernobyl: ``M, M0 ... M7``."""
+    """Return the variants of a motion that exist, of which the game chooses one at random.
+
+    They are ``M, M1 ... M8``; in Shadow of Chernobyl ``M, M0 ... M7``.
+    """
     first = 0 if made is Generation.ONE_MODEL else 1
     names = [name, *(f"{name}{number}" for number in range(first, first + VARIANTS))]
     return [one for one in names if one in motions]
 
 
 def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[str, bool]:
-    """The item's motion while the hands play the variant ``drawn``, and whether it is the fallback ``idle``.
+    """Return the item's motion while the hands play the variant ``drawn``, and whether it is the fallback ``idle``.
 
-    Two different names: the second; one name: that of the drawn variant. Raises `ReadError` where the item has no
-    ``idle`` either, as the game stops there.
+    If the action names two different motions it is the second, else that of the chosen variant. Raises `ReadError` if
+    the
+    item lacks ``idle`` as well, where the game stops.
     """
     wanted = action.item if action.item and action.item != action.hands else drawn
     if wanted in motions:
@@ -308,7 +330,7 @@ def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[s
 
 
 def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:
-    """The frame that a motion shows this long after its start: it loops, or stops at its last frame."""
+    """Return the frame that a motion shows this long after its start: it loops, or stops at its last frame."""
     last = frames - 1
     frame = seconds * FRAMES_PER_SECOND * speed
     if last <= 0:

@@ -1,14 +1,15 @@
-"""`.skl`, `.skls`: skeletal motions as the game's editor keeps them, a motion or a whole list, curves for each bone.
+"""`.skl`, `.skls`: skeletal motions of the game's editor, one motion or a list, with curves for each bone.
 
-How each is played, and six channels of keys for each bone. Known from the editor's ``Motion.cpp``. Real files are of
-version 6; versions 4, 5 and 7 are known from the code alone. The four timing numbers are in another order than in
-`.omf`. A `.skl` is chunk 0x1200 with one motion; a `.skls` is no chunked file but a count and so many motions.
+A motion has playback settings and six channels of keys for each bone. Source: the editor's ``Motion.cpp``. Real files
+have version 6; versions 4, 5 and 7 are known from the code alone. The four timing numbers are in another order than in
+an `.omf`. A `.skl` is chunk 0x1200 with one motion; a `.skls` has no chunks, only a count and the motions.
 
-A track is the bone's whole parent-local transform, ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B). Mirrored
-along z on both sides (`core.space`) that is Ry(-H)·Rx(-P)·Rz(B), Blender's Euler order ZXY with x = -P, y = -H, z = B.
+A track is the bone's whole transform relative to its parent, ``setXYZi`` of P, H, B: in column form Ry(H)·Rx(P)·Rz(B).
+Mirrored along z on both sides (`core.space`) that is Ry(-H)·Rx(-P)·Rz(B), Blender's Euler order ZXY with x = -P,
+y = -H, z = B.
 
-Bones that a motion lacks are given their rest pose as one key. The editor puts the rest rotation about x into H and
-that about y into P there, which turns such bones round; here each goes where it belongs.
+Bones without a track get their rest pose as one key. The editor writes the rest rotation about x into H and that about
+y into P for them, which rotates such bones wrongly; here each goes into its own channel.
 """
 
 from __future__ import annotations
@@ -67,7 +68,10 @@ NAMED_SINCE = 5
 PACKED_SINCE = 6
 MARKS_SINCE = 7
 TIMING = ("speed", "accrue", "falloff", "power")
-"""The names of the columns of `SkeletalMotion.timing`; in `.omf` power is the second."""
+"""Names of the columns of `SkeletalMotion.timing`; in an `.omf` power is the second.
+=== addon/formats/xray/skl.py :: (FX, STOP_AT_END)
+Bits of `SkeletalMotion.flags`, which version 4 stores as two bytes.
+"""
 FX, STOP_AT_END = 1, 2
 """Bits of `SkeletalMotion.flags`, which version 4 has as two bytes."""
 ALL_PARTS = 0xFFFF
@@ -75,9 +79,9 @@ ALL_PARTS = 0xFFFF
 
 @dataclass(slots=True)
 class BoneTrack:
-    """A bone's channels X Y Z H P B: its whole parent-local transform. ``name`` None where the version has none.
+    """The channels X Y Z H P B of a bone: its whole transform relative to its parent.
 
-    ``flags``: 1 the rotation is the world's.
+    ``name`` is None if the version stores none. ``flags``: 1 the rotation is in world space.
     """
 
     name: bytes | None
@@ -87,9 +91,9 @@ class BoneTrack:
 
 @dataclass(slots=True)
 class SkeletalMotion:
-    """One motion. Frames ``first`` to ``last`` at ``fps``; ``timing`` (4,) float32 as `TIMING` names them.
+    """A motion of the frames ``first`` to ``last`` at ``fps``; ``timing`` (4,) float32 in the order of `TIMING`.
 
-    ``switches``: version 4's bytes for FX and stop, instead of ``flags``.
+    ``switches``: the bytes for FX and stop of version 4, from which ``flags`` are computed.
     """
 
     name: bytes
@@ -112,16 +116,17 @@ class SkeletalMotion:
 
     @property
     def frame(self) -> float:
-        """The length of a frame in seconds; 1/30 where the file's rate is not usable."""
+        """The length of a frame in seconds; 1/30 if the file's frame rate is unusable."""
         usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
         return 1.0 / (float(self.fps) if usable else 30.0)
 
 
 @dataclass(slots=True)
 class Skl:
-    """A file: ``sections`` of a `.skl`, of which the first `MOTION` is typed; None for a `.skls`, a bare list.
+    """A file: ``sections`` of a `.skl`, of which the first `MOTION` has a value; None for a `.skls`, which has no
+    chunks.
 
-    ``bodies``: the bytes of each motion as they were read, without its tail; none of a file that was not read.
+    ``bodies``: the bytes of each motion as read, without its tail; empty for a file that was not read.
     """
 
     motions: list[SkeletalMotion]
@@ -130,7 +135,7 @@ class Skl:
     bodies: list[Bytes] = field(default_factory=list, compare=False)
 
     def with_motions(self, changed: list[SkeletalMotion]) -> Skl:
-        """The same file with other motions. A `.skl` holds one: the first."""
+        """Return the same file with other motions; a `.skl` takes only the first."""
         if self.sections is None:
             return Skl(changed, None, self.tail)
         sections = [Section(part.chunk, changed[0] if part.value is not None else None) for part in self.sections]
@@ -138,12 +143,12 @@ class Skl:
 
 
 def new_skl(motion: SkeletalMotion) -> Skl:
-    """A `.skl` of its own."""
+    """Return a new `.skl`."""
     return Skl([motion], [Section(Chunk(MOTION, b""), motion)])
 
 
 def new_skls(motions: Iterable[SkeletalMotion]) -> Skl:
-    """A `.skls` of its own."""
+    """Return a new `.skls`."""
     return Skl(list(motions))
 
 
@@ -157,7 +162,7 @@ starts_like = starts_like_chunks(MOTION)
 
 
 def read(data: bytes, file: str, report: Report) -> Skl:
-    """The document of a `.skl` or, by its name, of a `.skls`. Raises `ReadError`."""
+    """Read the document of a `.skl` or, by the suffix of ``file``, of a `.skls`. Raises `ReadError`."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -188,7 +193,7 @@ def read(data: bytes, file: str, report: Report) -> Skl:
 
 
 def read_list(reader: Reader, report: Report) -> Skl:
-    """A count and so many motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
+    """Read a count and the motions, as in a `.skls` or an object of the editor. Raises `ReadError`."""
     count = reader.u32("the number of motions")
     remedy = "The file is damaged, or a single motion that needs the suffix .skl"
     reader.expect_room(count, "motions", SMALLEST_MOTION, remedy)
@@ -205,7 +210,7 @@ def read_list(reader: Reader, report: Report) -> Skl:
 
 
 def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
-    """One motion, wherever it lies. Raises `ReadError`."""
+    """Read one motion of a `.skl`, a `.skls` or an object. Raises `ReadError`, also for unknown versions."""
     name = reader.string("the motion's name")
     first, last = reader.i32("the first frame"), reader.i32("the last frame")
     fps = reader.f32("the frames per second")
@@ -256,7 +261,7 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
 
 
 def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
-    """One motion. Raises `WriteError`."""
+    """Write one motion. Raises `WriteError` if a channel is not in the layout of the motion's version."""
     writer.string(motion.name)
     writer.i32(motion.first)
     writer.i32(motion.last)
@@ -287,7 +292,7 @@ def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
 
 
 def bytes_of(motion: SkeletalMotion) -> bytes:
-    """One motion as it is written. Raises `WriteError`."""
+    """Return the bytes of one motion. Raises `WriteError`."""
     writer = Writer()
     write_motion(writer, motion)
     return writer.getvalue()
@@ -308,7 +313,7 @@ def _write_track(writer: Writer, track: BoneTrack, motion: SkeletalMotion) -> No
 
 
 def write(document: Skl) -> bytes:
-    """The file's bytes."""
+    """Return the file's bytes."""
     if document.sections is None:
         writer = Writer()
         writer.u32(len(document.motions))
@@ -326,11 +331,11 @@ def write(document: Skl) -> bytes:
 
 
 recompose = write
-"""The same: nothing of a file that has a type is kept as bytes."""
+"""The same as `write`, which already writes all typed values from their fields."""
 
 
 def raw_size(document: Skl) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     unknown = sum(len(section.chunk.body) for section in document.sections or [] if section.value is None)
     return len(document.tail) + unknown + sum(len(motion.tail) for motion in document.motions)
 
@@ -339,7 +344,7 @@ def raw_size(document: Skl) -> int:
 
 
 def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
-    """The bone of each track; version 4 has no names, there a skeleton's are taken in order."""
+    """Return the bone of each track. Version 4 stores no names, so the names in ``bones`` are used in their order."""
     return [
         names.decode(track.name)
         if track.name is not None
@@ -351,12 +356,12 @@ def bone_names(motion: SkeletalMotion, bones: Sequence[str] = ()) -> list[str]:
 
 
 def decode(document: Skl, report: Report, bones: Sequence[str] = ()) -> list[CurveClip]:
-    """Every motion as curves in Blender's axes; ``bones`` of the skeleton, for versions without names."""
+    """Return every motion as curves in Blender's axes; ``bones`` of the skeleton are for versions without names."""
     return [decode_motion(motion, report, bones) for motion in document.motions]
 
 
 def decode_motion(motion: SkeletalMotion, report: Report, bones: Sequence[str] = ()) -> CurveClip:
-    """One motion as curves in Blender's axes."""
+    """Return one motion as curves in Blender's axes; ``bones`` as in `decode`."""
     labels = bone_names(motion, bones)
     if motion.version < NAMED_SINCE and len(labels) != len(bones):
         report.warn(
@@ -387,10 +392,11 @@ def encode(
     skeleton: Skeleton | None = None,
     version: int | None = None,
 ) -> tuple[Skl, Changes]:
-    """``base`` with each clip put in the place of the motion of its name, or added behind the last; and what changed.
+    """Return ``base`` with each clip replacing the motion of its name, or appended; and what changed.
 
-    Without ``base`` a new `.skls`. ``version`` of new motions: 6, or 7 where they have marks. Bones of ``skeleton``
-    that a new motion lacks are in its rest pose. Raises `WriteError`.
+    Without ``base`` the result is a new `.skls`. ``version`` is that of new motions; by default 6, or 7 if they have
+    marks.
+    Bones of ``skeleton`` that a new motion lacks are written in their rest pose. Raises `WriteError`.
     """
     motions = list(base.motions) if base is not None else []
     places: dict[str, list[int]] = {}
@@ -417,7 +423,10 @@ def encode(
 
 
 def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
-    """A motion of the file with a clip in it; the same object where nothing changed. Raises `WriteError`."""
+    """Return the motion ``base`` with the curves of a clip, and what changed; ``base`` itself if nothing did.
+
+    Raises `WriteError` for what the version of the motion cannot store: new bones in version 4, marks before version 7.
+    """
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
     given = _given(clip)
     tracks = []
@@ -460,7 +469,7 @@ def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> 
 
 
 def _given(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
-    """Bone in lower case -> its name and track in a clip; several in their order, as damaged files have them."""
+    """Return bone name in lower case -> names and tracks in the clip; damaged files have several for one bone."""
     result: defaultdict[str, deque[tuple[str, Channels]]] = defaultdict(deque)
     for bone, track in zip(clip.bones, clip.tracks, strict=True):
         result[bone.lower()].append((bone, track))
@@ -469,7 +478,7 @@ def _given(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
 
 @dataclass(frozen=True)
 class Playing:
-    """How the game plays a motion. ``bone_or_part`` as far as 16 bits hold it; ``timing`` as `TIMING` names it."""
+    """The playback settings of a motion. ``bone_or_part`` has 16 bits; ``timing`` (4,) in the order of `TIMING`."""
 
     name: str
     flags: int
@@ -478,7 +487,11 @@ class Playing:
 
 
 def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMotion, tuple[str, ...]]:
-    """The motion played as told, itself where that is what it says; and what differs. Raises `WriteError`."""
+    """Return the motion with these playback settings, and the names of the changed ones; the same object if none
+    changed.
+
+    Raises `WriteError` for flags that the motion's version cannot store.
+    """
     changed: dict[str, Any] = {}
     if playing.name != motion.label:
         changed["name"] = names.encode(playing.name)
@@ -508,9 +521,11 @@ def _rate(clip: CurveClip) -> np.float32:
 def new_motion(
     clip: CurveClip, skeleton: Skeleton | None = None, version: int | None = None
 ) -> tuple[SkeletalMotion, Part]:
-    """A motion that is in no file yet, and what storing it costs; ``version`` 6, or 7 with marks, where None is asked.
+    """Return a new motion, and the changes that storing it caused; ``version`` is by default 6, or 7 with marks.
 
-    Raises `WriteError`.
+    Bones of ``skeleton`` that the clip lacks are written in their rest pose. Raises `WriteError` for version 4, for
+    marks in
+    a version without them, and for an unusable frame rate.
     """
     version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
     if version not in VERSIONS or version < NAMED_SINCE:
@@ -556,7 +571,7 @@ def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple
 
 
 def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
-    """A bone that is in its rest pose, one key a channel: x to P, y to H, z to B."""
+    """Return the track of a bone in its rest pose, with one key per channel: rotation x in P, y in H, z in B."""
     x, y, z = space.xray_bone_angles_back(skeleton.rest_rotation[bone])
     offset = space.xray_bone_translations(skeleton.rest_translation[bone])
     values = dict(zip(NAMES, (*offset, y, x, z), strict=True))
@@ -574,7 +589,7 @@ MOST_LISTED = 20
 
 
 def describe(document: Skl) -> list[str]:
-    """A few lines for people."""
+    """Return a summary: one line per motion, for the first `MOST_LISTED` of them."""
     lines = [f"{len(document.motions)} {'motion' if len(document.motions) == 1 else 'motions'}"]
     for motion in document.motions[:MOST_LISTED]:
         seconds = (motion.last - motion.first) * motion.frame
@@ -590,7 +605,7 @@ def describe(document: Skl) -> list[str]:
 
 
 def dump(document: Skl) -> Iterator[str]:
-    """Everything, a key a line."""
+    """Yield the complete content, one key per line."""
     if document.sections is None:
         for motion in document.motions:
             yield from _dump_motion(motion)
@@ -618,7 +633,7 @@ def _dump_motion(motion: SkeletalMotion) -> Iterator[str]:
 
 
 def differences(first: Skl, second: Skl) -> Iterator[str]:
-    """What differs, motion by motion, bone by bone, by name."""
+    """Yield the differences of two files by motion, bone and channel, matched by name."""
     ones, others = _by_name(first), _by_name(second)
     if list(ones) != list(others) and set(ones) == set(others):
         yield "the motions are in another order"
