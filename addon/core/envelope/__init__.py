@@ -1,11 +1,12 @@
-"""Keyed curves: what the game evaluates (`Envelope`), what an F-curve can hold (`Curve`), and the way between them.
+"""Keyframed curves: `Envelope` as games store and evaluate them, `Curve` as a Blender F-curve holds them, and
+conversions between the two.
 
-An `Envelope` has keys with shapes, tensions and parameters, of which the *end* key names the segment. A `Curve` has
-keys with two handles each, of which the *start* key names the segment. Every kind of segment is a cubic Bezier in
-(time, value), so that nothing has to be sampled. `display` shows an envelope as a curve an F-curve draws exactly;
-`keys_of_curve` takes a curve back, starting from the envelope it came from.
+An `Envelope` has keys with shapes, tensions and parameters; the *end* key of a segment defines its shape. A `Curve` has
+keys with two handles each; the *start* key of a segment defines its interpolation. Every segment is a cubic Bezier in
+(time, value), so nothing has to be sampled. `display` converts an envelope to a curve that an F-curve draws exactly;
+`keys_of_curve` converts an edited curve back, starting from the envelope it was made from.
 
-No file format is known here. The formulas are those of the X-Ray engine's ``interp.cpp``.
+Independent of file formats. The formulas are those of the X-Ray engine's ``interp.cpp``.
 """
 
 from __future__ import annotations

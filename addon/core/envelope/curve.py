@@ -1,12 +1,12 @@
-"""Curves as an F-curve holds them: a key has two handles and says how the segment *after* it runs.
+"""Curves as an F-curve holds them: a key has two handles and defines the interpolation of the segment *after* it.
 
-`fitted` makes one with few keys through many samples, where nothing can be carried over key by key. Greedy, from the
-left: each segment is a cubic between two samples and is as long as the tolerance allows. With both ends on their
-samples and the control times at thirds, time runs evenly (u = s), so the cubic is
+`fitted` makes a curve with few keys through many samples, for motion that cannot be converted key by key. It works from
+the first sample to the last: each segment is a cubic between two samples, as long as the tolerance allows. With both
+ends on their samples and the control times at thirds, time is linear in the parameter (u = s), so the cubic is
 
     v(s) = (1-s)³ v0 + 3 (1-s)² s y1 + 3 (1-s) s² y2 + s³ v1
 
-in which only y1 and y2 are free: a linear least-squares problem of two unknowns for each try.
+in which only y1 and y2 are free: a linear least-squares problem with two unknowns per trial.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .evaluation import Behaviour, Envelope, Floats, Shape, bernstein, bezier_co
 
 
 class Interpolation(IntEnum):
-    """How the segment after a key runs; the numbers are Blender's."""
+    """Interpolation of the segment after a key; the numbers are Blender's."""
 
     CONSTANT = 0
     LINEAR = 1
@@ -31,12 +31,12 @@ class Interpolation(IntEnum):
 
 @dataclass
 class Curve:
-    """One channel, a row a key, times rising.
+    """The keys of one channel, one row per key, sorted by time.
 
-    ``keys``, ``left`` and ``right`` (keys, 2): time in seconds and value of the key and of its handles (absolute);
-    ``interpolation`` (keys,) uint8 of `Interpolation`; ``before`` and ``after`` a `Behaviour`, where linear follows the
-    outer handles. ``source`` (keys,) int32: which key of the curve that a file decodes to this one is, -1 for a new
-    one; None where it is unknown (keys are then matched by their times).
+    ``keys``, ``left`` and ``right`` (keys, 2): time in seconds and value of the key, its left and its right handle
+    (absolute); ``interpolation`` (keys,) uint8 of `Interpolation`; ``before`` and ``after``: the `Behaviour` outside
+    the keys, where linear continues along the outer handles. ``source`` (keys,) int32: index of each key in the curve
+    that the file decodes to, -1 for a new key; None if unknown (keys are then matched by time).
     """
 
     keys: Floats
@@ -49,11 +49,11 @@ class Curve:
 
     @property
     def count(self) -> int:
-        """How many keys there are."""
+        """Number of keys."""
         return len(self.keys)
 
     def signed(self, sign: float) -> Curve:
-        """The curve, its values times ``sign``."""
+        """Return the curve with its values multiplied by ``sign``."""
         factor = np.array([1.0, sign])
         return Curve(
             self.keys * factor,
@@ -67,18 +67,18 @@ class Curve:
 
 
 def rows_of(starts: NDArray[np.intp], counts: NDArray[np.intp]) -> NDArray[np.intp]:
-    """The rows of several runs: ``counts`` from each of ``starts`` on."""
+    """Return the indices of several runs of rows, concatenated: ``counts`` rows from each of ``starts``."""
     ends = np.cumsum(counts)
     if not counts.all():
         return np.repeat(starts - ends + counts, counts) + np.arange(int(ends[-1]) if len(ends) else 0)
-    # Steps from row to row, summed: numpy 1.24 repeats numbers eight times slower than it adds them.
+    # As a running sum of the steps from row to row: in numpy 1.24 `repeat` is eight times slower than `cumsum`.
     steps = np.ones(int(ends[-1]) if len(ends) else 0, np.intp)
     steps[:1], steps[ends[:-1]] = starts[:1], starts[1:] - starts[:-1] - counts[:-1] + 1
     return np.cumsum(steps, out=steps)
 
 
 def in_columns(times: Floats, values: Floats) -> Floats:
-    """(n, 2) times and values, all times one behind the other in memory: so numpy goes through them fastest."""
+    """Return times and values as (n, 2), with all times contiguous in memory, which numpy processes fastest."""
     result = np.empty((2, len(times)))
     result[0], result[1] = times, values
     return result.T
@@ -86,10 +86,10 @@ def in_columns(times: Floats, values: Floats) -> Floats:
 
 @dataclass
 class Curves:
-    """Several curves, their keys one behind the other: what is true of each is asked of all together.
+    """Several curves with concatenated keys, so that numpy processes all of them together.
 
-    ``keys``, ``left``, ``right`` (all keys, 2) and ``interpolation`` (all keys,) as in `Curve`; ``bounds``
-    (curves + 1,): where the keys of each begin, and the last one's end; ``before`` and ``after`` (curves,).
+    ``keys``, ``left``, ``right`` (all keys, 2) and ``interpolation`` (all keys,) as in `Curve`; ``bounds`` (curves +
+    1,): index of the first key of each curve, and the number of keys; ``before`` and ``after`` (curves,).
     """
 
     keys: Floats
@@ -102,7 +102,7 @@ class Curves:
 
     @classmethod
     def of(cls, curves: Sequence[Curve]) -> Curves:
-        """Curves side by side."""
+        """Return a sequence of curves as one `Curves`."""
         none = [empty_curve()]
         return cls(
             np.concatenate([curve.keys for curve in curves or none]),
@@ -116,7 +116,7 @@ class Curves:
 
     @classmethod
     def joined(cls, parts: Sequence[Curves]) -> Curves:
-        """All curves of several."""
+        """Return the curves of all ``parts``."""
         counts = np.concatenate([part.counts for part in parts])
         columns = (
             np.concatenate([getattr(part, name) for part in parts])
@@ -126,17 +126,15 @@ class Curves:
         return cls(keys, left, right, interpolation, np.append(0, np.cumsum(counts)), before, after)
 
     def __len__(self) -> int:
-        """How many curves there are."""
         return len(self.before)
 
     def __getitem__(self, number: int) -> Curve:
-        """One of them."""
         part = slice(self.bounds[number], self.bounds[number + 1])
         ends = int(self.before[number]), int(self.after[number])
         return Curve(self.keys[part], self.left[part], self.right[part], self.interpolation[part], *ends)
 
     def numbered(self, number: int) -> Curve:
-        """One of them as a file decodes it: its keys are those of the file (`Curve.source`)."""
+        """Return the curve at an index, as decoded from a file: `Curve.source` numbers its keys."""
         curve = self[number]
         curve.source = np.arange(curve.count, dtype=np.int32)
         return curve
@@ -146,18 +144,18 @@ class Curves:
 
     @property
     def counts(self) -> NDArray[np.intp]:
-        """(curves,) how many keys each has."""
+        """(curves,): number of keys of each curve."""
         return np.diff(self.bounds)
 
     def signed(self, signs: Floats) -> Curves:
-        """The curves, the values of each times one of (curves,) ``signs``."""
+        """Return the curves with the values of each multiplied by one of ``signs`` (curves,)."""
         factors = np.repeat(signs, self.counts)
         parts = self.keys, self.left, self.right
         keys, left, right = (in_columns(part[:, 0], part[:, 1] * factors) for part in parts)
         return Curves(keys, left, right, self.interpolation, self.bounds, self.before, self.after)
 
     def take(self, numbers: NDArray[np.intp]) -> Curves:
-        """Copies of those with these (n,) numbers, in this order."""
+        """Return copies of the curves at the indices ``numbers`` (n,), in this order."""
         counts = self.counts[numbers]
         rows, bounds = rows_of(self.bounds[numbers], counts), np.append(0, np.cumsum(counts))
         # Column by column: `numpy.take` takes three times as long in numpy 1.24.
@@ -169,23 +167,24 @@ class Curves:
 
 
 def empty_curve(before: int = Behaviour.CONSTANT, after: int = Behaviour.CONSTANT) -> Curve:
-    """A curve without keys."""
+    """Return a curve without keys."""
     none = np.zeros((0, 2))
     return Curve(none, none, none, np.zeros(0, np.uint8), before, after, np.zeros(0, np.int32))
 
 
 def control_points(envelope: Envelope, known: tuple[Floats, Floats] | None = None) -> tuple[NDArray[np.uint8], Floats]:
-    """Each segment as a cubic Bezier: its `Interpolation` (keys - 1,) and its points (keys - 1, 4, 2), time and value.
+    """Return each segment of an envelope as a cubic Bezier: its `Interpolation` (keys - 1,) and its control points
+    (keys - 1, 4, 2) of time and value.
 
     A Hermite segment (1 - h2)·v0 + h2·v1 + h3·out + h4·in with h2 = 3s² - 2s³, h3 = s³ - 2s² + s, h4 = s³ - s² has the
     slopes out at s = 0 and in at s = 1. A cubic Bezier's slope at its ends is three times the difference of the outer
-    control values, so these are v0, v0 + out/3, v1 - in/3, v1; and with control times at thirds x(u) = t0 + u·dt,
-    so that u = s: the same polynomial. Stepped and linear segments get the handles of a straight line. ``known``: the
-    envelope's `tangents`.
+    control values, so these are v0, v0 + out/3, v1 - in/3, v1; and with control times at thirds x(u) = t0 + u·dt, so
+    that u = s: the same polynomial. Stepped and linear segments get the handles of a straight line. ``known``: the
+    `tangents` of the envelope, if already computed.
     """
     starts = np.arange(envelope.count - 1)
     shapes = envelope.shapes[1:]
-    points = np.empty((2, 4, len(starts))).T  # whatever is done to a point of one is done to that of all
+    points = np.empty((2, 4, len(starts))).T  # in memory, the same point of all segments is contiguous
     points[:, 0, 0], points[:, 0, 1] = envelope.times[:-1], envelope.values[:-1]
     points[:, 3, 0], points[:, 3, 1] = envelope.times[1:], envelope.values[1:]
     with np.errstate(all="ignore"):
@@ -208,7 +207,7 @@ def control_points(envelope: Envelope, known: tuple[Floats, Floats] | None = Non
 
 
 def evaluate_curve(curve: Curve, times: ArrayLike) -> Floats:
-    """Values of a curve between its keys; before the first and after the last one those keys' own."""
+    """Evaluate a curve at ``times``; outside its keys it has the value of the first or last key."""
     wanted = np.asarray(times, np.float64)
     if not curve.count:
         return np.zeros_like(wanted)
@@ -233,15 +232,16 @@ def evaluate_curve(curve: Curve, times: ArrayLike) -> Floats:
 
 
 def segment_values(kinds: NDArray[np.uint8], points: Floats, times: Floats) -> tuple[Floats, Floats]:
-    """Values of segments of (n,) ``kinds`` and (n, 4, 2) ``points`` at (n,) times, and their parameters there.
+    """Evaluate segments of interpolation ``kinds`` (n,) and control ``points`` (n, 4, 2) at ``times`` (n,). Returns
+    values (n,) and curve parameters (n,).
 
-    A held segment's value is its first.
+    A constant segment has its first value.
     """
     start, end = points[:, 0], points[:, 3]
     share = (times - start[:, 0]) / (end[:, 0] - start[:, 0])
     cubic = kinds == Interpolation.BEZIER
     u = share.copy()
-    # Of a cubic that leaves the time between its keys the search finds where it first does; of others ends are ends.
+    # At the times of its ends a cubic has the parameters 0 and 1, unless it folds back: then the search decides.
     known = ((times == start[:, 0]) | (times == end[:, 0])) & ~folds_back(points[:, :, 0])
     sought = cubic & ~known
     u[sought] = solve(points[sought, :, 0], times[sought])
@@ -250,9 +250,9 @@ def segment_values(kinds: NDArray[np.uint8], points: Floats, times: Floats) -> t
 
 
 def part_of(points: Floats, begin: Floats, end: Floats) -> Floats:
-    """The control points (n, 4, 2) of cubics cut down to the parameters ``begin`` ... ``end`` (n,).
+    """Cut cubics with control points (n, 4, 2) to the parts between the parameters ``begin`` and ``end`` (n,).
 
-    The cut keeps the polynomial: its ends are B(u0) and B(u1), and its slopes there B' times the new length.
+    The polynomial stays the same: the ends are B(u0) and B(u1), and the slopes there are B' times the new length.
     """
     result = np.empty_like(points)
     width = ((end - begin) / 3)[:, None]
@@ -274,7 +274,7 @@ def _slopes(points: Floats, u: Floats) -> Floats:
 
 
 def halved(points: Floats) -> tuple[Floats, Floats]:
-    """Both halves of cubics (n, 4, 2), cut at u = 1/2 (de Casteljau)."""
+    """Return both halves of cubics (n, 4, 2), divided at u = 1/2 (de Casteljau)."""
     a, b, c = ((points[:, place] + points[:, place + 1]) / 2 for place in range(3))
     d, e = (a + b) / 2, (b + c) / 2
     middle = (d + e) / 2
@@ -282,9 +282,9 @@ def halved(points: Floats) -> tuple[Floats, Floats]:
 
 
 def folds_back(times: Floats) -> NDArray[np.bool_]:
-    """Whether cubics with control times (n, 4) run backwards anywhere between their ends.
+    """Return which cubics with control times (n, 4) run backwards in time anywhere between their ends.
 
-    The slope is a quadratic with Bernstein coefficients a, b, c; with a, c >= 0 it falls below 0 only where b < -√(ac).
+    The slope is a quadratic with Bernstein coefficients a, b, c; with a, c >= 0 it is negative only if b < -√(ac).
     """
     a, b, c = (times[:, place + 1] - times[:, place] for place in range(3))
     slack = -1e-9 * np.abs(times[:, 3] - times[:, 0])
@@ -294,9 +294,9 @@ def folds_back(times: Floats) -> NDArray[np.bool_]:
 
 
 def fitted(times: Floats, values: Floats, tolerance: float) -> Curve:
-    """A curve through the first and the last sample, no sample further than ``tolerance`` from it.
+    """Return a curve through the first and the last sample, with no sample further than ``tolerance`` from it.
 
-    ``times`` (samples,) rising seconds, ``values`` (samples,). Constant samples give one key.
+    ``times`` (samples,) rising seconds, ``values`` (samples,). Constant samples give a single key.
     """
     if not len(times):
         return empty_curve()
@@ -318,9 +318,10 @@ def fitted(times: Floats, values: Floats, tolerance: float) -> Curve:
 
 
 def _furthest(times: Floats, values: Floats, start: int, tolerance: float) -> tuple[int, Floats]:
-    """The furthest sample to which one cubic from ``start`` stays within the tolerance, and its inner control values.
+    """Return the last sample up to which one cubic from ``start`` stays within the tolerance, and its inner control
+    values.
 
-    The length is doubled while that holds and then found by halving: as many tries as the logarithm of the samples.
+    The length is doubled until it is too long and then found by bisection, in O(log samples) trials.
     """
     most = len(times) - 1
     good, pair = start + 1, _controls(times, values, start, start + 1)[0]
@@ -344,7 +345,9 @@ def _furthest(times: Floats, values: Floats, start: int, tolerance: float) -> tu
 
 
 def _controls(times: Floats, values: Floats, start: int, end: int) -> tuple[Floats, float]:
-    """Inner control values (2,) of the best cubic between two samples, and its largest error at those between."""
+    """Return the inner control values (2,) of the best cubic between two samples, and its largest error at the samples
+    between.
+    """
     first, last = values[start], values[end]
     line = np.array([first + (last - first) / 3, last - (last - first) / 3])
     if end - start < 2:
@@ -354,7 +357,7 @@ def _controls(times: Floats, values: Floats, start: int, end: int) -> tuple[Floa
     known = rest**3 * first + share**3 * last
     free = np.stack((3 * rest**2 * share, 3 * rest * share**2), axis=1)
     wanted = values[start + 1 : end] - known
-    # One sample between cannot tell two unknowns: the nearest to the straight line is taken.
+    # A single sample does not determine two unknowns: the solution nearest to the straight line is taken.
     offset, *_ = np.linalg.lstsq(free, wanted - free @ line, rcond=None)
     found = line + offset
     return found, float(np.abs(free @ found - wanted).max())

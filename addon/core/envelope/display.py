@@ -1,17 +1,17 @@
-"""An envelope as a curve that an F-curve draws as the game plays it.
+"""Conversion of an envelope to a curve that a Blender F-curve draws exactly as the game evaluates it.
 
-Nearly always this is the envelope key by key, each segment with its own Bezier handles. What an F-curve cannot hold is
-cut so that it can, without leaving the polynomial:
+Usually this is the envelope key by key, each segment with its own Bezier handles. Segments that an F-curve cannot hold
+are cut, without changing the polynomial:
 
-- Blender shortens a handle that is longer than its whole segment: such a segment is halved until none is.
-- Blender keeps handles on their own side of their keys, games do not: only the part of such a cubic that lies between
-  the two keys is ever played, so that part is cut out, which points inwards by itself.
-- A cubic whose time runs backwards has several answers, of which the game's search finds one: it leaps, and the two
-  parts it does find are shown.
-- Blender sorts keys and merges near ones; a file may have several at one time or one out of order, where the game
-  jumps. The value before the jump is held by one key, the curve after it begins at another a fiftieth of a frame later.
-  Where the first key is later than the second the engine is past the jump at that time already: there the curve begins
-  at the time itself, and the value before it ends a fiftieth of a frame earlier.
+- Blender shortens a handle that is longer than its segment: such a segment is halved until no handle is too long.
+- Blender keeps handles on their own side of their keys, games do not. Only the part of such a cubic between the two
+  keys is ever evaluated, so that part is cut out; its handles point inwards.
+- A cubic whose time runs backwards has several values at one time, of which the game's search finds one. The value
+  jumps, and the two parts that the search finds are shown.
+- Blender sorts keys and merges near ones; a file may have several keys at one time, or one out of order, where the
+  game's value jumps. The value before the jump is held by one key, and the curve after it begins at another key 0.02
+  frames later. If the first key of the file is later than the second, the engine is already past the jump at that time:
+  then the curve begins at that time, and the value before it ends 0.02 frames earlier.
 """
 
 from __future__ import annotations
@@ -38,15 +38,20 @@ from .curve import (
 from .evaluation import Behaviour, Envelope, Envelopes, Floats, leaps, outer_slopes, segment_ends, tangents
 
 NEAR = 0.02
-"""Frames between the two keys of a jump; Blender merges keys less than 0.01 apart."""
+"""Frames between the two keys of a jump. Blender merges keys that are less than 0.01 apart."""
 SPACING = 3 * NEAR
-"""Frames that keys of a file must be apart to be shown as keys: a jump at either end must fit between them."""
+"""Minimum distance in frames between keys of the file that are shown as keys: a jump at either end must fit between
+them.
+"""
 JUMP = 4e-5
-"""Share of the envelope's range below which two values are one. Handles that packing moved past their keys, by half a
-millisecond, make leaps of 2e-5, not worth a key; the game's own search is a hundred times less exact."""
+"""Fraction of the envelope's range of values; two values that differ by less count as equal. Handles that quantisation
+moved past their keys, by half a millisecond, cause jumps of 2e-5, which are not worth a key; the game's own search
+is a hundred times less exact.
+"""
 MOST_HALVINGS = 10
+"""How often a segment is halved at most."""
 OUTWARDS = 10.0
-"""Frames that the outer handles are long at least."""
+"""Minimum length in frames of the outer handles."""
 
 _LINEAR = int(Behaviour.LINEAR)
 
@@ -56,11 +61,12 @@ Flags = NDArray[np.bool_]
 
 @dataclass
 class Display:
-    """How an envelope is shown.
+    """An envelope as a curve, with the origin of its keys.
 
-    For each key of ``curve``: ``base_key`` the envelope's key it is, -1 where there is none; ``segment`` which of the
-    envelope's segments runs (or is waited for) after it, -1 after the last; ``exact`` whether that is the segment as it
-    is, from key to key. ``folded``: segments whose time runs backwards, which no F-curve can draw.
+    For each key of ``curve``: ``base_key``: the envelope's key it is, -1 if none; ``segment``: the envelope's segment
+    after it (also where a value is held before or after a jump), -1 after the last key; ``exact``: whether that segment
+    is shown whole, from key to key. ``folded``: number of segments whose time runs backwards, which an F-curve cannot
+    draw.
     """
 
     curve: Curve
@@ -69,23 +75,22 @@ class Display:
     exact: Flags
     folded: int = 0
     cut: bool = False
-    """Whether keys are not simply the envelope's."""
+    """Whether the keys differ from those of the envelope because segments were cut."""
 
     @property
     def added(self) -> int:
-        """Keys that the envelope has not."""
+        """Number of keys that the envelope does not have."""
         return int((self.base_key < 0).sum())
 
     def hidden(self, envelope: Envelope) -> int:
-        """Keys of the envelope that are not shown as keys."""
+        """Return the number of the envelope's keys that are not shown as keys."""
         return envelope.count - int((self.base_key >= 0).sum())
 
 
 @dataclass
 class _Played:
-    """Segments that are played for a while: which of whose, of what kind, their control points, from when to when.
-
-    The rows of one ``owner``, an envelope by its index, follow one another.
+    """Segments that the game evaluates during some time, sorted by envelope: index of their envelope (``owner``), index
+    of the segment in it, interpolation, control points, and the times ``begin`` and ``end`` in seconds.
     """
 
     owner: Indices
@@ -98,9 +103,10 @@ class _Played:
 
 @dataclass
 class _Pieces:
-    """Cubics in the order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each shows and from which ``u``.
+    """Cubics to be shown, in order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each is a part of, and the
+    parameter ``u`` of that segment at which it begins.
 
-    ``owner`` as in `_Played`; ``jump_before`` and ``jump_after``: whether the value leaps there.
+    ``owner`` as in `_Played`; ``jump_before`` and ``jump_after``: whether the value jumps there.
     """
 
     owner: Indices
@@ -112,17 +118,19 @@ class _Pieces:
     jump_after: Flags
 
     def of(self, rows: Indices | slice) -> _Pieces:
-        """Some of them; with indices as copies."""
+        """Return the rows at these indices (as copies) or in this slice."""
         return _Pieces(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def display(envelope: Envelope, frame: float) -> Display:
-    """An envelope of finite numbers as a curve; ``frame`` is the length of a frame in seconds."""
+    """Return an envelope of finite values as a curve; ``frame``: seconds per frame."""
     return displays([envelope], frame)[0]
 
 
 def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
-    """The `display` of each: their keys are looked at together, which for short ones takes as long as for one."""
+    """Return the `display` of each envelope. All are processed together, which is as fast for many short ones as for
+    one.
+    """
     if not envelopes:
         return []
     curves, odd = displayed(Envelopes.of(envelopes), frame)
@@ -131,12 +139,14 @@ def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
 
 
 def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
-    """The curve of each envelope's `display`, and by their numbers the displays of which `Display.exact` is not all."""
+    """Return the curve of each envelope's `display`, and the displays, by index of the envelope, in which a segment is
+    not `Display.exact`.
+    """
     joined, counts = envelopes.keys, np.diff(envelopes.bounds)
     keyed = np.flatnonzero(counts)
     starts, ends = envelopes.bounds[keyed], envelopes.bounds[keyed + 1] - 1
     breaks = ends[:-1]
-    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
+    with np.errstate(all="ignore"):  # values in broken files may overflow
         if not len(keyed):
             return Curves.of([empty_curve(one.before, one.after) for one in envelopes]), {}
         slopes = tangents(joined, breaks)
@@ -172,7 +182,7 @@ def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Dis
 def _cut_where_needed(
     envelopes: Envelopes, numbers: Indices, kinds: NDArray[np.uint8], points: Floats, frame: float
 ) -> dict[int, Display]:
-    """The displays of the envelopes of these numbers, which must be cut."""
+    """Return the displays, by index, of the envelopes at the indices ``numbers``, whose segments must be cut."""
     if not len(numbers):
         return {}
     counts = np.diff(envelopes.bounds)[numbers]
@@ -182,7 +192,7 @@ def _cut_where_needed(
 
 
 def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
-    """Every key with the handles of the segments beside it."""
+    """Return a curve with the keys of ``joined`` and the handles of the segments on both sides of each."""
     key, left, right = (in_columns(joined.times, joined.values) for _ in range(3))
     interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
     interpolation[breaks] = Interpolation.BEZIER
@@ -191,7 +201,7 @@ def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks
 
 
 def _plain(curve: Curve, numbers: Indices) -> Display:
-    """The display of an envelope that is drawn as it is; ``numbers`` 0, 1, ... of at least as many keys."""
+    """Return the display of an envelope that needs no cuts; ``numbers``: 0, 1, ... for at least as many keys."""
     everything = numbers[: curve.count]
     segment = everything.copy()
     segment[-1:] = -1
@@ -199,7 +209,7 @@ def _plain(curve: Curve, numbers: Indices) -> Display:
 
 
 def _drawn(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
-    """Whether each segment can be drawn as it is."""
+    """Return whether an F-curve can draw each segment without cuts."""
     times = points[:, :, 0]
     start, end = times[:, 0], times[:, 3]
     inwards = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
@@ -207,7 +217,9 @@ def _drawn(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
 
 
 def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats, frame: float) -> None:
-    """The outer handles of one curve or several in one along the (curves, 2) slopes a linear behaviour goes on with."""
+    """Set the outer handles of concatenated curves to the ``slopes`` (curves, 2) with which a linear extrapolation
+    continues.
+    """
     keys = curve.keys
     slopes = np.where(np.isfinite(slopes), slopes, 0.0)
     several = ends > starts
@@ -217,16 +229,16 @@ def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats
     ):
         segment = np.where(several, segment, 0)
         length = np.where(several, keys[np.minimum(segment + 1, curve.count - 1), 0] - keys[segment, 0], 0.0)
-        # Their length is free, and the longer they are the better 32 bits hold their slope.
+        # Any length gives the same slope; a 32-bit float stores the slope of a long handle more exactly.
         reach = away * np.maximum(OUTWARDS * frame, length / 3)
         handles[place, 0], handles[place, 1] = keys[place, 0] + reach, keys[place, 1] + reach * slope
 
 
 def _free_first_handle(shown: Display, slope: float) -> None:
-    """A straight first segment as a Bezier one on the same line, where the curve goes on otherwise before it.
+    """Make a straight first segment a Bezier one on the same line if the extrapolation before it has another slope.
 
-    An F-curve that is extrapolated goes on before a straight segment along that segment, and before a Bezier one along
-    the first key's left handle.
+    An F-curve is extrapolated before a linear segment along that segment, and before a Bezier segment along the left
+    handle of the first key.
     """
     curve = shown.curve
     if _LINEAR not in {curve.before, curve.after} or curve.count < 2:
@@ -241,7 +253,9 @@ def _free_first_handle(shown: Display, slope: float) -> None:
 
 
 def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats, frame: float) -> list[Display]:
-    """Envelopes that no F-curve holds as they are; ``kinds`` and ``points`` of their segments, one behind the other."""
+    """Return the displays of envelopes that an F-curve cannot draw as they are; ``kinds`` and ``points`` of their
+    segments, concatenated.
+    """
     firsts = np.cumsum([0, *(envelope.count - 1 for envelope in envelopes)])
     ranges = [_when_played(envelope.times, SPACING * frame) for envelope in envelopes]
     owner = np.repeat(np.arange(len(envelopes)), [len(shown) for shown, _, _ in ranges])
@@ -253,7 +267,8 @@ def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats
     cubic = pieces.kinds == Interpolation.BEZIER
     folded = cubic & folds_back(times)
     number_folded = np.bincount(pieces.owner[folded], minlength=len(envelopes)).tolist()
-    # A handle a rounding error past its key is on it; one of a cubic that runs backwards cannot be helped.
+    # A handle that is past its key by a rounding error is put on the key. So are those of cubics that run backwards,
+    # which an F-curve cannot draw anyway.
     inwards = np.clip(times[:, 1:3], times[:, :1], times[:, 3:])
     slack = 1e-7 * (times[:, 3:] - times[:, :1])
     beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
@@ -270,15 +285,16 @@ def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats
 
 
 def _when_played(times: Floats, spacing: float) -> tuple[Indices, Floats, Floats]:
-    """The segments that are played for a while, and from when to when; none ends within ``spacing`` of another.
+    """Return the indices of the segments that the game evaluates, and their begin and end times; ends are at least
+    ``spacing`` seconds apart.
 
-    The segment that ends at a key is played from the latest time of all keys before it (`evaluation.segment_ends`) to
-    its own key, or to the time of the file's last key, where playing ends.
+    The segment that ends at a key is evaluated from the latest time of all keys before it (`evaluation.segment_ends`)
+    to its own key, or to the time of the file's last key, where the animation ends.
     """
     begin, end = np.maximum.accumulate(times)[:-1], np.minimum(times[1:], times[-1])
     shown = np.flatnonzero(end > begin)
-    # Keys too close to one another make room for the last of them: counted from the end, one in each bin of this width
-    # stays, and of two in neighbouring bins that are still too close the later one.
+    # Of keys that are too close to each other the last one stays: counted from the end, one in each bin of this width,
+    # and of two in neighbouring bins that are still too close the later one.
     if len(shown):
         bins = np.floor((end[shown[-1]] - end[shown]) / spacing)
         shown = shown[np.append(bins[:-1] != bins[1:], True)]
@@ -288,10 +304,10 @@ def _when_played(times: Floats, spacing: float) -> tuple[Indices, Floats, Floats
 
 
 def _parted_at_folds(played: _Played, spacing: float) -> _Played:
-    """Segments whose time runs backwards in their middle as two: before the engine's answer leaps, and after.
+    """Divide segments whose time runs backwards in their middle in two: before and after the engine's solution jumps.
 
-    The slope of time is A·u² + 2(b - a)·u + a; where A > 0 it is negative between its roots. The answer of a search by
-    halving never lies there and never falls as time goes on, so it leaps once over the middle between them.
+    The slope of time is A·u² + 2(b - a)·u + a; if A > 0 it is negative between its roots. The solution of a bisection
+    is never between them and never decreases with time, so it jumps once over the middle between them.
     """
     points, begin, end = played.points, played.begin, played.end
     a, b, c = (points[:, place + 1, 0] - points[:, place, 0] for place in range(3))
@@ -321,7 +337,7 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
 
 
 def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -> _Pieces:
-    """The part of each segment that is played, and where values leap."""
+    """Return the part of each segment that the game evaluates, and where values jump."""
     owner, kinds, points, begin, end = played.owner, played.kinds, played.points, played.begin, played.end
     firsts = np.searchsorted(owner, np.arange(len(envelopes) + 1))
     first_rows = firsts[:-1][np.diff(firsts) > 0]
@@ -360,14 +376,15 @@ def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -
 
 
 def _same_values(values: Floats) -> float:
-    """How far values of an envelope may be apart that count as one."""
+    """Return the largest difference between two values of an envelope that count as equal."""
     return float(JUMP * np.ptp(values) + 4 * np.spacing(np.abs(values).max().astype(np.float32)))
 
 
 def _past_first_key(envelope: Envelope, first_played: int) -> bool:
-    """Whether the engine is in the first segment that is played when it comes to the file's first key.
+    """Return whether at the time of the file's first key the engine already evaluates the first segment that is shown.
 
-    It looks for the end of a segment from the second key on: a first key that is later than the second is never one.
+    It searches for the end of a segment from the second key on: a first key that is later than the second is never
+    found.
     """
     if envelope.before != Behaviour.CONSTANT or envelope.times[1] >= envelope.times[0]:
         return False
@@ -375,7 +392,7 @@ def _past_first_key(envelope: Envelope, first_played: int) -> bool:
 
 
 def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
-    """Every cubic with a handle longer than itself cut in halves, and those again."""
+    """Halve every cubic that has a handle longer than itself, repeatedly."""
     for _ in range(MOST_HALVINGS):
         times = pieces.points[:, :, 0]
         length = times[:, 3] - times[:, 0]
@@ -392,16 +409,16 @@ def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
         first, second = np.cumsum(1 + long) - 1 - long, np.cumsum(1 + long) - 1
         doubled = pieces.of(np.repeat(np.arange(len(long)), 1 + long))
         doubled.points[first[long]], doubled.points[second[long]] = left, right
-        doubled.u[second[long]] = np.nan  # not from the segment's start
+        doubled.u[second[long]] = np.nan  # does not begin at the start of the segment
         doubled.jump_before[second[long]], doubled.jump_after[first[long]] = False, False
         pieces = doubled
     return pieces
 
 
 def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) -> Display:
-    """Pieces as keys: the first key of the file, the end of each piece, and both sides of every leap."""
+    """Convert cubics to keys: the first key of the file, the end of each cubic, and both sides of every jump."""
     count = len(pieces.segment)
-    # A leap at the time of the first key: that makes room.
+    # If the value jumps at the time of the first key, that key is moved to an earlier time.
     early = near if pieces.jump_before[:1].any() and pieces.points[0, 0, 0] <= envelope.times[0] else 0.0
     number = np.arange(count)
     last_of_segment = np.append(pieces.segment[:-1] != pieces.segment[1:], True)[:count]
@@ -428,7 +445,7 @@ def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) ->
     segment = np.full(len(keys), -1)
     curve.interpolation[ends - 1], segment[ends - 1] = pieces.kinds, pieces.segment
     curve.right[ends - 1], curve.left[ends] = pieces.points[:, 1], pieces.points[:, 2]
-    # What is held before a leap belongs to the segment that follows, after one to the segment it ended.
+    # A value held before a jump belongs to the segment after it, one held after a jump to the segment before it.
     segment[place[count + 1 : count + 1 + len(leaps)] - 1] = pieces.segment[leaps]
     segment[ends[lands]] = pieces.segment[lands]
     whole = (pieces.points == points[pieces.segment]).all(axis=(1, 2)) & ends_on_key
@@ -438,7 +455,7 @@ def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) ->
 
 
 def _with_end(envelope: Envelope, shown: Display, near: float) -> Display:
-    """Where the file's last key is not the last one shown, its value, which is held from there on, is added."""
+    """If the file's last key is not the last one shown, add a key with its value, which is held from there on."""
     curve = shown.curve
     if shown.base_key[-1] == envelope.count - 1 or curve.keys[-1, 1] == envelope.values[-1]:
         curve.interpolation[-1] = Interpolation.BEZIER

@@ -1,9 +1,8 @@
-"""Keys as the game has them, the tangents it makes of them, and the value of an envelope at any time.
+"""Keys as the game stores them, their tangents, and the value of an envelope at any time.
 
-All by the engine's formulas, in float64. Departures of the engine from what one would expect are kept, for they are
-what the game plays: repeating folds time about 0 instead of about the first key, and the mirror image of an oscillation
-is taken about half the length. Only its search of a Bezier segment's parameter, which stops at 0.1 ms, is carried on to
-the end.
+All formulas are the engine's, in float64, including its peculiarities, because that is what the game shows: a repeated
+time is folded about 0 instead of the first key, and oscillation mirrors time about half the length. One difference: the
+engine stops its search for the parameter of a Bezier segment at 0.1 ms, here it continues to full precision.
 """
 
 from __future__ import annotations
@@ -19,7 +18,7 @@ Floats = NDArray[np.float64]
 
 
 class Shape(IntEnum):
-    """What a key says about the segment that *ends* at it, and about its own tangents on both sides."""
+    """Shape of the segment that *ends* at a key, and of the key's own tangents on both sides."""
 
     TCB = 0
     HERMITE = 1
@@ -31,7 +30,7 @@ class Shape(IntEnum):
 
 
 class Behaviour(IntEnum):
-    """What happens before the first key or after the last one."""
+    """Extrapolation before the first key or after the last one."""
 
     RESET = 0
     """The value is 0."""
@@ -39,17 +38,18 @@ class Behaviour(IntEnum):
     REPEAT = 2
     OSCILLATE = 3
     OFFSET = 4
-    """Repeat, each time further by the difference of the end values."""
+    """Repeat, with the difference between the last and first value added each time."""
     LINEAR = 5
 
 
 @dataclass
 class Envelope:
-    """One channel, a row a key, in the file's order (times may repeat, and fall).
+    """The keys of one channel, one row per key, in the file's order (times may repeat or decrease).
 
     ``times`` (keys,) seconds; ``values`` (keys,); ``shapes`` (keys,) uint8 of `Shape`, others count as stepped; ``tcb``
-    (keys, 3) tension, continuity, bias; ``parameters`` (keys, 4): for Hermite keys the tangents before and after, for
-    Bezier 2D keys the handles' (time, value) from the key, before and after; ``before`` and ``after`` the keys.
+    (keys, 3) tension, continuity, bias; ``parameters`` (keys, 4): tangents before and after for Hermite keys, (time,
+    value) of the handles before and after, relative to the key, for Bezier 2D keys; ``before`` and ``after``: the
+    `Behaviour` outside the keys.
     """
 
     times: Floats
@@ -62,21 +62,21 @@ class Envelope:
 
     @property
     def count(self) -> int:
-        """How many keys there are."""
+        """Number of keys."""
         return len(self.times)
 
     @classmethod
     def of(cls, times: Floats, values: Floats, shapes: NDArray[np.uint8]) -> Envelope:
-        """Keys whose tensions and parameters are all 0."""
+        """Return an envelope whose tensions and parameters are all 0."""
         count = len(times)
         return cls(times, values, shapes, np.zeros((count, 3)), np.zeros((count, 4)))
 
 
 @dataclass
 class Envelopes:
-    """Several envelopes: their ``keys`` one behind the other, whose own behaviours have no meaning.
+    """Several envelopes with concatenated ``keys``; ``keys.before`` and ``keys.after`` have no meaning.
 
-    ``bounds`` (envelopes + 1,): where the keys of each begin, and the last one's end; ``before`` and ``after``
+    ``bounds`` (envelopes + 1,): index of the first key of each, and the number of keys; ``before`` and ``after``
     (envelopes,).
     """
 
@@ -87,7 +87,7 @@ class Envelopes:
 
     @classmethod
     def of(cls, envelopes: Sequence[Envelope]) -> Envelopes:
-        """At least one envelope."""
+        """Return a sequence of at least one envelope as one `Envelopes`."""
         keys = Envelope(
             np.concatenate([envelope.times for envelope in envelopes]),
             np.concatenate([envelope.values for envelope in envelopes]),
@@ -103,11 +103,9 @@ class Envelopes:
         )
 
     def __len__(self) -> int:
-        """How many envelopes there are."""
         return len(self.before)
 
     def __getitem__(self, number: int) -> Envelope:
-        """One of them."""
         keys, part = self.keys, slice(self.bounds[number], self.bounds[number + 1])
         columns = keys.times[part], keys.values[part], keys.shapes[part], keys.tcb[part], keys.parameters[part]
         return Envelope(*columns, int(self.before[number]), int(self.after[number]))
@@ -117,23 +115,23 @@ class Envelopes:
 
 
 SMALLEST_HANDLE = 1e-5
-"""Seconds; a Bezier 2D handle shorter than this is divided by as if it had this length."""
+"""Seconds. The slope of a shorter Bezier 2D handle is computed as if it had this length."""
 
 
 def tangents(envelope: Envelope, breaks: NDArray[np.intp] | None = None) -> tuple[Floats, Floats]:
-    """The slopes at both ends of each segment, times its length: (keys - 1,) at its start, (keys - 1,) at its end.
+    """Return the slopes at the start (keys - 1,) and at the end (keys - 1,) of each segment, times its length.
 
-    With kp, k0, k1, kn four keys in a row, d = v1 - v0 and dt = t1 - t0, a TCB key's tangent mixes the chords on its
-    two sides, linear and Hermite keys bring theirs; all are scaled by r = dt / (t1 - tp) at the start and by
-    r' = dt / (tn - t0) at the end, which is the whole treatment of unequal spacing. The first and the last key have one
-    chord only, and no factor of one half makes up for the other.
+    With four consecutive keys kp, k0, k1, kn, d = v1 - v0 and dt = t1 - t0, the tangent of a TCB key mixes the chords
+    on its two sides; linear and Hermite keys have their own. All are scaled by r = dt / (t1 - tp) at the start and by
+    r' = dt / (tn - t0) at the end, which is all the engine does about unequal spacing. The first and the last key have
+    one chord only, and no factor of one half compensates for the missing one.
 
-    ``breaks``: segments that lead from the last key of one channel to the first of another; they have no meaning.
+    ``breaks``: segments from the last key of one channel to the first of the next; their slopes have no meaning.
     """
     times, values = envelope.times, envelope.values
-    with np.errstate(all="ignore"):  # keys at one time, NaN and infinities of broken files
+    with np.errstate(all="ignore"):  # several keys at one time; NaN and infinities in broken files
         length, rise = np.diff(times), np.diff(values)
-        # A missing neighbour is a chord of 0 and a factor of 1: b·d and a·d, d, or the parameter alone remain.
+        # A missing neighbour counts as a chord of 0 with a factor of 1: b·d and a·d, d, or the parameter remain.
         scale_out, scale_in = np.ones_like(rise), np.ones_like(rise)
         chord_before, chord_after = np.zeros_like(rise), np.zeros_like(rise)
         span = times[2:] - times[:-2]
@@ -171,41 +169,44 @@ def _other_tangents(shapes: NDArray[np.uint8], tcb: Floats, chords: Floats, para
 
 
 def _handle_slope(handles: Floats) -> Floats:
-    """Value per second along (keys, 2) handles; the sign of a too short one is lost, as it is in the engine."""
+    """Return the slopes of handles (keys, 2) in value per second; as in the engine, handles that are too short lose
+    their sign.
+    """
     time, value = handles[:, 0], handles[:, 1]
     short = np.abs(time) <= SMALLEST_HANDLE
     slope: Floats = value / np.where(short, SMALLEST_HANDLE, time)
     return slope
 
 
-# The value at a time --------------------------------------------------------------------------------------------------
+# Evaluation -----------------------------------------------------------------------------------------------------------
 
 HALVINGS = 54
-"""Steps of bisection after which [0, 1] is as narrow as a float64 can tell."""
+"""Steps of bisection after which the interval [0, 1] has shrunk to the precision of a float64."""
 HALVINGS_FIRST = 10
-"""Steps after which slopes are tried."""
+"""Steps of bisection before Newton's method is tried."""
 HALVINGS_OF_LEAPS = 12
-"""Steps from a few rounding errors down to one."""
+"""Steps of bisection from an interval of a few rounding errors down to one."""
 _PARTS = 2.0 ** np.arange(HALVINGS)
-"""Into how many parts [0, 1] is cut before each step."""
+"""Number of parts into which bisection has divided [0, 1] before each step."""
 
 
 def evaluate(envelope: Envelope, times: ArrayLike) -> Floats:
-    """Values at ``times`` (any shape), seconds. Without keys 0; a single key counts everywhere."""
+    """Evaluate an envelope at ``times`` (any shape), seconds. It is 0 without keys and constant with a single key."""
     wanted = np.asarray(times, np.float64)
     flat = np.atleast_1d(wanted).ravel()
     if envelope.count < 2:
         result = np.full(flat.shape, envelope.values[0] if envelope.count else 0.0)
     else:
-        with np.errstate(all="ignore"):  # NaN and infinities of broken files
+        with np.errstate(all="ignore"):  # NaN and infinities in broken files
             result = _with_behaviours(envelope, flat)
     return result.reshape(wanted.shape)
 
 
 def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None = None) -> tuple[float, float]:
-    """Value per second with which a linear behaviour goes on before the first and after the last key.
+    """Return the slopes, in value per second, of a linear extrapolation before the first and after the last key.
 
-    0 where the keys at that end share one time: the engine divides by 0 there. ``known``: its `tangents`.
+    0 if the two keys at that end have the same time: the engine would divide by 0. ``known``: the `tangents`, if
+    already computed.
     """
     if envelope.count < 2:
         return 0.0, 0.0
@@ -218,7 +219,10 @@ def extrapolation_slopes(envelope: Envelope, known: tuple[Floats, Floats] | None
 def outer_slopes(
     joined: Envelope, known: tuple[Floats, Floats], starts: NDArray[np.intp], ends: NDArray[np.intp]
 ) -> Floats:
-    """(envelopes, 2) the `extrapolation_slopes` of several that are `Envelopes`, by their first and last keys."""
+    """(envelopes, 2): the `extrapolation_slopes` of several envelopes with concatenated keys ``joined``.
+
+    ``known``: their `tangents`; ``starts`` and ``ends`` (envelopes,): index of the first and last key of each.
+    """
     result = np.zeros((len(starts), 2))
     several = np.flatnonzero(ends > starts)
     for side, (tangent, segment) in enumerate(zip(known, (starts[several], ends[several] - 1), strict=True)):
@@ -240,8 +244,8 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
         if behaviour in (Behaviour.REPEAT, Behaviour.OSCILLATE, Behaviour.OFFSET):
             folded, rounds = _folded(times[outside], start, end)
             if behaviour == Behaviour.OSCILLATE:
-                # Right only where the first key lies at 0. Behind the last key the engine reads past its keys and has
-                # no value: there the last key is taken.
+                # As in the engine, right only if the first key is at 0. After the last key the engine reads beyond
+                # its keys and has no defined value: there the last key is used.
                 mirrored = np.minimum(end - start - folded, end)
                 folded = np.where(rounds % 2 != 0, mirrored, folded)
             elif behaviour == Behaviour.OFFSET:
@@ -259,9 +263,10 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
 
 
 def _folded(times: Floats, start: float, end: float) -> tuple[Floats, Floats]:
-    """Times folded into the keys, and how many rounds away they were (halves away from 0).
+    """Return times folded into the range of the keys, and the number of rounds they are away (halves are rounded away
+    from 0).
 
-    The fold is relative to time 0: keys at 1 to 3 s give at 3.5 s what they give at 2.5 s, not at 1.5 s.
+    Times are folded about 0: with keys from 1 to 3 s, the value at 3.5 s is that at 2.5 s, not at 1.5 s.
     """
     length = end - start
     if not length:
@@ -272,10 +277,12 @@ def _folded(times: Floats, start: float, end: float) -> tuple[Floats, Floats]:
 
 
 def segment_ends(envelope: Envelope, times: Floats) -> NDArray[np.intp]:
-    """For each time the key that ends its segment: the first of the file, from the second on, that is not earlier.
+    """Return for each time the index of the key that ends its segment: the first key, from the second on, that is not
+    earlier.
 
-    Of several keys at one time the first counts at that time and the last right after it; a key out of order is
-    only ever the start of a segment. The first key that is not earlier is where the running maximum first is not.
+    Of several keys at one time, the first one is used at that time and the last one right after it; a key out of order
+    is only ever the start of a segment. The first key that is not earlier is the first at which the running maximum of
+    times is not earlier.
     """
     latest = np.fmax.accumulate(envelope.times[1:])
     return np.minimum(np.searchsorted(latest, times, "left") + 1, envelope.count - 1)
@@ -312,9 +319,9 @@ def _between_keys(envelope: Envelope, times: Floats, known: tuple[Floats, Floats
 
 
 def bezier_controls(envelope: Envelope, starts: NDArray[np.intp]) -> Floats:
-    """(segments, 4, 2) control points (time, value) of Bezier 2D segments that begin at these keys.
+    """(segments, 4, 2): control points (time, value) of Bezier 2D segments; ``starts``: index of their first keys.
 
-    A start key of another shape lends its parameter 1 as the slope, over a third of the segment.
+    For a start key of another shape, its parameter 1 is the slope, over a third of the segment.
     """
     ends = starts + 1
     points = np.empty((len(starts), 4, 2))
@@ -333,7 +340,7 @@ def _bezier(envelope: Envelope, starts: NDArray[np.intp], times: Floats) -> Floa
 
 
 def bernstein(controls: Floats, u: Floats) -> Floats:
-    """Cubics with (n, 4) control numbers at (n,) parameters."""
+    """Evaluate cubics with control values (n, 4) at parameters ``u`` (n,)."""
     rest = 1 - u
     result: Floats = (
         rest * rest * rest * controls[:, 0]
@@ -345,14 +352,14 @@ def bernstein(controls: Floats, u: Floats) -> Floats:
 
 
 def solve(controls: Floats, times: Floats) -> Floats:
-    """The parameters in [0, 1] at which cubics with (n, 4) control times are at (n,) ``times``.
+    """Return the parameters in [0, 1] at which cubics with control times (n, 4) are at ``times`` (n,).
 
-    By halving, as the engine does: where a cubic that folds back has several answers, this finds the engine's. A time
-    outside the cubic gives the nearer end.
+    By bisection, as the engine does: if a cubic that folds back has several solutions, this finds the engine's one. For
+    a time outside the cubic this is the nearer end.
     """
     cubic = _Cubic.of(controls, times)
     low, high = cubic.halved(np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)
-    # Between so close bounds Newton's steps arrive in no time, unless time stands still there.
+    # Between such close bounds Newton's method converges quickly, unless the slope of time is near 0.
     result = (low + high) / 2
     with np.errstate(all="ignore"):
         for _ in range(5):
@@ -367,14 +374,15 @@ def solve(controls: Floats, times: Floats) -> Floats:
 
 
 def leaps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> tuple[Floats, Floats]:
-    """When `solve` leaps over (n,) ``parameters`` inside of folds: the last times with less and the first with more.
+    """Return the times at which the result of `solve` jumps over ``parameters`` (n,) inside of folds: the last times
+    with a smaller result and the first times with a larger one.
 
-    ``controls`` (n, 4); both lie between (n,) ``begin`` and ``end``, and are one of these where the leap is not between
-    them. In the middle of a fold time runs backwards, so
-    Newton's steps never end there, and all depends on where the halving turns off.
+    ``controls`` (n, 4). Both times are limited to ``begin`` ... ``end`` (n,); if the jump is not between these, both
+    are at one of them. In the middle of a fold time runs backwards, so Newton's method never ends there, and the result
+    depends on where the bisection changes direction.
     """
     lead = _lead(controls, parameters)
-    # Found to rounding errors; which of the times around it is the first, the comparison of the walk tells.
+    # Exact up to rounding errors; a bisection with the comparison that `solve` makes finds the exact time.
     near = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(controls[:, 0]), np.abs(lead))
     leap = np.nan_to_num(controls[:, 0] - lead, nan=np.inf, posinf=np.inf, neginf=-np.inf)
     low, high = np.clip(leap - near, begin, end), np.clip(leap + near, begin, end)
@@ -386,11 +394,11 @@ def leaps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> t
 
 
 def _lead(controls: Floats, parameters: Floats) -> Floats:
-    """(n,) seconds: `solve` answers with more than (n,) ``parameters`` inside of folds if the first control time is no
-    further behind the sought time.
+    """(n,) seconds: inside of folds, `solve` returns more than ``parameters`` (n,) exactly if the first control time
+    minus the sought time is at most this.
 
-    The halving walks towards a parameter until it turns off, and where it could do so is the same for every time:
-    cubics are evaluated there once.
+    The bisection approaches a parameter until it goes to the other side of it. The steps at which it can do so are the
+    same for all times, so the cubics are evaluated once at each of them.
     """
     cubic = _Cubic.of(controls, np.zeros(len(controls)))
     share = parameters[:, None] * _PARTS
@@ -400,8 +408,9 @@ def _lead(controls: Floats, parameters: Floats) -> Floats:
     high = low + 1 / _PARTS[-1]
     low, high = np.where(upwards[:, -1], u[:, -1], low), np.where(upwards[:, -1], high, u[:, -1])
     a, b, c = (column[:, None] for column in (cubic.a, cubic.b, cubic.c))
-    # Seconds by which the first control time is behind the sought one. The walk turns off downwards where it is behind
-    # by more than the cubic falls, upwards where by no more; the first turn counts, so this depends on one number.
+    # For each step, the limit of (first control time - sought time) at which the bisection leaves the way to the
+    # parameter: it goes down above the limit and up at or below it. Only the first step that leaves the way counts,
+    # so one number per cubic remains.
     turn = -((a * u + b) * u + c) * u
     turn[np.isnan(turn)] = np.inf
     lowest = np.minimum.accumulate(np.where(upwards, turn, np.inf), axis=1)
@@ -411,14 +420,14 @@ def _lead(controls: Floats, parameters: Floats) -> Floats:
 
 @dataclass
 class _Cubic:
-    """Times as polynomials of u, (n,) each, counted from the one that is sought: ((a·u + b)·u + c)·u + d."""
+    """Cubics ((a·u + b)·u + c)·u + d, (n,) each: time at parameter u minus the sought time."""
 
     a: Floats
     b: Floats
     c: Floats
     d: Floats
     reach: Floats
-    """Three times the longest step of the control times."""
+    """Three times the largest difference between consecutive control times."""
 
     @classmethod
     def of(cls, controls: Floats, times: Floats) -> _Cubic:
@@ -427,17 +436,17 @@ class _Cubic:
         return cls((third + first) / 3 - 2 * second / 3, second - first, first, controls[:, 0] - times, reach)
 
     def beyond(self, u: Floats) -> Floats:
-        """How far past the sought time the one at u is."""
+        """Return the time at u minus the sought time."""
         result: Floats = ((self.a * u + self.b) * u + self.c) * u + self.d
         return result
 
     def slope(self, u: Floats) -> Floats:
-        """Seconds per u."""
+        """Return the slope in seconds per unit of u."""
         result: Floats = (3 * self.a * u + 2 * self.b) * u + self.c
         return result
 
     def halved(self, low: Floats, high: Floats, steps: int) -> tuple[Floats, Floats]:
-        """The bounds after ``steps`` halvings."""
+        """Return the bounds after ``steps`` of bisection."""
         for _ in range(steps):
             middle = (low + high) / 2
             beyond = self.beyond(middle) > 0

@@ -1,19 +1,20 @@
-"""A curve as keys of the game, starting from the keys it came from.
+"""Conversion of a curve to keys of the game, starting from the keys it was imported from.
 
-The game keeps one shape a key, which names the segment *before* it, while the handle after it is read from the same
-key: so one key's shape decides how its neighbour's handle is read. What comes out:
+The game stores one shape per key, which defines the segment *before* it, while the handle after it is read from the
+same key: the shape of one key decides how the neighbour's handle is read. The resulting rules:
 
-- A key keeps its shape, tensions and parameters where the segment before it still is of that kind, and where the
-  tangents the game will compute for it, from its neighbours as they are now, are those the curve has.
-- Any other end of a Bezier segment becomes a Bezier 2D key. Then the key before it must say its handle too: a Bezier
-  2D key in its parameters 2 and 3, any other key (a TCB key for example) in its parameter 1, which the game takes for
-  three times the rise of a handle a third of the segment long. If it is not that long, the key becomes Bezier 2D too.
-- Before a Bezier segment a linear one is written as a Bezier 2D segment with both handles on the line, at thirds, and a
-  stepped key, where it cannot hold a parameter, is followed by a Bezier 2D key at the same time: of two keys at one
-  time the game uses the first up to that time and the second from there on.
+- A key keeps its shape, tensions and parameters if the segment before it still is of that kind, and if the tangents
+  that the game will compute for it from its present neighbours are those of the curve.
+- Any other end of a Bezier segment becomes a Bezier 2D key. Then the key before it must store its handle too: a Bezier
+  2D key in its parameters 2 and 3, any other key (a TCB key for example) in its parameter 1, which the game reads as
+  three times the rise of a handle that is a third of the segment long. If the handle has another length, that key
+  becomes Bezier 2D too.
+- A linear segment before a Bezier segment is written as a Bezier 2D segment with both handles on the line, at thirds. A
+  stepped key that cannot store a parameter is followed by a Bezier 2D key at the same time: of two keys at one time the
+  game uses the first up to that time and the second from then on.
 
-In this order: which keys of an edited curve still are the envelope's own (`match`), what the curve asks of the keys
-(`plan`), the keys (`keys_of_curve`), and how far they lie from what was asked for (`losses`).
+Steps: which keys of an edited curve still are keys of the envelope (`match`), what the keys must represent (`plan`),
+the keys (`keys_of_curve`), and how far they differ from the curve (`losses`).
 """
 
 from __future__ import annotations
@@ -31,27 +32,28 @@ from .display import SPACING, Display
 from .evaluation import Behaviour, Envelope, Floats, Shape, extrapolation_slopes, segment_ends, tangents
 
 CLAMPED = 0.0015
-"""Frames by which Blender moves a handle that lies on its key away from it."""
+"""Frames by which Blender moves a handle away from its key if both are at the same time."""
 
 Flags = NDArray[np.bool_]
 UNPLAYED = 3
-"""The kind of a segment that no time falls into, besides the numbers of `Interpolation`."""
+"""Kind, in addition to `Interpolation`, of a segment that the game never evaluates because no time falls into it."""
 NONE = 255
-"""The shape of a key that has none yet."""
+"""Shape of a key whose shape is not decided yet."""
 SAMPLES = 8
-"""Times a segment at which what was asked for is compared with what is stored."""
+"""Samples per segment at which the stored envelope is compared with the curve."""
 _BEZIER = np.uint8(Interpolation.BEZIER)
 
 
-# ---- which keys of an edited curve still are the envelope's own
+# ---- matching the keys of an edited curve with those of the envelope
 
 
 @dataclass
 class Match:
-    """For each key of a curve: the shown key it is (``place``, -1 for none), and what of it is unchanged.
+    """For each key of a curve: the key of the shown curve it corresponds to (``place``, -1 for none), and which of its
+    values are unchanged.
 
-    Handles that no segment and no behaviour uses count as unchanged; of keys that are not among the shown ones nothing
-    is. ``interpolation`` is about the segment after the key.
+    Handles that no segment and no extrapolation uses count as unchanged; new keys have nothing unchanged.
+    ``interpolation`` refers to the segment after the key.
     """
 
     place: NDArray[np.intp]
@@ -62,7 +64,9 @@ class Match:
 
 
 def match(curve: Curve, shown: Display, frame: float) -> Match:
-    """Compare a curve with what an envelope was shown as. Keys are told by ``Curve.source``, else by their times."""
+    """Compare a curve with the curve that an envelope was shown as. Keys are matched by ``Curve.source``, or else by
+    time.
+    """
     place = _places(curve, shown.curve, frame)
     there = place >= 0
     if not there.any():
@@ -85,7 +89,9 @@ def match(curve: Curve, shown: Display, frame: float) -> Match:
 
 
 def unchanged(curve: Curve, shown: Display, frame: float, matched: Match | None = None) -> bool:
-    """Whether a curve is wholly what the envelope was shown as; ``matched``: their `match`, where it is known."""
+    """Return whether a curve is the one that the envelope was shown as; ``matched``: the result of `match`, if already
+    known.
+    """
     old = shown.curve
     if curve.count != old.count or curve.before != old.before or curve.after != old.after:
         return False
@@ -98,9 +104,9 @@ def unchanged(curve: Curve, shown: Display, frame: float, matched: Match | None 
 
 
 def _same(curve: Curve, old: Curve, place: NDArray[np.intp], slack: float) -> NDArray[np.bool_]:
-    """(3, keys): whether keys and handles are the old ones to what a float32 holds.
+    """(3, keys): whether keys, left handles and right handles equal those of the old curve within float32 precision.
 
-    A handle's time may be ``slack`` off where it lies so close to its key.
+    The time of a handle may differ by ``slack`` if it was no further than that from its key.
     """
     points = np.stack((curve.keys, curve.left, curve.right))
     theirs = np.stack((old.keys, old.left, old.right))[:, place]
@@ -125,7 +131,7 @@ def _places(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
     if curve.count == old.count:
         everywhere = np.arange(curve.count)
         near = np.abs(times - known) <= reach
-        # Shown keys are further apart than this, so that no other one is nearer.
+        # Shown keys are further apart than the tolerance, so no other key is nearer.
         if near.all():
             return everywhere
     right = np.clip(np.searchsorted(known, times), 0, old.count - 1)
@@ -135,22 +141,22 @@ def _places(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
     first = np.append(True, nearest[1:] != nearest[:-1])[: curve.count]
     place = np.where(near & first, nearest, -1)
     if curve.count == old.count:
-        # As many keys as before: one that moved in time between its neighbours is still itself.
+        # The number of keys is unchanged: a key that only moved in time is still the same key.
         moved = np.flatnonzero(place < 0)
         place[moved[~np.isin(moved, place)]] = moved[~np.isin(moved, place)]
     return place
 
 
-# ---- what the curve asks of the keys, with the base's own put back where they were not edited
+# ---- what the keys must represent, with the exact values of the base where nothing was edited
 
 
 @dataclass
 class Plan:
-    """Keys to be written, in the file's order.
+    """Keys to be written, in the file's order, before their shapes are decided.
 
-    ``keys`` (n, 2) time and value; ``kind_before`` and ``kind_after`` (n,) of the segments beside each, an
-    `Interpolation` or `UNPLAYED`; ``before`` and ``after`` (n, 2) the handles as offsets from the key, for linear
-    segments at thirds; ``source`` the base's key or -1.
+    ``keys`` (n, 2) time and value; ``kind_before`` and ``kind_after`` (n,): `Interpolation` of the segments beside each
+    key, or `UNPLAYED`; ``before`` and ``after`` (n, 2): handles relative to the key, at thirds for linear segments;
+    ``source`` (n,): index of the base's key, -1 for none.
     """
 
     keys: Floats
@@ -164,15 +170,15 @@ class Plan:
 def plan(
     curve: Curve, base: Envelope | None = None, shown: Display | None = None, matched: Match | None = None
 ) -> Plan:
-    """What to write for a curve; where the base is known, its numbers stand for all that still mean them."""
+    """Return what to write for a curve. If the base is known, its exact values are used for everything unchanged."""
     keys, left, right = curve.keys, curve.left, curve.right
     source = np.full(curve.count, -1)
     if shown is not None and matched is not None:
         old, place = shown.curve, matched.place
         if old.count:
             keys = np.where(matched.key[:, None], old.keys[place], keys)
-            # A handle that no segment of the base used counts as unchanged, wherever it points: it is the curve's own
-            # where a segment uses it now.
+            # A handle that no segment of the base uses counts as unchanged, wherever it points. If a segment uses it
+            # now, the curve's own handle is written.
             known_left = matched.left & matched.key & (_uses_left(old)[place] | ~_uses_left(curve))
             known_right = matched.right & matched.key & (_uses_right(old)[place] | ~_uses_right(curve))
             left = np.where(known_left[:, None], old.left[place], left)
@@ -189,18 +195,18 @@ def plan(
 
 
 def _uses_left(curve: Curve) -> Flags:
-    """Whether a cubic ends at each key."""
+    """(keys,): whether a cubic segment ends at each key."""
     return np.append(False, _uses_right(curve)[:-1])[: curve.count]
 
 
 def _uses_right(curve: Curve) -> Flags:
-    """Whether a cubic begins at each key."""
+    """(keys,): whether a cubic segment begins at each key."""
     used: Flags = curve.interpolation == Interpolation.BEZIER
     return np.append(used[:-1], False)[: curve.count]
 
 
 def _straighten(planned: Plan) -> None:
-    """Handles of linear segments on the line, at thirds: how they are written where they must be Bezier segments."""
+    """Put the handles of linear segments on the line, at thirds, in case they must be written as Bezier segments."""
     chord = np.diff(planned.keys, axis=0) / 3
     line = (planned.kind_after[:-1] == Interpolation.LINEAR)[:, None]
     planned.after[:-1] = np.where(line, chord, planned.after[:-1])
@@ -208,9 +214,10 @@ def _straighten(planned: Plan) -> None:
 
 
 def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matched: Match, count: int) -> Plan:
-    """Segments that had to be cut for showing are put together again where none of their parts was touched.
+    """Merge the parts of segments that were cut for display if none of the parts was edited.
 
-    Their first key, too, where the shown curve had no key for it (several keys at one time, or one out of order).
+    Also restores the first key of such a segment if the shown curve had no key for it (several keys at one time, or one
+    out of order).
     """
     index = np.full(shown.curve.count, -1)
     index[matched.place[matched.place >= 0]] = np.flatnonzero(matched.place >= 0)
@@ -232,7 +239,7 @@ def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matc
         if shown.base_key[parts[0]] == segment:
             planned.kind_after[first], planned.after[first] = kinds[segment], points[segment, 1] - points[segment, 0]
         else:
-            if shown.base_key[parts[0]] == 0:  # a first key that made room for the jump after it
+            if shown.base_key[parts[0]] == 0:  # a first key that was moved because of a jump at its time
                 planned.keys[first] = base.times[0], base.values[0]
             planned.kind_after[first] = UNPLAYED
             inserted.append((int(segment), int(last)))
@@ -240,14 +247,16 @@ def _with_cut_segments_whole(planned: Plan, base: Envelope, shown: Display, matc
 
 
 def _run(segments: NDArray[np.intp], segment: int) -> NDArray[np.intp]:
-    """The places of a number in a rising row."""
+    """Return the indices at which a sorted array has this value."""
     return np.arange(np.searchsorted(segments, segment), np.searchsorted(segments, segment, "right"))
 
 
 def _rearranged(
     planned: Plan, keep: Flags, kinds: NDArray[np.uint8], points: Floats, insertions: NDArray[np.intp]
 ) -> Plan:
-    """The keys to keep, and first keys of segments put in: rows of ``insertions`` name one and the key it precedes."""
+    """Return the plan with only the keys in ``keep``, and with first keys of segments added. Each row of
+    ``insertions``: index of the segment, index of the key before which its first key goes.
+    """
     inserted = insertions[:, 0]
     order = np.argsort(np.concatenate((np.flatnonzero(keep), insertions[:, 1] - 0.5)), kind="stable")
     added = points[inserted]
@@ -267,7 +276,7 @@ def _rearranged(
     )
 
 
-# ---- the keys
+# ---- keys and their shapes
 
 
 def keys_of_curve(
@@ -279,17 +288,18 @@ def keys_of_curve(
     stepped_parameters: bool,
     matched: Match | None = None,
 ) -> tuple[Envelope, NDArray[np.intp]]:
-    """An envelope that plays ``curve``, and which key of ``base`` each of its keys is (-1: none).
+    """Return an envelope that evaluates to ``curve``, and for each of its keys the index of the key of ``base``, -1 for
+    none.
 
-    ``shown`` is what ``base`` was shown as, ``frame`` seconds; ``stepped_parameters``: whether the file stores the
-    parameters of stepped keys; ``matched``: the `match` of curve and ``shown``, where it is known.
+    ``shown``: what ``base`` was shown as; ``frame``: seconds per frame; ``stepped_parameters``: whether the file stores
+    the parameters of stepped keys; ``matched``: the result of `match` for curve and ``shown``, if already known.
     """
     if base is None or shown is None:
         planned = plan(curve)
         base = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
     else:
         planned = plan(curve, base, shown, matched or match(curve, shown, frame))
-    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
+    with np.errstate(all="ignore"):  # values in broken files may overflow
         result = _shaped(planned, base, stepped_parameters)
     result[0].before, result[0].after = curve.before, curve.after
     return result
@@ -297,10 +307,10 @@ def keys_of_curve(
 
 @dataclass
 class _Fits:
-    """For each key as the base has it, and as a linear key: whether it says the curve's handles.
+    """(keys,) each: whether a key represents the curve's handles as the base has it, or as a linear key.
 
-    ``before`` the handle (and kind of segment) before it; ``hermite`` and ``flat`` the one after it where the next key
-    ends a Hermite or a Bezier 2D segment; ``linear_...`` the same for a linear key.
+    ``before``: the handle and kind of segment before it; ``hermite`` and ``flat``: the handle after it if the next key
+    ends a Hermite or a Bezier 2D segment; ``linear_hermite`` and ``thirds``: the same for a linear key.
     """
 
     before: Flags
@@ -312,7 +322,9 @@ class _Fits:
 
 @dataclass
 class _Decision:
-    """Which keys stay as the base has them, the shapes of all, and whether the next key ends a Bezier 2D segment."""
+    """Which keys stay as the base has them, the shapes of all keys, and whether the next key ends a Bezier 2D
+    segment.
+    """
 
     kept: Flags
     shapes: NDArray[np.uint8]
@@ -342,7 +354,7 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     shapes, parameters = old.shapes, old.parameters
     leaving, arriving = tangents(old)
     straight = leaving
-    if (planned.kind_before == Interpolation.LINEAR).any():  # elsewhere it is not asked whether a linear key would do
+    if (planned.kind_before == Interpolation.LINEAR).any():  # only needed for linear segments
         straight = tangents(Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters))[0]
     third = np.diff(planned.keys[:, 0]) / 3
     after, before = planned.after[:-1], planned.before[1:]
@@ -375,16 +387,16 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
 
 
 def _near(planned: Plan) -> Floats:
-    """How far handles may be off, (keys, 2): what a float32 of the size of keys and handles leaves open."""
+    """(keys, 2): tolerance of handles, the precision of a float32 of the size of keys and handles."""
     reach = np.maximum(np.abs(planned.keys + planned.before), np.abs(planned.keys + planned.after))
     return quantum.tolerance(np.maximum(reach, np.abs(planned.keys)), 0.0)
 
 
 def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
-    """The shape of every key.
+    """Decide the shape of every key.
 
-    Each depends on whether the next key's segment is Bezier 2D: two answers are prepared, and taken from the end
-    backwards.
+    It depends on whether the next key's segment is Bezier 2D: both alternatives are prepared and chosen from the last
+    key backwards.
     """
     cubic_after = planned.kind_after == Interpolation.BEZIER
     line_after = planned.kind_after == Interpolation.LINEAR
@@ -413,10 +425,11 @@ def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
 
 
 def _from_the_end(if_not: Flags, if_so: Flags) -> Flags:
-    """Answers, each depending on the next: ``if_so`` where that is true, else ``if_not``; the last has no next.
+    """Resolve answers that depend on the next one: ``if_so`` if the next is true, else ``if_not``; the last one has no
+    next.
 
-    Where both are the same the answer is known. Between such places each key either takes the next one's answer or
-    turns it round, so it is the known one, turned round as often as there are turns on the way.
+    If both alternatives are equal the answer is known. Between such positions each key either copies or inverts the
+    next key's answer, so it is the next known answer, inverted as often as there are inversions in between.
     """
     count = len(if_not)
     known = if_not == if_so
@@ -431,7 +444,9 @@ def _from_the_end(if_not: Flags, if_so: Flags) -> Flags:
 def _filled(
     planned: Plan, old: Envelope, decided: _Decision, stepped_parameters: bool
 ) -> tuple[Envelope, NDArray[np.intp]]:
-    """The keys with their numbers, and second keys where a stepped one cannot say the handle after it."""
+    """Return the keys with their parameters. A second key is added where a stepped key cannot store the handle after
+    it.
+    """
     kept, shapes, next_flat = decided.kept, decided.shapes, decided.next_flat
     near = _near(planned)
     cubic_after = planned.kind_after == Interpolation.BEZIER
@@ -451,7 +466,7 @@ def _filled(
     lends = next_flat & (shapes != Shape.BEZIER_2D) & (~stepped | stepped_parameters)
     differs = np.abs(parameters[:, 1] / 3 - planned.after[:, 1]) > near[:, 1]
     parameters[:, 1] = np.where(lends & differs, 3 * planned.after[:, 1], parameters[:, 1])
-    # What a stepped key itself makes of the segment after it: its parameter, or a flat tangent.
+    # The handle that a stepped key gives the segment after it: from its parameter, or a flat tangent.
     third = np.append(np.diff(old.times) / 3, 0.0)
     said = np.where(next_flat, parameters[:, 1] / 3, 0.0)
     fits = (np.abs(planned.after[:, 0] - third) <= near[:, 0]) & (np.abs(planned.after[:, 1] - said) <= near[:, 1])
@@ -472,12 +487,12 @@ def _filled(
     )
 
 
-# ---- how far the keys lie from the curve that was asked for
+# ---- difference between the stored keys and the curve
 
 
 @dataclass
 class Stored:
-    """A curve and the envelope that was made of it; ``segments`` (keys - 1,) of the curve that are worth comparing."""
+    """A curve and the envelope written for it; ``segments`` (keys - 1,): segments of the curve to be compared."""
 
     curve: Curve
     envelope: Envelope
@@ -486,7 +501,9 @@ class Stored:
 
 @dataclass
 class _Sampled:
-    """Samples within segments: ``kinds`` (n,), control ``points`` (n, 4, 2), ``times`` (n,)."""
+    """Segments and the times at which they are sampled: ``kinds`` (n,), control ``points`` (n, 4, 2),
+    ``times`` (n,).
+    """
 
     kinds: NDArray[np.uint8]
     points: Floats
@@ -494,14 +511,15 @@ class _Sampled:
 
 
 def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]]:
-    """For each channel how far, at most, its values are off, and by how much a second its slopes outside the keys.
+    """Return for each channel the largest error of its values and of its linear extrapolation, the latter in value per
+    second.
 
-    All are sampled together: a search for the parameters of a few cubics takes as long as that for many.
+    All channels are sampled together: finding the parameters of a few cubics takes as long as of many.
     """
     sampled = [side for channel in channels for side in _samples(channel, frame)]
     if not sampled:
         return []
-    with np.errstate(all="ignore"):  # products of broken files' numbers may be NaN or infinite
+    with np.errstate(all="ignore"):  # values in broken files may overflow
         values = segment_values(
             np.concatenate([side.kinds for side in sampled]),
             np.concatenate([side.points for side in sampled]),
@@ -518,7 +536,7 @@ def losses(channels: Sequence[Stored], frame: float) -> list[tuple[float, float]
 
 
 def _samples(channel: Stored, frame: float) -> tuple[_Sampled, _Sampled]:
-    """What was asked for, and what is stored, at the same times."""
+    """Return the segments of the curve and of the stored envelope, to be sampled at the same times."""
     curve, envelope = channel.curve, channel.envelope
     length = np.diff(curve.keys[:, 0])
     wide = np.flatnonzero(channel.segments & (length >= SPACING * frame))
