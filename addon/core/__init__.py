@@ -1,6 +1,6 @@
-"""Words and arithmetic that are true of any game: errors, bytes, rotations, axes, names, quantisation, the model.
+"""Vocabulary and math shared by all games: errors, bytes, rotations, axes, names, quantisation, the model.
 
-Nothing here knows a file format or Blender. Standard library and numpy only.
+Independent of file formats and of Blender; uses only the standard library and numpy.
 """
 
 from .. import lazy

@@ -1,9 +1,9 @@
-"""Affine matrices of whole motions, component by component: arrays (..., 3, 4, frames), (..., 3, 3, frames) without
-the translation.
+"""Math on affine matrices of whole motions, with the frames as the last axis: arrays (..., 3, 4, frames), or (..., 3,
+3, frames) without the translation ("components").
 
-Small matrices one behind the other make every product a loop over matrices. With the frames last each step of a formula
-is one operation on rows of numbers that lie side by side, and a product with the same matrix in all frames is a product
-of large matrices. Callers hand over `BLOCK` frames or so at a time, which the processor's cache holds.
+With small matrices as the last axes, numpy loops over single matrices. With the frames last, each step of a formula is
+one operation on contiguous rows of numbers, and a product with a matrix that is the same in all frames is one product
+of large matrices. Callers should pass about `BLOCK` frames at a time, which fit into the processor's cache.
 """
 
 from __future__ import annotations
@@ -16,24 +16,28 @@ from . import rotation
 Floats = NDArray[np.float64]
 
 BLOCK = 1 << 12
-"""Frames (of all bones together) that are best worked on at a time."""
+"""Number of frames (of all bones together) that is fast to process at a time."""
 NEARLY_UPRIGHT = 5e-7
-"""Cosine between axes below which one step makes them perpendicular to 1e-12: what 32-bit numbers leave of a turn."""
+"""Largest cosine between axes for which one iteration makes them perpendicular to 1e-12: the error of a rotation in
+32-bit floats.
+"""
 FLAT = 0.05
-"""Below this volume of unit columns the iteration is slow and singular values are asked; 1 is a rotation's."""
+"""Determinant of the normalised columns (1 for a rotation) below which the iteration is slow, so that singular values
+are used.
+"""
 LOST = 1e-6
-"""Below this volume of unit columns a matrix of 32-bit numbers has lost a dimension; the rest is rounding."""
+"""Determinant of the normalised columns below which a matrix of 32-bit floats is singular; the rest is rounding."""
 _STEPS = 12
 _SETTLED = 1e-13
 
 
 def components(matrices: Floats) -> Floats:
-    """(..., 3, 4, frames) of matrices (..., frames, 4, 4)."""
+    """Return matrices (..., frames, 4, 4) as components (..., 3, 4, frames)."""
     return np.ascontiguousarray(np.moveaxis(matrices[..., :3, :], -3, -1))
 
 
 def matrices(parts: Floats) -> Floats:
-    """(..., frames, 4, 4) of components (..., 3, 4, frames)."""
+    """Return components (..., 3, 4, frames) as matrices (..., frames, 4, 4)."""
     result = np.zeros((*parts.shape[:-3], parts.shape[-1], 4, 4))
     result[..., :3, :] = np.moveaxis(parts, -1, -3)
     result[..., 3, 3] = 1.0
@@ -41,35 +45,37 @@ def matrices(parts: Floats) -> Floats:
 
 
 def constant(matrix: Floats, frames: int) -> Floats:
-    """(..., 3, 4, frames) of one matrix (..., 4, 4) for all frames; not to be written to."""
+    """Return one matrix (..., 4, 4), repeated for all frames, as components (..., 3, 4, frames). The result is a
+    read-only view.
+    """
     rows = matrix[..., :3, :, None]
     return np.broadcast_to(rows, (*rows.shape[:-1], frames))
 
 
 def composed(linear: Floats, locations: Floats) -> Floats:
-    """(..., 3, 4, frames) of the part without translation (..., 3, 3, frames) and the translation (..., 3, frames)."""
+    """Return components (..., 3, 4, frames) of a linear part (..., 3, 3, frames) and translations (..., 3, frames)."""
     result = np.empty((*linear.shape[:-2], 4, linear.shape[-1]))
     result[..., :3, :], result[..., 3, :] = linear, locations
     return result
 
 
 def product(a: Floats, b: Floats) -> Floats:
-    """``a @ b`` of components (..., 3, 4, frames)."""
+    """Return ``a @ b`` of components (..., 3, 4, frames)."""
     result: Floats = np.einsum("...ikf,...kjf->...ijf", a[..., :3, :], b)
     result[..., 3, :] += a[..., 3, :]
     return result
 
 
 def product_with_constant(a: Floats, matrix: Floats) -> Floats:
-    """``a @ matrix`` of components (..., 3, 4, frames) and one matrix (..., 4, 4) for all frames."""
-    # Each row of `a` is (4, frames): transposed, that is one product of matrices for all frames.
+    """Return ``a @ matrix`` of components (..., 3, 4, frames) and one matrix (..., 4, 4) for all frames."""
+    # Each row of `a` is (4, frames), so one product with the transposed matrix covers all frames.
     result: Floats = np.matmul(np.swapaxes(matrix, -1, -2)[..., None, :, :], a)
     return result
 
 
 def solved(a: Floats, b: Floats, otherwise: Floats) -> Floats:
-    """``inv(a) @ b`` of components (..., 3, 4, frames); where ``a`` has lost a dimension or is not finite, with
-    ``otherwise`` (..., 4, 4) in its place.
+    """Return ``inv(a) @ b`` of components (..., 3, 4, frames). Where ``a`` is singular or not finite, ``otherwise``
+    (..., 4, 4) is used instead of it.
     """
     cofactors, volume = _cofactors(a[..., :3, :])
     size = np.abs(volume)
@@ -78,17 +84,17 @@ def solved(a: Floats, b: Floats, otherwise: Floats) -> Floats:
         a = np.where(lost[..., None, None, :], constant(otherwise, a.shape[-1]), a)
         cofactors, volume = _cofactors(a[..., :3, :])
     cofactors /= volume[..., None, None, :]
-    # The inverse is the transposed of the cofactors over the volume.
+    # The inverse is the transposed matrix of cofactors, divided by the determinant.
     result: Floats = np.einsum("...kif,...kjf->...ijf", cofactors, b)
     result[..., 3, :] -= np.einsum("...kif,...kf->...if", cofactors, a[..., 3, :])
     return result
 
 
 def inverse(whole: Floats) -> Floats:
-    """Inverses of affine matrices (..., 4, 4), whose last row is 0 0 0 1.
+    """Return the inverses of affine matrices (..., 4, 4), whose last row is 0 0 0 1.
 
-    As `numpy.linalg.inv`, which asks a threaded library for each small matrix: that takes five to ten times the
-    processor time. Raises `numpy.linalg.LinAlgError`, as that does, if a matrix has lost a dimension.
+    Like `numpy.linalg.inv`, which calls a threaded library for each small matrix and takes five to ten times the
+    processor time. Raises `numpy.linalg.LinAlgError`, as that does, if a matrix is singular.
     """
     parts = components(whole.reshape(-1, 4, 4))
     cofactors, volume = _cofactors(parts[:, :3])
@@ -101,7 +107,7 @@ def inverse(whole: Floats) -> Floats:
 
 
 def is_flat(whole: Floats) -> NDArray[np.bool_]:
-    """(...) which affine matrices (..., 4, 4) have lost a dimension, as by a scale of 0, and so have no inverse."""
+    """(...): which affine matrices (..., 4, 4) are singular, for example by a scale of 0, and so have no inverse."""
     linear = components(whole.reshape(-1, 4, 4))[:, :3]
     lengths = np.sqrt(np.einsum("ijf,ijf->jf", linear, linear))
     flat: NDArray[np.bool_] = np.abs(_volumes(linear)) <= LOST * lengths.prod(axis=0)
@@ -109,7 +115,7 @@ def is_flat(whole: Floats) -> NDArray[np.bool_]:
 
 
 def _cofactors(linear: Floats) -> tuple[Floats, Floats]:
-    """Cofactors (..., 3, 3, frames) and determinants (..., frames)."""
+    """Return cofactors (..., 3, 3, frames) and determinants (..., frames)."""
     result = np.empty_like(linear)
     for row in range(3):
         _cofactors_of_row(linear, row, result[..., row, :, :])
@@ -125,7 +131,7 @@ def _cofactors_of_row(linear: Floats, row: int, result: Floats) -> None:
 
 
 def _volumes(linear: Floats) -> Floats:
-    """Determinants (..., frames)."""
+    """Return determinants (..., frames)."""
     cofactors = np.empty_like(linear[..., 0, :, :])
     _cofactors_of_row(linear, 0, cofactors)
     result: Floats = np.einsum("...jf,...jf->...f", linear[..., 0, :, :], cofactors)
@@ -133,8 +139,8 @@ def _volumes(linear: Floats) -> Floats:
 
 
 def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
-    """The rotations (..., 3, 3, frames) nearest to the columns' directions, and what the columns (..., 3, frames)
-    measure along theirs. A reflection scales all three by a negative number.
+    """Return the rotations (..., 3, 3, frames) nearest to the directions of the columns, and the scales (..., 3,
+    frames), the lengths of the columns along them. A reflection gives a negative scale on all three axes.
     """
     lengths = np.sqrt(np.einsum("...ijf,...ijf->...jf", linear, linear))
     lengths[lengths == 0] = 1.0
@@ -143,15 +149,15 @@ def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
 
 
 def rigid(whole: Floats) -> Floats:
-    """Matrices (..., 4, 4) with the nearest rotations, and their translations."""
+    """Return matrices (..., 4, 4) with the nearest rotations and the same translations."""
     parts = components(whole.reshape(-1, 4, 4))
     parts[:, :3] = turns_and_scales(parts[:, :3])[0]
     return matrices(parts).reshape(whole.shape)
 
 
 def distortion(whole: Floats) -> Floats:
-    """(...) of matrices (..., 4, 4): how far products of their axes are from those of a rotation's; 0 neither scales
-    nor shears.
+    """(...): the largest element of MᵀM - I for the linear parts M of matrices (..., 4, 4); 0 without scale
+    and shear.
     """
     turns = whole[..., :3, :3]
     result: Floats = np.abs(np.swapaxes(turns, -1, -2) @ turns - np.eye(3)).max(axis=(-2, -1))
@@ -159,19 +165,21 @@ def distortion(whole: Floats) -> Floats:
 
 
 def largest_difference(one: Floats, other: Floats) -> Floats:
-    """(..., frames) of components (..., 3, 3, frames)."""
+    """Return the largest difference between elements, (..., frames), of components (..., 3, 3, frames)."""
     apart = one - other
     np.abs(apart, out=apart)
-    # Over one axis: over two, numpy goes through the numbers one by one.
+    # Reduced over one axis, because numpy is slow over two.
     result: Floats = apart.reshape(*apart.shape[:-3], 9, apart.shape[-1]).max(axis=-2)
     return result
 
 
 def _nearest_rotations(directions: Floats) -> Floats:
-    """The rotations nearest to matrices (..., 3, 3, frames) of unit columns, or to their opposites where they reflect.
+    """Return the rotations nearest to matrices (..., 3, 3, frames) with unit columns, or to their negatives if these
+    reflect.
 
-    With D = Q H, Q the rotation and H symmetric, the step D (3 - DᵀD) / 2 leaves of H = 1 + E only 1 - 3/2 E². The
-    columns are units, so of DᵀD only their three cosines are to be computed. Where these are not small it takes more.
+    With D = Q H, Q the rotation and H symmetric, the step D (3 - DᵀD) / 2 reduces the error E of H = 1 + E to -3/2 E².
+    Since the columns are unit vectors, only the three cosines of DᵀD must be computed. If these are not small,
+    `_iterated` is used.
     """
     x, y, z = (directions[..., :, axis, :] for axis in range(3))
     xy, xz, yz = (np.einsum("...if,...if->...f", one, other) for one, other in ((x, y), (x, z), (y, z)))
@@ -185,7 +193,7 @@ def _nearest_rotations(directions: Floats) -> Floats:
     reflected = volume < 0
     if reflected.any():
         result *= np.where(reflected, -1.0, 1.0)[..., None, None, :]
-    # A column without length is perpendicular to all.
+    # A zero column has cosines of 0 too, so the determinant is checked as well.
     rough = ~((skew <= NEARLY_UPRIGHT) & (np.abs(volume) > FLAT))
     if rough.any():
         np.moveaxis(result, -1, -3)[rough] = _iterated(np.moveaxis(directions, -1, -3)[rough])
@@ -193,9 +201,9 @@ def _nearest_rotations(directions: Floats) -> Floats:
 
 
 def _iterated(directions: Floats) -> Floats:
-    """The same of (n, 3, 3) that may be anything: Newton's iteration towards the orthogonal factor.
+    """Return the same for any matrices (n, 3, 3), by Newton's iteration towards the orthogonal factor.
 
-    Matrices that are nearly flat go through singular values; one that is not finite has no turn.
+    Nearly singular matrices use singular values; for one that is not finite the result is that of the identity.
     """
     parts = np.moveaxis(directions, 0, -1)
     volume = _volumes(parts)
@@ -219,9 +227,9 @@ def _iterated(directions: Floats) -> Floats:
 
 
 def quaternions(turns: Floats) -> Floats:
-    """Unit quaternions (..., 4, frames) wxyz, w >= 0, of rotations (..., 3, 3, frames).
+    """Return unit quaternions (..., 4, frames) wxyz, w >= 0, of rotations (..., 3, 3, frames).
 
-    Where the angle is below 120 degrees they are read off by dividing by w; else by their largest component.
+    For angles below 120 degrees they are computed by dividing by w, otherwise by their largest component.
     """
     result = np.empty((*turns.shape[:-3], 4, turns.shape[-1]))
     w = result[..., 0, :]
@@ -231,7 +239,7 @@ def quaternions(turns: Floats) -> Floats:
     far = ~(w >= 1.0)
     for axis, (one, other) in enumerate(((2, 1), (0, 2), (1, 0)), 1):
         np.subtract(turns[..., one, other, :], turns[..., other, one, :], out=result[..., axis, :])
-    w[far] = 1.0  # half turns have nothing to divide by
+    w[far] = 1.0  # avoids dividing by 0 at half turns; these are replaced below
     result /= np.sqrt(np.einsum("...if,...if->...f", result, result))[..., None, :]
     if far.any():
         np.moveaxis(result, -1, -2)[far] = rotation.from_matrices(np.moveaxis(turns, -1, -3)[far])
@@ -239,7 +247,7 @@ def quaternions(turns: Floats) -> Floats:
 
 
 def turns_of(quaternions: Floats) -> Floats:
-    """Rotations (..., 3, 3, frames) of unit quaternions (..., 4, frames)."""
+    """Return rotations (..., 3, 3, frames) of unit quaternions (..., 4, frames)."""
     w, x, y, z = np.moveaxis(quaternions, -2, 0)
     result = np.empty((*quaternions.shape[:-2], 3, 3, quaternions.shape[-1]))
     for axis, one, other in ((0, y, z), (1, x, z), (2, x, y)):

@@ -1,8 +1,8 @@
-"""Bounds-checked reading and writing of little-endian bytes, with arrays as arrays.
+"""Bounds-checked reading and writing of little-endian bytes, with arrays as numpy arrays.
 
-A `Reader` never copies: what it hands out are views of the bytes it was given, so a count from a hostile file costs
-nothing until the bytes are there. Single floats stay ``numpy.float32``: a Python float would quieten signalling NaNs
-and the bytes would not come back.
+A `Reader` never copies: it returns views of the bytes it was given, so a count in a malicious file costs nothing unless
+the bytes exist. Single floats stay ``numpy.float32``: a Python float would make signalling NaNs quiet, and the bytes
+would change.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from .report import Report, counted, said_of
 Bytes = bytes | bytearray | memoryview
 
 _WITHOUT_FLOATS = {"int", "int | None", "bool", "str", "bytes", "list[bytes]", "list[str]"}
-"""Declarations of fields; modules of dataclasses postpone their annotations, which are texts then."""
+"""Types of dataclass fields that cannot hold floats, as texts: the modules use postponed annotations."""
 _FLOATS = (float, np.floating)
 _FEW = 64
 _FEW_BYTES = 256
 _EXPONENT_OF_ONES = re.compile(rb"[\x80-\xff][\x7f\xff]")
-"""The upper two bytes of such a float."""
+"""Upper two bytes of a float whose exponent bits are all ones (infinity or NaN), of 32 or 64 bits."""
 _FIELDS: dict[type, tuple[str, ...]] = {}
-"""What was found for each type: asking a dataclass takes longer than looking at its numbers."""
+"""Cache of `_fields_of`: inspecting a dataclass takes longer than checking its numbers."""
 NOT_FINITE = "NaN or infinite values, exported unchanged unless edited"
 
 
 def warn_not_finite(report: Report, place: str, *values: Any) -> int:
-    """Warn if any of ``values`` is NaN or infinite, and return how many numbers are.
+    """Warn if any of ``values`` contains NaN or infinite numbers, and return how many.
 
-    Each of ``values`` is a number, an array, a structured array, or a dataclass, list or dict that holds such: of all
-    of them only floats are looked at. ``place`` says where in the file they are, as users know it: ``vertices``,
-    ``walk_0, timing``. Repeated places are folded by the report.
+    Each of ``values`` is a number, an array, a structured array, or a dataclass, list or dict of these; only floats are
+    checked. ``place`` names the place in the file as users know it: ``vertices``, ``walk_0, timing``. The report merges
+    repeated warnings.
     """
     count = count_not_finite(values)
     if count:
@@ -48,29 +48,30 @@ def warn_not_finite(report: Report, place: str, *values: Any) -> int:
 
 
 def all_finite(data: Bytes) -> bool:
-    """Whether no float of 32 or 64 bits that may lie anywhere in a few bytes is NaN or infinite; False of many bytes.
+    """Return whether no 32-bit or 64-bit float at any position in a few bytes is NaN or infinite; False for many bytes.
 
-    What it says costs less than the floats one by one; where it is False they have to be looked at.
+    A fast check that may return False although all are finite: then the floats must be checked one by one.
     """
     return len(data) <= _FEW_BYTES and _EXPONENT_OF_ONES.search(data) is None
 
 
 def not_finite(values: NDArray[Any]) -> int:
-    """How many numbers of an array, or of the float fields of a structured array, are NaN or infinite."""
+    """Return how many numbers of an array, or of the float fields of a structured array, are NaN or infinite."""
     if values.dtype.names is not None:
         return sum(not_finite(values[name]) for name in values.dtype.names)
     if values.dtype.kind != "f":
         return 0
     if values.size <= _FEW and math.isfinite(np.vdot(values, values)):
-        return 0  # the sum of squares of a few finite numbers, found in a third of the time
+        return 0  # the sum of squares is finite only if all are; a third of the time for few numbers
     return values.size - int(np.count_nonzero(np.isfinite(values)))
 
 
-@np.errstate(invalid="ignore")  # signalling NaNs of broken files
+@np.errstate(invalid="ignore")  # signalling NaNs in broken files
 def as_in_file(held: NDArray[Any], base: NDArray[Any]) -> NDArray[np.float32]:
-    """``held`` as 32-bit floats, with the bits of ``base`` where it still is what Blender's properties make of it.
+    """Return ``held`` as 32-bit floats, with the bits of ``base`` wherever it equals ``base`` as stored in a Blender
+    property.
 
-    Properties hold infinity as the largest 32-bit number. Shapes must be equal. ``base`` may be of any width.
+    Properties store infinity as the largest 32-bit float. Shapes must be equal; ``base`` may have any float type.
     """
     ours, base = np.asarray(held, np.float32), np.asarray(base, np.float32)
     limit = np.finfo(np.float32).max
@@ -80,7 +81,7 @@ def as_in_file(held: NDArray[Any], base: NDArray[Any]) -> NDArray[np.float32]:
 
 
 def count_not_finite(value: Any) -> int:
-    """How many numbers in a value, as `warn_not_finite` takes it, are NaN or infinite."""
+    """Return how many numbers in a value, as for `warn_not_finite`, are NaN or infinite."""
     if isinstance(value, np.ndarray):
         return not_finite(value)
     if isinstance(value, _FLOATS):
@@ -92,14 +93,14 @@ def count_not_finite(value: Any) -> int:
     elif isinstance(value, dict):
         for part in value.values():
             count += count_not_finite(part)
-    else:  # nesting is bounded by the classes of the value
+    else:  # recursion depth is limited by the classes
         for name in _fields_of(type(value)):
             count += count_not_finite(getattr(value, name))
     return count
 
 
 def _fields_of(kind: type) -> tuple[str, ...]:
-    """The fields of a dataclass that may hold floats, as declared; none of other types."""
+    """Return the fields of a dataclass that may hold floats, by their declared types; none for other types."""
     found = _FIELDS.get(kind)
     if found is None:
         listed = dataclasses.fields(kind) if dataclasses.is_dataclass(kind) else ()
@@ -122,15 +123,14 @@ _F32 = np.dtype("<f4")
 
 
 class Reader:
-    """Reads forwards through a run of bytes; every failure is a `ReadError` that names file, chunk and offset.
+    """Sequential reader of bytes. Every failure is a `ReadError` with file, chunk and offset.
 
-    ``data`` the bytes; ``file`` and ``chunk`` for messages; ``start`` how far the bytes lie into the file.
+    ``data``: the bytes; ``file`` and ``chunk``: for messages; ``start``: offset of the bytes in the file.
     """
 
     __slots__ = ("chunk", "data", "file", "position", "start")
 
     def __init__(self, data: Bytes, file: str = "", chunk: str = "", start: int = 0) -> None:
-        """Stand at the first byte of ``data``."""
         self.data = memoryview(data)
         self.file = file
         self.chunk = chunk
@@ -139,25 +139,25 @@ class Reader:
 
     @property
     def remaining(self) -> int:
-        """How many bytes are left."""
+        """Number of bytes left."""
         return len(self.data) - self.position
 
     @property
     def offset(self) -> int:
-        """Where in the file the next byte lies."""
+        """Offset of the next byte in the file."""
         return self.start + self.position
 
     def error(self, problem: str, remedy: str = DAMAGED) -> ReadError:
-        """A `ReadError` for this place, to be raised by the caller."""
+        """Return a `ReadError` for the present offset, to be raised by the caller."""
         return ReadError(problem, file=self.file, chunk=self.chunk, offset=self.offset, remedy=remedy)
 
     def take(self, size: int, what: str = "data") -> memoryview:
-        """The next ``size`` bytes as a view."""
+        """Return the next ``size`` bytes as a view. Raises `ReadError` if fewer are left."""
         start = self._pass_over(size, what)
         return self.data[start : start + size]
 
     def _pass_over(self, size: int, what: str) -> int:
-        """Where the next ``size`` bytes begin, which are passed over."""
+        """Skip the next ``size`` bytes and return the position of the first."""
         start = self.position
         if not 0 <= size <= len(self.data) - start:
             needed, left = (said_of(count, "bytes", "are") for count in (size, self.remaining))
@@ -166,42 +166,42 @@ class Reader:
         return start
 
     def rest(self) -> memoryview:
-        """Everything that is left, as a view."""
+        """Return all remaining bytes as a view."""
         return self.take(self.remaining)
 
     def part(self, size: int, chunk: str, what: str = "chunk") -> Reader:
-        """A reader over the next ``size`` bytes, which are passed over here; ``chunk`` is its full path of ids."""
+        """Return a reader over the next ``size`` bytes and skip them here; ``chunk``: its full path of chunk ids."""
         start = self.offset
         return Reader(self.take(size, what), self.file, chunk, start)
 
     def u8(self, what: str = "a byte") -> int:
-        """An unsigned byte."""
+        """Read an unsigned byte."""
         return self.take(1, what)[0]
 
     def u16(self, what: str = "a 16-bit number") -> int:
-        """An unsigned 16-bit number."""
+        """Read an unsigned 16-bit integer."""
         value: int = _U16.unpack_from(self.data, self._pass_over(2, what))[0]
         return value
 
     def u32(self, what: str = "a 32-bit number") -> int:
-        """An unsigned 32-bit number."""
+        """Read an unsigned 32-bit integer."""
         value: int = _U32.unpack_from(self.data, self._pass_over(4, what))[0]
         return value
 
     def i32(self, what: str = "a 32-bit number") -> int:
-        """A signed 32-bit number."""
+        """Read a signed 32-bit integer."""
         value: int = _I32.unpack_from(self.data, self._pass_over(4, what))[0]
         return value
 
     def f32(self, what: str = "a float") -> np.float32:
-        """A 32-bit float, bits kept."""
+        """Read a 32-bit float, with its exact bits."""
         value: np.float32 = np.frombuffer(self.data, _F32, 1, self._pass_over(4, what))[0]
         return value
 
     def array(self, dtype: str | np.dtype[Any], *shape: int, what: str = "an array") -> NDArray[Any]:
-        """The next numbers as a read-only array of ``shape``; ``dtype`` names its byte order.
+        """Read the next numbers as a read-only array of ``shape``; ``dtype`` includes the byte order.
 
-        The bounds are checked before anything is made, so an absurd count costs nothing.
+        The bounds are checked before anything is allocated, so an absurd count costs nothing.
         """
         kind = np.dtype(dtype)
         count = math.prod(shape)
@@ -210,7 +210,7 @@ class Reader:
         return numbers if len(shape) == 1 else numbers.reshape(shape)
 
     def string(self, what: str = "a name") -> bytes:
-        """The bytes up to the next NUL, which is passed over."""
+        """Read the bytes up to the next NUL, and skip the NUL."""
         near = bytes(self.data[self.position : self.position + _USUAL_NAME]).find(0)
         if near >= 0:
             start = self._pass_over(near + 1, what)
@@ -223,7 +223,7 @@ class Reader:
         return bytes(window[:length])
 
     def refuse_git_pointer(self) -> None:
-        """Refuse the few lines of text that git-lfs leaves in the place of a file it has not fetched."""
+        """Raise `ReadError` for the text that git-lfs leaves in place of a file it has not fetched."""
         if bytes(self.data[: len(_GIT_POINTER)]) == _GIT_POINTER:
             raise self.error(
                 "this is a git-lfs pointer, a text that stands for the file, not the file itself",
@@ -231,20 +231,24 @@ class Reader:
             )
 
     def expect_room(self, count: int, nouns: str, least: int, remedy: str = DAMAGED) -> int:
-        """A declared number of things, ``least`` bytes each or more. Raises `ReadError` if they cannot be there."""
+        """Return a declared count of elements of at least ``least`` bytes each. Raises `ReadError` if fewer bytes are
+        left.
+        """
         if not 0 <= count * least <= self.remaining:
             needed = f"{said_of(count, nouns, 'need')} at least {counted(count * least, 'byte')}"
             raise self.error(f"{needed}, {said_of(self.remaining, 'bytes', 'are')} left", remedy)
         return count
 
     def expect_end(self, what: str) -> None:
-        """Refuse bytes left over behind ``what``."""
+        """Raise `ReadError` if bytes are left after ``what``."""
         if self.remaining:
             raise self.error(f"{counted(self.remaining, 'extra byte')} after {what}")
 
 
 def _find_byte(window: memoryview, value: int) -> int:
-    """Index of the first such byte, or -1. Looks in growing steps: the end is usually near, the window may be huge."""
+    """Return the index of the first such byte, or -1. Searches in growing steps: usually it is near, and the window may
+    be huge.
+    """
     step, start = 64, 0
     needle = bytes((value,))
     while start < len(window):
@@ -262,35 +266,36 @@ class Writer:
     __slots__ = ("_parts",)
 
     def __init__(self) -> None:
-        """Start empty."""
         self._parts: list[bytes | memoryview] = []
 
     def raw(self, data: Bytes) -> None:
-        """Bytes as they are."""
+        """Write bytes unchanged."""
         self._parts.append(data if isinstance(data, bytes | memoryview) else bytes(data))
 
     def u8(self, value: int) -> None:
-        """An unsigned byte."""
+        """Write an unsigned byte."""
         self._parts.append(self._pack("<B", value))
 
     def u16(self, value: int) -> None:
-        """An unsigned 16-bit number."""
+        """Write an unsigned 16-bit integer."""
         self._parts.append(self._pack("<H", value))
 
     def u32(self, value: int) -> None:
-        """An unsigned 32-bit number."""
+        """Write an unsigned 32-bit integer."""
         self._parts.append(self._pack("<I", value))
 
     def i32(self, value: int) -> None:
-        """A signed 32-bit number."""
+        """Write a signed 32-bit integer."""
         self._parts.append(self._pack("<i", value))
 
     def f32(self, value: np.float32 | float) -> None:
-        """A 32-bit float; the bits of a ``numpy.float32`` are kept."""
+        """Write a 32-bit float; the bits of a ``numpy.float32`` are kept."""
         self._parts.append(np.asarray(value, "<f4").tobytes())
 
     def array(self, values: NDArray[Any], dtype: str) -> None:
-        """Numbers in C order. Floats are rounded to ``dtype``; whole numbers that do not fit raise `WriteError`."""
+        """Write numbers in C order. Floats are rounded to ``dtype``; for integers that do not fit `WriteError` is
+        raised.
+        """
         kind = np.dtype(dtype)
         if kind.kind in "iu" and not np.can_cast(values.dtype, kind):
             limits = np.iinfo(kind)
@@ -300,13 +305,13 @@ class Writer:
         self._parts.append(np.ascontiguousarray(values, kind).tobytes())
 
     def string(self, text: bytes) -> None:
-        """Bytes and a closing NUL."""
+        """Write bytes and a terminating NUL. Raises `WriteError` if the bytes contain a NUL."""
         if b"\0" in text:
             raise WriteError(f"the name {names.decode(text)!r} holds a zero byte", remedy="Rename it")
         self._parts.append(text + b"\0")
 
     def getvalue(self) -> bytes:
-        """Everything written so far."""
+        """Return all bytes written so far."""
         return b"".join(self._parts)
 
     __bytes__ = getvalue

@@ -1,7 +1,7 @@
-"""Which part of a body each bone of a skeleton belongs to, and which of its children it leads to.
+"""Which part of a body each bone of a skeleton belongs to, and which of its children is its continuation.
 
-Names decide about parts: those of X-Ray, Operation Flashpoint and Arma, and what riggers usually write. A bone's axes
-say nothing, since the games let them point anywhere; lengths and directions come from the positions of heads alone.
+Parts are found by names: those of X-Ray, Operation Flashpoint and Arma, and those riggers usually write. Bone axes are
+not used, because the games let them point anywhere; lengths and directions come from the positions of heads alone.
 """
 
 from __future__ import annotations
@@ -19,7 +19,10 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 TOUCHING = 1e-3
-"""Metres between heads that count as one place."""
+"""Metres. Heads that are closer are at the same place.
+=== addon/core/body.py :: SHORTEST_LEAF, LONGEST_LEAF
+Metres; limits of the displayed length of a bone without children.
+"""
 SHORTEST_LEAF, LONGEST_LEAF = 0.01, 0.2
 """Metres a bone without children is drawn long."""
 
@@ -48,7 +51,7 @@ class Side(Enum):
 
 
 APART = {Part.WEAPON, Part.HELPER}
-"""Parts that no limb is made of."""
+"""Parts that are not part of a limb."""
 SIDED = {Part.ARM, Part.HAND, Part.LEG}
 
 _SIDE_LETTER = re.compile(r"(?:^|[_. -])([lr])(?=[_. -]|$)")
@@ -57,7 +60,7 @@ _SIDE_OF_DOG = re.compile(r"^Rig([LR])[FB]")
 _SIDE_IN_CZECH = re.compile(r"^([lp])(?=rameno|biceps|loket|ruka|zadek|stehno|holen|chodidlo|prsty)")
 _LEFT = {"l", "left"}
 _MOST_NAMES = 4096
-"""Names that are remembered with their part and side: models of one game share them."""
+"""Number of names whose part and side are cached: models of one game share them."""
 
 _WORDS = [
     (Part.WEAPON, re.compile(r"weapon|launcher|lead_gun|^wpn|^zbran$|^roura$")),
@@ -77,7 +80,7 @@ _WORDS = [
 
 @dataclass(frozen=True)
 class Body:
-    """The ``parts`` and ``sides`` of bones; ``is_body`` whether they are the bones of a body with limbs at all."""
+    """The ``parts`` and ``sides`` of bones; ``is_body``: whether they are the bones of a body with limbs at all."""
 
     parts: list[Part]
     sides: list[Side]
@@ -85,17 +88,17 @@ class Body:
 
 
 def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
-    """The body whose bones have these ``names``; ``parents`` are indices, -1 for none, in any order.
+    """Return the body whose bones have these ``names``; ``parents``: indices, -1 for none, in any order.
 
-    A bone whose name says nothing belongs to the part of its parent. Without a limb on the left and one on the right
-    it is no body, and every bone belongs to `Part.OTHER`.
+    A bone with an unknown name belongs to the part of its parent. A skeleton without a limb on the left and one on the
+    right is not a body: all its bones belong to `Part.OTHER`.
     """
     has_children = set(parents)
     parts: list[Part | None] = []
     sides = [side_of(name) for name in names]
     for bone, name in enumerate(names):
         part = _part_of(name)
-        # A roll or twist bone in the middle of a limb is a piece of it.
+        # A roll or twist bone with children is part of its limb.
         if part is Part.HELPER and bone in has_children:
             part = _part_of(re.sub("twist|roll", "", name.lower()))
         parts.append(part)
@@ -114,7 +117,7 @@ def body_of(names: Sequence[str], parents: Sequence[int]) -> Body:
 
 @lru_cache(_MOST_NAMES)
 def side_of(name: str) -> Side:
-    """The side a bone's name tells."""
+    """Return the side that a bone's name indicates."""
     lowered = name.lower()
     for pattern in (_SIDE_LETTER, _SIDE_WORD, _SIDE_IN_CZECH):
         found = pattern.search(lowered)
@@ -131,16 +134,16 @@ def _part_of(name: str) -> Part | None:
 
 
 def order_from_roots(parents: Sequence[int]) -> list[int]:
-    """All bones, parents before their children."""
+    """Return the indices of all bones, parents before children."""
     children = children_of(parents)
     order = [bone for bone, parent in enumerate(parents) if parent < 0]
-    for bone in order:  # which grows meanwhile
+    for bone in order:  # the loop extends the list
         order.extend(children[bone])
     return order
 
 
 def children_of(parents: Sequence[int]) -> list[list[int]]:
-    """The children of each bone."""
+    """Return the children of each bone."""
     children: list[list[int]] = [[] for _ in parents]
     for bone, parent in enumerate(parents):
         if parent >= 0:
@@ -149,10 +152,11 @@ def children_of(parents: Sequence[int]) -> list[list[int]]:
 
 
 def main_children(heads: Floats, parents: Sequence[int], body: Body) -> list[int]:
-    """The child that each bone leads to, -1 where it has none that is elsewhere; ``heads`` (bones, 3) in metres.
+    """Return the child that continues each bone, -1 if it has none at another place; ``heads`` (bones, 3) in metres.
 
-    Weapons and helpers come last; first the same part of the body on the same side, then the largest branch, then the
-    most distant. Among fingers only the distance counts: it is the middle one's. No head leads to its eyes or its jaw.
+    Weapons and helpers come last. Preferred are children of the same part of the body on the same side, then the
+    largest branch, then the most distant child. For fingers only the distance counts, so a hand continues in the middle
+    finger. Eyes and jaw do not continue a head.
     """
     children = children_of(parents)
     sizes = [1] * len(parents)
@@ -176,9 +180,10 @@ def main_children(heads: Floats, parents: Sequence[int], body: Body) -> list[int
 
 @dataclass(frozen=True)
 class Drawing:
-    """How bones are drawn: ``vectors`` (bones, 3) from each head to where its shape ends, in the armature's space.
+    """Display of bones: ``vectors`` (bones, 3) from each head to the end of its shape, in the armature's space.
 
-    ``is_joint`` (bones,): drawn as rings around the head, because the bone leads nowhere; ``radii`` (bones,) of those.
+    ``is_joint`` (bones,): displayed as rings around the head, because no child continues the bone; ``radii`` (bones,)
+    of these rings.
     """
 
     vectors: Floats
@@ -187,11 +192,13 @@ class Drawing:
 
 
 def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: Body) -> Drawing:
-    """The drawing of a rest pose; ``matrices`` (bones, 4, 4) in the armature's space, ``lengths`` (bones,) Blender's.
+    """Return the display of a rest pose; ``matrices`` (bones, 4, 4) in the armature's space, ``lengths`` (bones,) of
+    Blender's bones.
 
-    A bone ends at the head of its main child. A leaf goes on in the line from its parent's head through its own, half
-    as long; where both are in one place, as its parent does; without a parent along its own y axis. Roots of a body,
-    and bones all of whose children are at their own head, are rings; the further up, the larger.
+    A bone ends at the head of its main child. A bone without main child continues the line from its parent's head to
+    its own, at half the length; if both heads are at the same place, the direction of its parent; without a parent, its
+    own y axis. Root bones of a body, and bones whose children are all at their own head, are rings that get larger
+    towards the root.
     """
     heads = matrices[:, :3, 3]
     main = main_children(heads, parents, body)
@@ -221,7 +228,7 @@ def drawing_of(matrices: Floats, lengths: Floats, parents: Sequence[int], body: 
 
 
 def _with_length(line: Floats, fallback: Floats) -> Floats:
-    """A line no shorter and no longer than a leaf may be."""
+    """Return a line with its length limited to that of bones without children."""
     length = math.hypot(*line.tolist())
     if length < 1e-9:
         return fallback * SHORTEST_LEAF

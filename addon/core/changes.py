@@ -1,6 +1,6 @@
-"""What an encoding changed in a file: in the file, its parts (motions, bones, meshes), and their items; one sentence.
+"""What an encoding changed in a file, its parts (motions, bones, meshes) and their items, and the sentence about it.
 
-Every format tells its changes in this way, so that reports, badges and the dialog before saving are made in one place.
+All formats describe their changes with `Changes`, so that reports, badges and the dialog before saving share one code.
 """
 
 from __future__ import annotations
@@ -19,32 +19,32 @@ _PLURALS = {"mesh": "meshes"}
 
 
 class Words(Protocol):
-    """How changes are put into words; an interface in another language has its own."""
+    """How changes are put into words; an interface in another language has its own class."""
 
     between: str
-    """What separates the kinds of changes."""
+    """Separator between the kinds of changes."""
 
     def said(self, text: str) -> str:
-        """A fixed text."""
+        """Translate a fixed text."""
 
     def counted(self, number: int, noun: str, nouns: str = "") -> str:
-        """As `report.counted`."""
+        """Return a number with its noun, as `report.counted`."""
 
     def line(self, text: str) -> str:
-        """A line of `Changes.lines`, or a field of a part."""
+        """Translate a line of `Changes.lines`, or a field of a part."""
 
 
 class English:
-    """The words as they are."""
+    """The words in English, unchanged."""
 
     between = ", "
 
     def said(self, text: str) -> str:
-        """The text itself."""
+        """Return the text unchanged."""
         return text
 
     def counted(self, number: int, noun: str, nouns: str = "") -> str:
-        """As `report.counted`."""
+        """Return a number with its noun, as `report.counted`."""
         return counted(number, noun, nouns or _PLURALS.get(noun, ""))
 
     line = said
@@ -55,10 +55,10 @@ ENGLISH = English()
 
 @dataclass(frozen=True)
 class Item:
-    """A channel, track or bone that is not the base's; ``keys``: how many of its keys or frames are not.
+    """A channel, track or bone that differs from the base; ``keys``: number of its keys or frames that differ.
 
-    ``error``: by how much what is stored differs from what was asked for, at most, metres or radians; ``slope_error``
-    the same of the slopes with which a linear behaviour goes on, a second.
+    ``error``: largest difference between the stored and the wanted values, in metres or radians; ``slope_error``: the
+    same for the slopes of linear extrapolation, per second.
     """
 
     name: str
@@ -69,9 +69,9 @@ class Item:
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a file that is ``new``, or differs in ``items`` and, in words, in ``fields`` (``marks``).
+    """A part of a file that is ``new``, or that differs in ``items`` and in ``fields`` (in words, such as ``marks``).
 
-    ``noun`` is what the file has several of: ``motion``. ``number``: of what was encoded, the one that this is.
+    ``noun``: the kind of part, such as ``motion``; ``number``: index of the part among the encoded ones.
     """
 
     name: str
@@ -82,19 +82,20 @@ class Part:
     number: int = -1
 
     def lines(self) -> list[str]:
-        """``hand: rest position`` for each field."""
+        """Return a line for each field, such as ``hand: rest position``."""
         return [f"{self.name}: {line}" for line in self.fields]
 
 
 @dataclass
 class Changes:
-    """What is no longer the base's. False where nothing is: then every byte of the file is the old one.
+    """Differences between an encoded file and its base. False if there are none: then all bytes of the file are
+    unchanged.
 
-    ``lines``: of the file itself, in words (``12 positions``). ``left_out``: what this kind of file cannot hold.
-    ``deleted``: how many parts of each noun are gone. ``renamed`` parts: old name, new name. ``unchanged``: how many
-    parts did not change; None where they are not counted. ``new``: what the file is (``path``), where there was no
-    base. ``extent``: how much of the parts is changed (``31 frames``); without it their items are counted, which are
-    ``items`` (``track``). ``noun``: what the parts are.
+    ``lines``: changes of the file itself, in words (``12 positions``). ``left_out``: what this kind of file cannot
+    store. ``deleted``: number of deleted parts by noun. ``renamed`` parts: old name, new name. ``unchanged``: number of
+    unchanged parts; None if they are not counted. ``new``: kind of file (``path``), if there was no base. ``extent``:
+    how much of the parts is changed (``31 frames``); without it their items are counted, whose noun is ``items``
+    (``track``). ``noun``: the noun of the parts.
     """
 
     lines: list[str] = field(default_factory=list)
@@ -109,11 +110,10 @@ class Changes:
     items: str = ""
 
     def __bool__(self) -> bool:
-        """Whether anything changed."""
         return bool(self.new or self.lines or self.parts or self.renamed or self.deleted.total())
 
     def include(self, other: Changes, name: str = "", noun: str = "") -> None:
-        """Add what the encoding of a part changed: as a part with a ``noun``, else as lines that name it."""
+        """Add the changes of a part: as a part with a ``noun``, or else as lines that begin with its name."""
         if noun and other.lines:
             self.change(noun, name, *other.lines)
         prefix = f"{name}: " if name and not noun else ""
@@ -124,7 +124,7 @@ class Changes:
         self.deleted += other.deleted
 
     def change(self, noun: str, name: str, *fields: str) -> None:
-        """Add fields that differ to the part of that name."""
+        """Add changed fields to the part of that name."""
         known = {(part.noun, part.name): index for index, part in enumerate(self.parts)}
         index = known.get((noun, name))
         if index is None:
@@ -133,42 +133,46 @@ class Changes:
             self.parts[index] = Part(name, noun, fields=(*self.parts[index].fields, *fields))
 
     def add(self, noun: str, name: str) -> None:
-        """Note a part that is new."""
+        """Add a new part."""
         self.parts.append(Part(name, noun, new=True))
 
     def lines_of(self, noun: str) -> list[str]:
-        """``hand: rest position`` for each field of each part with this noun."""
+        """Return a line for each field of each part with this noun, such as ``hand: rest position``."""
         return [line for part in self.parts if part.noun == noun for line in part.lines()]
 
     def count(self, changed: NDArray[Any], noun: str) -> None:
-        """Add a line for the rows where ``changed`` (n,) is set, if there are any."""
+        """Add a line with the number of rows for which ``changed`` (n,) is set, if there are any."""
         number = int(np.count_nonzero(changed))
         if number:
             self.lines.append(counted_plural(number, noun))
 
     def resized(self, nouns: str, before: int, after: int) -> bool:
-        """Add the line ``faces 12 -> 14`` if the numbers differ; whether they do."""
+        """Add the line ``faces 12 -> 14`` if the numbers differ. Returns whether they do."""
         if before != after:
             self.lines.append(changed_count(nouns, before, after))
         return before != after
 
     def fields(self, rows: NDArray[np.void], base: NDArray[np.void], words: dict[str, str]) -> None:
-        """Add a line for every field (of ``words``) in which structured rows differ from the base's, as bits."""
+        """Add a line for every field (a key of ``words``) in which structured rows differ from the base's bit
+        by bit.
+        """
         for name, word in words.items() if len(rows) else ():
             mine, theirs = (np.ascontiguousarray(side[name]).reshape(len(side), -1) for side in (rows, base))
             self.count((mine.view(np.uint8) != theirs.view(np.uint8)).any(axis=1), word)
 
     def all_items(self) -> Iterable[Item]:
-        """The items of all parts."""
+        """Return the items of all parts."""
         return (item for part in self.parts for item in part.items)
 
     def worst_error(self) -> tuple[float, str, str]:
-        """Error, item and part where storing differs most from what was asked for; 0 and no names if exact."""
+        """Return the largest error of an item, with the names of the item and its part; 0 and no names if all are
+        exact.
+        """
         errors = [(item.error, item.name, part.name) for part in self.parts for item in part.items]
         return max(errors, default=(0.0, "", ""))
 
     def worst_errors(self) -> tuple[float, float]:
-        """Metres and radians as `worst_error`: items whose names end in X, Y or Z are in metres."""
+        """Return the largest errors in metres and in radians. Items whose names end in X, Y or Z are in metres."""
         metres, radians = [0.0], [0.0]
         for item in self.all_items():
             (metres if item.name.endswith(("X", "Y", "Z")) else radians).append(item.error)
@@ -179,9 +183,10 @@ class Changes:
         return bool(self.parts) and all(part.new for part in self.parts) and not others
 
     def sentence(self, words: Words | None = None) -> str:
-        """``1 motion, 3 channels changed, 1 motion added, 2 unchanged``; ``hull: 12 positions changed``; and so on.
+        """Return the sentence about the changes, in English without ``words``, such as ``1 motion, 3 channels changed,
+        1 motion added, 2 unchanged`` or ``hull: 12 positions changed``.
 
-        A file that has nothing but new parts does not say ``0 unchanged``. Without ``words`` in English.
+        ``0 unchanged`` is left out if the file has only new parts.
         """
         told = words or ENGLISH
         if self.new:
@@ -209,14 +214,16 @@ class Changes:
 
 
 def sampled_because(reasons: Sequence[str], words: Words) -> str:
-    """``, sampled because of constraints``, to go behind a sentence; empty without reasons."""
+    """Return ``, sampled because of constraints``, to be appended to a sentence; empty without reasons."""
     if not reasons:
         return ""
     return words.between + words.said("sampled because of {}").format(", ".join(map(words.line, reasons)))
 
 
 def _grouped(lines: Iterable[str], words: Words) -> str:
-    """``hull: 12 positions, 3 faces; gun points`` of ``hull: 12 positions``, ``hull: 3 faces`` and ``gun points``."""
+    """Join lines by part: ``hull: 12 positions``, ``hull: 3 faces`` and ``gun points`` become ``hull: 12 positions, 3
+    faces; gun points``.
+    """
     found: dict[str, list[str]] = {}
     for line in lines:
         part, colon, what = line.rpartition(": ")

@@ -1,8 +1,10 @@
-"""Model-space deltas and what an animator edits: location, rotation and scale of each bone in its parent.
+"""Conversion between deltas (matrices that move the rest model) and what an animator edits: location, rotation and
+scale of each bone relative to its parent.
 
-With a bone's rest pose R and its parent's delta P, the delta M is ``P @ R @ basis @ inv(R)``: the basis is what keys
-hold, and any rest pose gives the same deltas back. Keys cannot hold shear: `channels` works from parents to children
-with what the parents' keys really give, so that a bone is off by its own shear and not by that of all its ancestors.
+With a bone's rest pose R and its parent's delta P, the bone's delta M is ``P @ R @ basis @ inv(R)``. Keys store the
+basis; with any rest pose they convert back to the same deltas. Keys cannot hold shear: `channels` therefore works from
+parents to children with the pose that the parents' keys really give, so that the error of a bone is its own shear and
+not that of all its ancestors.
 """
 
 from __future__ import annotations
@@ -20,15 +22,18 @@ from .model import parents_first
 Floats = NDArray[np.float64]
 
 LARGEST_NOISE = 0.01
-"""Differences between the scales of a bone up to this are rounding, not an edit."""
+"""Relative differences between the three scales of a bone up to this are rounding, not an edit."""
 _broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
-"""Numbers beyond reason are no reason to fail: what comes of them is not finite and is told where it is used."""
+"""Arithmetic on extreme values of broken files must not fail: the results are not finite and are reported where they
+are used.
+"""
 
 
 @dataclass
 class Decomposition:
-    """``locations`` (..., 3), ``rotations`` (..., 4) wxyz with w >= 0, ``scales`` (..., 3); ``shear`` (...) is the
-    largest element of what the three leave of the matrix.
+    """Matrices as ``locations`` (..., 3), ``rotations`` (..., 4) wxyz with w >= 0, and ``scales`` (..., 3).
+
+    ``shear`` (...): the largest element of the difference between the matrix and these three.
     """
 
     locations: Floats
@@ -39,9 +44,10 @@ class Decomposition:
 
 @_broken_files
 def decompose(matrices: Floats) -> Decomposition:
-    """Matrices (..., 4, 4) as scale, then rotation, then location; the rotation nearest to the columns' directions.
+    """Decompose matrices (..., 4, 4) into scale, then rotation, then location. The rotation is the one nearest to the
+    directions of the columns.
 
-    A reflection scales all three axes by a negative number. All elements must be finite.
+    A reflection gives a negative scale on all three axes. All elements must be finite.
     """
     shape = matrices.shape[:-2]
     parts = affine.components(matrices.reshape(-1, 4, 4))
@@ -55,7 +61,7 @@ def decompose(matrices: Floats) -> Decomposition:
 
 
 def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
-    """(..., 4, 4) matrices that scale, turn by unit quaternions, then move."""
+    """Return matrices (..., 4, 4) that scale, then rotate by unit quaternions, then translate."""
     result = rotation.transforms(rotations, locations)
     result[..., :3, :3] *= scales[..., None, :]
     return result
@@ -63,7 +69,7 @@ def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
 
 @_broken_files
 def inverse(matrices: Floats) -> Floats:
-    """Inverses of affine (..., 4, 4); of one that has lost a dimension or is not finite, that of the identity."""
+    """Return the inverses of affine matrices (..., 4, 4); the identity for matrices that are singular or not finite."""
     parts = affine.components(matrices.reshape(-1, 4, 4))
     backwards = affine.solved(parts, affine.constant(np.eye(4), parts.shape[-1]), np.eye(4))
     return affine.matrices(backwards).reshape(matrices.shape)
@@ -71,11 +77,11 @@ def inverse(matrices: Floats) -> Floats:
 
 @dataclass
 class DeltaChannels:
-    """What keys hold, for each bone and frame: ``locations`` (bones, frames, 3), ``rotations`` (bones, frames, 4)
-    wxyz, sign-continuous along the frames, ``scales`` (bones, frames, 3), in the bone's own rest axes.
+    """Channels of keys, in each bone's own rest axes: ``locations`` (bones, frames, 3), ``rotations`` (bones, frames,
+    4) wxyz, sign-continuous along the frames, and ``scales`` (bones, frames, 3).
 
-    ``shear`` (bones, frames) what of the basis the channels cannot hold (largest element); ``unusable`` (bones, frames)
-    where the delta was not finite and the bone follows its parent instead.
+    ``shear`` (bones, frames): largest element of the part of the basis that the channels cannot hold; ``unusable``
+    (bones, frames): where the delta was not finite and the bone follows its parent instead.
     """
 
     locations: Floats
@@ -93,14 +99,14 @@ def channels(
     animated: NDArray[np.bool_] | None = None,
     rows: NDArray[np.intp] | None = None,
 ) -> DeltaChannels:
-    """The channels of deltas (bones, frames, 4, 4) on bones with rest poses (bones, 4, 4) in armature space.
+    """Return the channels of deltas (bones, frames, 4, 4) for bones with rest poses (bones, 4, 4) in armature space.
 
-    ``parents`` (bones,) index or -1. Bones that are not ``animated`` (bones,) follow their parent; their deltas do not
-    count. ``rows`` (bones,) which row of ``deltas`` each bone has, where they are in another order. Raises `ValueError`
-    where parents form a cycle.
+    ``parents`` (bones,): index or -1. Bones that are not ``animated`` (bones,) follow their parent, and their deltas
+    are ignored. ``rows`` (bones,): the row of ``deltas`` of each bone, if these have another order. Raises `ValueError`
+    if the parents form a cycle.
 
-    With the pose Q of a bone, its delta times its rest pose, ``Q = Q of the parent @ link @ basis``: all bones of one
-    depth at once, in blocks.
+    The pose Q of a bone is its delta times its rest pose, and ``Q = parent's Q @ link @ basis``. Bones at the same
+    depth of the hierarchy are processed together, in blocks.
     """
     count, frames = len(rests), deltas.shape[1]
     row_of = np.arange(count) if rows is None else rows
@@ -135,13 +141,13 @@ def channels(
 
 @dataclass
 class _Tree:
-    """Bones by depth. ``links`` (bones, 4, 4) what leads from the parent's rest pose to the bone's."""
+    """Bones grouped by depth. ``links`` (bones, 4, 4): rest poses relative to the parent's."""
 
     rests: Floats
     parents: NDArray[np.int32]
     links: Floats
     generations: list[tuple[NDArray[np.intp], bool]]
-    """Bones of one depth, parents before children, and whether these are the ones that have children."""
+    """Bones at one depth, and whether they have children; parents before children."""
 
     @staticmethod
     def of(rests: Floats, parents: Sequence[int] | NDArray[np.int32]) -> _Tree:
@@ -161,14 +167,16 @@ class _Tree:
         return _Tree(rests, above, links, [group for group in groups if len(group[0])])
 
     def blocks(self, frames: int) -> Iterator[tuple[NDArray[np.intp], bool]]:
-        """The generations in pieces that are best worked on at a time."""
+        """Yield the generations in blocks of a size that is fast to process."""
         size = max(affine.BLOCK // max(frames, 1), 1)
         for bones, bear in self.generations:
             for start in range(0, len(bones), size):
                 yield bones[start : start + size], bear
 
     def frames_of(self, bones: NDArray[np.intp], poses: Floats) -> Floats:
-        """Components (bones, 3, 4, frames) of where ``bones`` of one depth stand without channels of their own."""
+        """Return the poses of ``bones`` at one depth without channels of their own, as components (bones, 3, 4,
+        frames).
+        """
         above = self.parents[bones]
         if above[0] < 0:
             return affine.constant(self.rests[bones], poses.shape[-1])
@@ -176,9 +184,10 @@ class _Tree:
 
 
 def _even_out(scales: Floats) -> None:
-    """Make the scales (bones, 3, frames) of each bone one number where they nearly are: the rest is its own shear.
+    """Replace the three scales (bones, 3, frames) of a bone by their mean if they are nearly equal in all frames. The
+    remainder counts as the bone's shear.
 
-    Children inherit the scale, and one that stretches is a shear across it, which their keys could not take back.
+    Children inherit the scale, and a non-uniform one would shear them in a way that their keys could not undo.
     """
     means = scales.mean(axis=1, keepdims=True)
     even = (np.abs(scales - means) <= LARGEST_NOISE * np.abs(means)).all(axis=(1, 2))
@@ -186,7 +195,7 @@ def _even_out(scales: Floats) -> None:
 
 
 def _continuous(quaternions: Floats) -> Floats:
-    """The `rotation.continuous` of quaternions (bones, 4, frames)."""
+    """Return quaternions (bones, 4, frames) made sign-continuous, as by `rotation.continuous`."""
     dots = np.einsum("bif,bif->bf", quaternions[..., 1:], quaternions[..., :-1])
     if (dots < 0).any():
         quaternions[..., 1:] *= np.cumprod(np.where(dots < 0, -1.0, 1.0), axis=-1)[:, None]
@@ -194,7 +203,7 @@ def _continuous(quaternions: Floats) -> Floats:
 
 
 def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
-    """The deltas (bones, frames, 4, 4) that an armature shows for these channels."""
+    """Return the deltas (bones, frames, 4, 4) that an armature shows for these channels."""
     locations, rotations, scales = (
         rows.transpose(0, 2, 1) for rows in (channels.locations, channels.rotations, channels.scales)
     )
@@ -212,7 +221,9 @@ def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | N
 
 @_broken_files
 def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
-    """Each delta (bones, ...) relative to its parent's: ``inv(parent) @ delta``; a parentless one as it is."""
+    """Return each delta (bones, ...) relative to its parent's, ``inv(parent) @ delta``; those of bones without parent
+    unchanged.
+    """
     result = np.array(deltas, np.float64)
     rows: NDArray[Any] = np.flatnonzero(np.asarray(parents) >= 0)
     result[rows] = inverse(deltas[np.asarray(parents)[rows]]) @ deltas[rows]
@@ -221,7 +232,7 @@ def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floa
 
 @_broken_files
 def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
-    """The deltas whose `relative` ones these are. Raises `ValueError` where parents form a cycle."""
+    """Return the deltas of which `relative` gives ``relatives``. Raises `ValueError` if the parents form a cycle."""
     result = np.array(relatives, np.float64)
     for bone in parents_first(parents):
         if parents[bone] >= 0:
@@ -232,10 +243,10 @@ def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> F
 def needed_keys(
     points: Floats, times: NDArray[Any], required: NDArray[np.bool_], tolerance: float
 ) -> NDArray[np.bool_]:
-    """(frames,) the ``required`` keys, the first and the last, and those that ``tolerance`` asks for besides.
+    """(frames,): the ``required`` keys, the first and the last frame, and further keys needed to keep ``tolerance``.
 
-    ``points`` (points, frames, 3) at rising ``times`` (frames,). Where a point is further than that from the line
-    between its places on the neighbouring keys, the frame where one is furthest becomes a key, again and again.
+    ``points`` (points, frames, 3) at rising ``times`` (frames,). In each gap between keys, the frame with the largest
+    distance of a point from linear interpolation becomes a key, until all are within the tolerance.
     """
     chosen = required.copy()
     chosen[[0, -1]] = True
@@ -253,7 +264,7 @@ def needed_keys(
         worst = worst_first[first]
         worst = worst[error[worst] > tolerance]
         chosen[open_frames[worst]] = True
-        # Only gaps that were split are looked at again.
+        # Only gaps that got a new key are checked again.
         split = np.isin(after, after[worst])
         open_frames = open_frames[split & ~chosen[open_frames]]
     return chosen

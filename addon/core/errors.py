@@ -1,6 +1,6 @@
-"""The two ways to say no: a file that cannot be read, and a model that a format cannot take.
+"""The two kinds of refusals: a file that cannot be read, and a model that a format cannot store.
 
-Every message is one sentence for the user: what is wrong, where it is (file, line or chunk and offset), and what helps.
+Every message is one sentence for the user: what is wrong, where (file, line, or chunk and offset), and what helps.
 """
 
 from __future__ import annotations
@@ -11,11 +11,12 @@ from typing import Any
 
 
 class MotionbridgeError(Exception):
-    """A refusal with its place and its remedy.
+    """A refusal with its place and remedy.
 
-    Attributes: ``problem`` what is wrong; ``file`` name of the file; ``offset`` bytes from its start; ``chunk`` path
-    of chunk ids such as ``0xE/0x3``; ``line`` of a text file, from 1; ``remedy`` what the user can do; ``option`` the
-    property of an operator that the remedy means, which its dialog then shows. Empty or None where it does not apply.
+    Attributes: ``problem``: what is wrong; ``file``: name of the file; ``offset``: bytes from its start; ``chunk``:
+    path of chunk ids such as ``0xE/0x3``; ``line`` of a text file, from 1; ``remedy``: what the user can do;
+    ``option``: the operator property that the remedy refers to, which the dialog then shows. Empty or None if it does
+    not apply.
     """
 
     def __init__(
@@ -29,7 +30,6 @@ class MotionbridgeError(Exception):
         remedy: str = "",
         option: str = "",
     ) -> None:
-        """Keep the parts; ``str()`` joins them."""
         super().__init__(problem)
         self.problem = problem
         self.file = file
@@ -43,7 +43,9 @@ class MotionbridgeError(Exception):
         return self.sentence()
 
     def sentence(self, tell: Callable[[str], str] = str, *, with_folder: bool = True) -> str:
-        """Place, problem and remedy; ``tell`` says each in another language. ``with_folder`` False: the file's name."""
+        """Return place, problem and remedy as one text, each translated by ``tell``. ``with_folder=False`` shows only
+        the file's name.
+        """
         file = self.file if with_folder or not Path(self.file).is_absolute() else Path(self.file).name
         place = [file] if file else []
         if self.chunk:
@@ -57,7 +59,7 @@ class MotionbridgeError(Exception):
         return f"{sentence}. {remedy}." if self.remedy else f"{sentence}."
 
     def __reduce__(self) -> tuple[Any, ...]:
-        # Exceptions with keyword-only arguments do not pickle by themselves; verification runs in worker processes.
+        # Verification runs in worker processes, and exceptions with keyword-only arguments do not pickle by default.
         place: dict[str, Any] = {"file": self.file, "offset": self.offset, "chunk": self.chunk, "remedy": self.remedy}
         place |= {"option": self.option, "line": self.line}
         return (_rebuild, (type(self), self.problem, place))
@@ -68,8 +70,8 @@ def _rebuild(kind: type[MotionbridgeError], problem: str, place: dict[str, Any])
 
 
 class ReadError(MotionbridgeError):
-    """The bytes are not what the format says they are."""
+    """The bytes do not follow the format."""
 
 
 class WriteError(MotionbridgeError):
-    """The game could not take what was asked to be written."""
+    """The game could not use what should be written."""

@@ -1,7 +1,7 @@
-"""Files on disk: read whole, replaced whole or not at all.
+"""Files on disk: read completely, and replaced completely or not at all.
 
-A failed export does not damage the old file: the new bytes are complete on the disk before one rename puts them in
-its place.
+A failed export does not damage the old file: the new bytes are complete on the disk before one rename puts them in its
+place.
 """
 
 from __future__ import annotations
@@ -27,23 +27,24 @@ from .errors import MotionbridgeError, ReadError, WriteError
 from .report import Report, said_of
 
 ABANDONED_AFTER = 24 * 3600.0
-"""A file that has not changed for so many seconds is abandoned, even if a process of that number runs."""
+"""Seconds. A temporary file that has not changed for longer is abandoned, even if a process with that id runs."""
 START_SLACK = 2.0
-"""Seconds between the clocks of files and of processes."""
+"""Seconds by which the clocks of files and of processes may differ."""
 _NAME = re.compile(r"\.motionbridge-(?:([0-9a-f]{8})-(\d{1,10})-)?([0-9a-f]{16})\.tmp")
 _OURS = secrets.token_hex(4)
 
 
 def temporary_name() -> str:
-    """A name for a temporary file of this process, which no other has."""
+    """Return a name for a temporary file that no other process uses."""
     return f".motionbridge-{_machine()}-{os.getpid()}-{_OURS}{secrets.token_hex(4)}.tmp"
 
 
 def remove_abandoned(folder: Path) -> None:
-    """Remove the temporary files in a folder whose writers have ended. What cannot be removed stays: it harms nothing.
+    """Remove the temporary files in a folder whose processes have ended. Files that cannot be removed stay and do no
+    harm.
 
-    Those of other machines, of version 0.1.0, and of processes whose numbers have passed on to others unnoticed are
-    removed after `ABANDONED_AFTER`.
+    Those of other machines, of version 0.1.0, and of processes whose ids are in use again without this being detected
+    are removed after `ABANDONED_AFTER`.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:
         found = [entry for entry in entries if entry.name.startswith(".motionbridge-")]
@@ -69,7 +70,7 @@ def _is_abandoned(name: str, changed: float) -> bool:
 
 @functools.cache
 def _machine() -> str:
-    """What tells the processes that our process numbers are of: the machine, on Linux also the container."""
+    """Return a digest of what process ids are valid in: the machine, on Linux also the container."""
     numbered_in = ""
     with contextlib.suppress(OSError):
         numbered_in = str(Path("/proc/self/ns/pid").readlink())
@@ -77,7 +78,7 @@ def _machine() -> str:
 
 
 def _is_running(process: int, since: float) -> bool:
-    """Whether a process runs that may have been there at the time ``since`` (seconds)."""
+    """Return whether a process runs that may have existed at the time ``since`` (seconds)."""
     if os.name == "nt":
         return _is_running_on_windows(process)
     try:
@@ -85,15 +86,15 @@ def _is_running(process: int, since: float) -> bool:
     except (ProcessLookupError, OverflowError):
         return False
     except PermissionError:
-        pass  # of another user, so it runs
+        pass  # it belongs to another user, so it runs
     started = _start_of(process)
     return started is None or started <= since + START_SLACK
 
 
 def _start_of(process: int) -> float | None:
-    """When a process began (seconds, infinite for one that only waits to be removed); None if unknown.
+    """Return when a process began (seconds; infinite for a zombie process); None if unknown.
 
-    Numbers of processes are used again, in a container or after a restart soon.
+    Process ids are used again, soon in a container or after a restart.
     """
     try:
         state, *fields = Path(f"/proc/{process}/stat").read_bytes().rpartition(b")")[2].split()
@@ -105,8 +106,8 @@ def _start_of(process: int) -> float | None:
 
 
 def _is_running_on_windows(process: int) -> bool:
-    """The same on Windows, where `os.kill` would end the process instead of asking for it."""
-    windows: Any = ctypes  # much of it is there on Windows only
+    """Return whether a process runs. On Windows `os.kill` cannot be used, since it would end the process."""
+    windows: Any = ctypes  # has WinDLL and get_last_error on Windows only
     kernel = windows.WinDLL("kernel32", use_last_error=True)
     kernel.OpenProcess.restype = ctypes.c_void_p
     kernel.OpenProcess.argtypes = (ctypes.c_uint32, ctypes.c_int, ctypes.c_uint32)
@@ -126,9 +127,9 @@ def _is_running_on_windows(process: int) -> bool:
 
 
 def read_file(path: Path | str, size: int = -1) -> bytes:
-    """All bytes of a file, or its first ``size``.
+    """Return all bytes of a file, or its first ``size`` bytes.
 
-    Raises `ReadError` where it is missing, empty, not a plain file or not ours to read.
+    Raises `ReadError` if it is missing, empty, not a regular file, or not readable.
     """
     path = Path(path)
     with _refusals(ReadError, path, "read"):
@@ -141,9 +142,9 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
 
 
 def map_file(path: Path | str) -> memoryview:
-    """All bytes of a file as a view that the system reads when they are looked at; refusals as of `read_file`.
+    """Return all bytes of a file as a memory-mapped view. Raises `ReadError` as `read_file`.
 
-    All views of it keep the file mapped, and Windows does not let it be replaced meanwhile.
+    The file stays mapped as long as a view of it exists; Windows does not let it be replaced meanwhile.
     """
     path = Path(path)
     with _refusals(ReadError, path, "read"):
@@ -155,7 +156,7 @@ def map_file(path: Path | str) -> memoryview:
 
 
 def _refuse_what_is_no_file(path: Path) -> None:
-    # Looked at before it is opened: opening a named pipe would wait for its other end.
+    # Checked before opening: opening a named pipe would wait for its other end.
     mode = path.stat().st_mode
     if stat.S_ISDIR(mode):
         raise ReadError("this is a folder", file=str(path), remedy="Name a file in it")
@@ -168,23 +169,25 @@ def _empty(path: Path) -> ReadError:
 
 
 def backup_of(path: Path | str) -> Path:
-    """Where `write_atomically` keeps the old bytes of a file: beside it, ``.bak`` added to its name; links followed."""
+    """Return where `write_atomically` keeps the old bytes of a file: ``.bak`` appended to its name, links followed."""
     target = resolved(path)
     return target.with_name(target.name + ".bak")
 
 
 def resolved(path: Path | str) -> Path:
-    """The absolute path behind all links; one of the links where they lead back to themselves, which never raises."""
-    # Path.resolve raises RuntimeError for such links, up to Python 3.12.
+    """Return the absolute path with all links followed, or one of the links if they form a cycle. Never raises."""
+    # Path.resolve raises RuntimeError for cyclic links, up to Python 3.12.
     return Path(os.path.realpath(path))
 
 
 def warn_of_replacing(path: Path | str, report: Report) -> None:
-    """Report, before `write_atomically`, what the file at ``path`` loses by being replaced: other names, its owner."""
+    """Report, before `write_atomically`, what the file at ``path`` loses by being replaced: its other hard links, its
+    owner.
+    """
     try:
         old = resolved(path).stat()
     except OSError:
-        return  # nothing to lose; or writing says why
+        return  # there is no file, or writing it will report the error
     if not stat.S_ISREG(old.st_mode):
         return
     if old.st_nlink > 1:
@@ -194,7 +197,7 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
 
 
 def refuse_unwritable(path: Path | str) -> None:
-    """Raise the `WriteError` of a file that cannot be replaced, as far as that can be said without writing."""
+    """Raise `WriteError` if a file cannot be replaced, as far as that can be found out without writing."""
     target = resolved(path)
     if target.is_symlink():
         remedy = "Remove the link or choose another name"
@@ -204,7 +207,7 @@ def refuse_unwritable(path: Path | str) -> None:
     if target.exists() and not os.access(target, os.W_OK):
         remedy = "Remove the write protection, or export under another name"
         raise WriteError("the file is write-protected", file=str(path), remedy=remedy)
-    # Windows says of folders only whether they are marked, which does not protect them.
+    # On Windows os.access only checks the read-only attribute of folders, which does not protect them.
     if os.name == "posix" and target.parent.is_dir() and not os.access(target.parent, os.W_OK):
         remedy = "Change the permissions of the folder, or export to another one"
         raise WriteError("its folder is write-protected", file=str(path), remedy=remedy)
@@ -213,13 +216,12 @@ def refuse_unwritable(path: Path | str) -> None:
 def write_atomically(
     path: Path | str, data: bytes | Iterable[Bytes], *, backup: bool = False, tidy: bool = True
 ) -> None:
-    """Put ``data``, or runs of bytes that follow each other, in the place of a file, or make it.
+    """Replace or create a file with ``data``, or with runs of bytes that follow each other. If that fails, the old file
+    is unchanged.
 
-    Where that fails the old file is as it was.
-
-    A link is followed, the old file's permissions and, where the system lets us, its owner are kept. ``backup`` keeps
-    the old bytes at `backup_of`, unless there is a backup already: only the first one has the original.
-    ``tidy`` removes what killed exports have left in the folder; one of many files in a row is enough. Raises
+    Links are followed; the old file's permissions and, if the system allows it, its owner are kept. ``backup`` keeps
+    the old bytes at `backup_of`, unless a backup already exists: only the first one has the original. ``tidy`` removes
+    temporary files that killed exports have left in the folder; if many files are written there, once is enough. Raises
     `WriteError`.
     """
     path = Path(path)
@@ -238,7 +240,7 @@ def write_atomically(
                 _keep_owner(target, fresh)
                 shutil.copymode(target, fresh)
             if exists and backup and not os.path.lexists(backup_of(target)):
-                # A copy, not a rename: at no moment is there no file under the old name.
+                # A copy, not a rename, so that a file with the old name exists at all times.
                 with _beside(target) as copy:
                     shutil.copy2(target, copy)
                     copy.replace(backup_of(target))
@@ -246,7 +248,7 @@ def write_atomically(
 
 
 def _keep_owner(old: Path, fresh: Path) -> None:
-    """Give a new file the user and group of the old one, or the group at least; as far as the system lets us."""
+    """Give a new file the user and group of the old one, or at least the group, as far as the system allows."""
     if not hasattr(os, "chown"):
         return
     was, now = old.stat(), fresh.stat()
@@ -260,7 +262,7 @@ def _keep_owner(old: Path, fresh: Path) -> None:
 
 @contextlib.contextmanager
 def _beside(target: Path) -> Iterator[Path]:
-    """A name for a file in the same folder (a rename is whole only within one disk), gone again afterwards."""
+    """Provide a temporary path in the same folder (a rename is atomic only within one disk), removed afterwards."""
     temporary = target.with_name(temporary_name())
     try:
         yield temporary

@@ -1,11 +1,12 @@
-"""Joints where bones turn: a skeleton of nothing else, and joints recovered from an animation.
+"""Joints of a skeleton: bones made from joint positions only, and joint positions recovered from an animation.
 
-Of the skeleton it is known where bones turn; how they lie is made up so that it reads well.
+Of a skeleton made from joints only the positions of heads are known; directions and lengths of bones are chosen to be
+easy to read.
 
-An animation says only how the parts move. A joint that does not slide is a point that a bone and its parent take to the
-same place. With the bone's delta relative to its parent's, D = (A, t), that is (I - A) p = t in every frame: three
-equations a frame for three unknowns. Where the bone turns about one axis only, any point of that axis will do; where it
-never turns against its parent, any point.
+An animation only states how parts move. A joint that does not slide is a point that a bone and its parent move to the
+same place. With the bone's delta relative to its parent's, D = (A, t), this is (I - A) p = t in every frame: three
+equations per frame for three unknowns. If the bone rotates about one axis only, any point of that axis is a solution;
+if it never rotates relative to its parent, any point is.
 """
 
 from __future__ import annotations
@@ -23,18 +24,19 @@ from .model import Skeleton, parents_first
 Floats = NDArray[np.float64]
 
 APART = 0.005
-"""Metres from which on a joint has a direction as seen from another."""
+"""Metres; minimum distance between two joints for a direction from one to the other."""
 NEARLY_BACK = -0.93
-"""Cosine; what is beyond counts as straight back."""
+"""Cosine. Directions beyond it count as exactly opposite to the parent's."""
 
 
 def skeleton_of_joints(
     name: str, bones: Sequence[str], parents: Sequence[int] | NDArray[np.int32], points: Floats
 ) -> Skeleton:
-    """Bones that begin at ``points`` (bones, 3) in model space and point to the middle of their children's joints.
+    """Return a skeleton whose bones begin at ``points`` (bones, 3) in model space and point to the centre of their
+    children's joints.
 
-    Bones without such go on in their parent's direction, parentless ones upwards. Raises `ValueError` where parents
-    form a cycle.
+    Bones without such children continue in their parent's direction, or upwards without a parent. Raises `ValueError`
+    if the parents form a cycle.
     """
     above = np.asarray(parents, np.int32)
     rests = np.broadcast_to(np.eye(4), (len(bones), 4, 4)).copy()
@@ -46,10 +48,10 @@ def skeleton_of_joints(
 
 
 def _usable(parents: NDArray[np.int32], directions: Floats) -> Floats:
-    """Directions that nearly lead back along the parent's turned to lead straight back.
+    """Return the directions with those nearly opposite to the parent's made exactly opposite.
 
-    Blender makes a bone's matrix from its direction in its parent's frame (a root's in the armature's), and there it
-    loses half the digits near -Y, but not at -Y.
+    Blender computes a bone's matrix from its direction in its parent's frame (for a root bone the armature's). It loses
+    half the digits near -Y, but none at exactly -Y.
     """
     result = directions.copy()
     for bone in parents_first(parents):
@@ -60,7 +62,7 @@ def _usable(parents: NDArray[np.int32], directions: Floats) -> Floats:
 
 
 def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:
-    """(bones, 3) unit vectors."""
+    """Return unit vectors (bones, 3) towards the children's joints."""
     sums, counts = np.zeros_like(points), np.zeros(len(points))
     children = np.flatnonzero(parents >= 0)
     offsets = points[children] - points[parents[children]]
@@ -79,7 +81,7 @@ def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:
 
 
 def _turned_towards(directions: Floats) -> Floats:
-    """(bones, 3, 3) rotations whose y axis is the direction and whose x axis lies level where it can."""
+    """Return rotations (bones, 3, 3) whose y axis is the direction and whose x axis is horizontal if possible."""
     upright = np.abs(directions[:, 2]) > 0.99
     reference = np.where(upright[:, None], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0])
     across = np.cross(directions, reference)
@@ -91,18 +93,19 @@ def _turned_towards(directions: Floats) -> Floats:
 # Joints of an animation -----------------------------------------------------------------------------------------------
 
 LARGEST_RESIDUAL = 0.003
-"""Metres a joint may slide (root mean square over the frames) and still be called one."""
+"""Metres that a joint may slide (root mean square over the frames) to be accepted."""
 NOISE = 1e-6
-"""Metres of rounding to be expected of 32-bit matrices; a direction that moves points less is not determined."""
+"""Metres; expected rounding error of 32-bit matrices. A direction that moves points by less is undetermined."""
 
 
 @dataclass
 class Pivots:
-    """``points`` (bones, 3) model space, metres; ``residuals`` (bones,) metres, root mean square over the frames of
-    how far apart bone and parent take the point; ``directions`` (bones,) how many of three were determined.
+    """Joints recovered from an animation: ``points`` (bones, 3) in model space, metres; ``residuals`` (bones,):
+    distance in metres between the positions to which bone and parent move the point, root mean square over the
+    frames; ``directions`` (bones,): how many of three directions were determined.
 
     ``accepted`` (bones,): the residual is small and at least two directions are determined. Other bones have their
-    parent's point, parentless ones what was given as ``near``.
+    parent's point, those without parent the point given as ``near``.
     """
 
     points: Floats
@@ -118,10 +121,11 @@ def recover(
     near: Floats | None = None,
     noise: float = NOISE,
 ) -> Pivots:
-    """The joints of bones with model-space deltas (bones, frames, 4, 4) below ``parents`` (bones,) index or -1.
+    """Return the joints of bones with model-space deltas (bones, frames, 4, 4) and ``parents`` (bones,), index or -1.
 
-    What the motion leaves open (a place along a hinge's axis) is chosen nearest to ``near`` (bones, 3), by default the
-    parent's joint. Frames that are not finite are left out. Raises `ValueError` where parents form a cycle.
+    If the motion leaves a choice (a position along a hinge's axis), the point nearest to ``near`` (bones, 3) is used,
+    by default nearest to the parent's joint. Frames that are not finite are ignored. Raises `ValueError` if the parents
+    form a cycle.
     """
     count = len(deltas)
     above = np.asarray(parents, np.int32)
@@ -133,7 +137,7 @@ def recover(
     heard = usable & usable[above]
     left, right = left * heard[..., None, None], right * heard[..., None]
     frames = np.maximum(heard.sum(axis=1), 1)
-    # The stacked equations have 3 rows a frame; their triangular factor says the same in 3 (and costs one pass).
+    # The stacked equations have 3 rows per frame; their triangular factor is equivalent and has only 4 rows.
     stacked = np.concatenate((left, right[..., None]), axis=-1).reshape(count, -1, 4)
     padded = np.concatenate((stacked, np.zeros((count, 4, 4))), axis=1)
     triangle: Floats = np.asarray(np.linalg.qr(padded, mode="r"))
@@ -155,15 +159,17 @@ def recover(
 
 
 def _solve(found: Pivots, bone: int, factor: Floats, start: Floats, noise: float) -> None:
-    """Least squares from ``start``, along the directions in which rounding cannot carry the point far."""
+    """Find a joint by least squares from ``start``, only along directions in which rounding cannot move the
+    point far.
+    """
     equations = factor[:, :3]
     wrong = factor[:, 3] - equations @ start
     left, values, right = np.linalg.svd(equations, full_matrices=False)
     wanted = left.T @ wrong
-    # What no point at all would mend; what a move along a direction that only rounding shows might is not counted.
+    # The error that remains at the best point. Moves along directions that are only due to rounding do not count.
     moving = values * LARGEST_RESIDUAL > noise
     found.residuals[bone] = np.linalg.norm(wrong - left[:, moving] @ wanted[moving])
-    # An error of the equations moves the point by that error over the singular value.
+    # An error of the equations moves the point by the error divided by the singular value.
     kept = values * LARGEST_RESIDUAL > max(noise, float(found.residuals[bone]))
     moved = np.divide(wanted, values, out=np.zeros(3), where=kept)
     found.points[bone] = start + right.T @ moved

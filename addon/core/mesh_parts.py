@@ -1,6 +1,6 @@
-"""A mesh in parts that come together again, and a mesh moved, turned, stretched or mirrored.
+"""Splitting a mesh into parts and joining them again, and applying a transform to a mesh.
 
-Every part knows which vertices and faces of the whole it holds.
+Each part stores which vertices and faces of the whole mesh it has.
 """
 
 from __future__ import annotations
@@ -19,10 +19,11 @@ _LAST = np.iinfo(np.int64).max
 
 
 def split(mesh: Mesh, keys: NDArray[Any]) -> list[tuple[int, Mesh]]:
-    """The faces of each different key (faces,) as a mesh of their own, in ascending order of keys.
+    """Return the faces of each different key (faces,) as a mesh of their own, in ascending order of keys.
 
-    A vertex of several parts is in each; one of no face is in the first. The attributes `FILE_VERTEX` and `FILE_FACE`
-    say what was where, for `join`. Weights, normals and texture coordinates are not taken along.
+    A vertex used by several parts is in each of them; vertices without a face are in the first. The attributes
+    `FILE_VERTEX` and `FILE_FACE` store their original indices for `join`. Weights, normals and texture coordinates are
+    dropped.
     """
     different = np.unique(keys)
     loose = np.ones(len(mesh.positions), np.bool_)
@@ -62,10 +63,10 @@ def _part(mesh: Mesh, vertices: NDArray[np.int64], faces: NDArray[np.int64]) -> 
 
 
 def join(parts: Sequence[Mesh], name: str) -> Mesh:
-    """The whole of parts, vertices and faces back in the order of the file, what is new behind them.
+    """Join parts to one mesh, with vertices and faces in the order of the file and new ones at the end.
 
-    Copies of a vertex that are where one of them does become one again; a copy that was moved is a vertex of its
-    own. An attribute that a part lacks is 0 there. Materials are not taken along.
+    Copies of a vertex that are at the same position become one vertex again; a copy that was moved becomes a new
+    vertex. An attribute that a part does not have is 0 there. Materials are dropped.
     """
     starts = np.cumsum([0, *(len(part.positions) for part in parts)])
     positions = np.concatenate([part.positions for part in parts] or [np.zeros((0, 3), np.float32)])
@@ -102,7 +103,9 @@ def _joint_attributes(parts: Sequence[Mesh]) -> dict[str, Attribute]:
 
 
 def first_of_each(rows: NDArray[Any]) -> NDArray[np.bool_]:
-    """(n,) whether a row of the file is named here for the first time: what a user duplicated is new."""
+    """(n,): whether a row number of the file appears here for the first time; its duplicates, made by the user, are
+    new.
+    """
     result = np.zeros(len(rows), np.bool_)
     result[np.unique(rows, return_index=True)[1]] = True
     return np.logical_and(result, rows >= 0)
@@ -118,18 +121,18 @@ def _file_order(attribute: Attribute | None, count: int) -> NDArray[np.int64]:
 def _joint_vertices(
     positions: NDArray[np.float32], attribute: Attribute | None
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Which of all vertices stay, in order, and (all vertices,) the number each has then."""
+    """Return the vertices that remain, in order, and (all vertices,) the new index of each."""
     count = len(positions)
     if attribute is None:
         return np.arange(count), np.arange(count)
     rows = attribute.values.astype(np.int64)
-    # New vertices are never joined: each has a key of its own.
+    # Each new vertex gets a key of its own, so new vertices are never merged.
     keys = np.where(rows < 0, -1 - np.arange(count), rows)
     bits = np.ascontiguousarray(positions, np.float32).view(np.int32)
     group = row_groups(np.concatenate([keys[:, None], bits], axis=1))
     _, first = np.unique(group, return_index=True)
     stays = np.sort(first)
-    # Of several places that copies are at, the first one's is the file's; the others come behind as new ones.
+    # If copies are at several positions, the first is the file's vertex; the others are appended as new vertices.
     ordered = stays[np.argsort(np.where(first_of_each(rows[stays]), rows[stays], _LAST), kind="stable")]
     number = np.empty(len(first), np.int64)
     number[group[ordered]] = np.arange(len(ordered))
@@ -137,12 +140,14 @@ def _joint_vertices(
 
 
 def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
-    """The mesh with a transform (4, 4) applied; where it mirrors, faces are turned so that outside stays outside."""
+    """Return the mesh with a transform (4, 4) applied. If it mirrors, the faces are flipped so that their outer side
+    stays outside.
+    """
     turn = place[:3, :3]
     positions = mesh.positions @ turn.T + place[:3, 3]
     normals = mesh.normals
     if normals is not None:
-        # Normals are perpendicular to surfaces: a stretched space tilts them the other way.
+        # Normals are transformed by the inverse transpose, to stay perpendicular to surfaces that are stretched.
         turned = normals @ np.linalg.pinv(turn)
         length = np.linalg.norm(turned, axis=1, keepdims=True)
         normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)

@@ -1,7 +1,7 @@
-"""What an animator can touch, in Blender's axes: Z up, right-handed, metres, quaternions w first.
+"""What an animator can edit, in Blender's axes: Z up, right-handed, metres, quaternions w first.
 
-Every format decodes to these and encodes from them; nothing here says how a file stores them. Arrays are float64
-unless said otherwise, one row a bone, a frame, a vertex.
+Every format decodes to these classes and encodes from them; how files store them is not known here. Arrays are float64
+unless stated otherwise, one row per bone, frame or vertex.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class Space(Enum):
     """What the tracks of a `Clip` are relative to."""
 
     PARENT_LOCAL = "parent-local"
-    """The bone's whole transform in its parent's frame; parentless bones in `Skeleton.root_frame`."""
+    """The bone's whole transform in its parent's frame; of bones without parent in `Skeleton.root_frame`."""
     SUB_OBJECT = "sub-object"
-    """The object's transform in its parent object."""
+    """The object's transform in its parent object's frame."""
 
 
 @dataclass
 class Skeleton:
-    """Bones in the file's own order, which other files count by; a parent may come after its child.
+    """Bones in the file's order, which other files use as indices; a parent may come after its child.
 
-    ``parents`` (bones,) index or -1; ``rest_rotation`` (bones, 4) wxyz and ``rest_translation`` (bones, 3) metres,
-    both relative to the parent; ``root_frame`` (4, 4) the frame parentless bones are expressed in, armature space.
+    ``parents`` (bones,): index or -1; ``rest_rotation`` (bones, 4) wxyz and ``rest_translation`` (bones, 3) metres,
+    both relative to the parent; ``root_frame`` (4, 4): the frame of bones without parent, in armature space.
     """
 
     name: str
@@ -45,11 +45,13 @@ class Skeleton:
     root_frame: Floats = field(default_factory=lambda: np.eye(4))
 
     def rest_matrices(self) -> Floats:
-        """(bones, 4, 4) rest pose in armature space."""
+        """Return the rest pose (bones, 4, 4) in armature space."""
         return self.pose_matrices(self.rest_rotation[:, None], self.rest_translation[:, None])[:, 0]
 
     def pose_matrices(self, rotations: Floats, translations: Floats) -> Floats:
-        """(bones, frames, 4, 4) armature space of parent-local ``rotations`` (bones, frames, 4), ``translations``."""
+        """Return the poses (bones, frames, 4, 4) in armature space of parent-local ``rotations`` (bones, frames, 4) and
+        ``translations`` (bones, frames, 3).
+        """
         local = rotation.transforms(rotations, translations)
         pose = np.empty_like(local)
         for bone in parents_first(self.parents):
@@ -59,7 +61,9 @@ class Skeleton:
 
 
 def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
-    """Indices ordered so that every parent precedes its children. Raises `ValueError` where parents form a cycle."""
+    """Return the indices in an order in which every parent precedes its children. Raises `ValueError` if parents form a
+    cycle.
+    """
     order: list[int] = []
     placed = [False] * len(parents)
     for start in range(len(parents)):
@@ -78,27 +82,27 @@ def parents_first(parents: Sequence[int] | NDArray[np.int32]) -> list[int]:
 
 @dataclass
 class Marker:
-    """A named set of moments: ``intervals`` (n, 2) start and end in seconds (equal for a moment)."""
+    """A named set of moments: ``intervals`` (n, 2), start and end in seconds (equal for a single moment)."""
 
     name: str
     intervals: Floats = field(default_factory=lambda: np.empty((0, 2)))
 
     def with_interval(self, start: float, end: float) -> Marker:
-        """The same set with another moment behind the others."""
+        """Return the set with another interval appended."""
         return Marker(self.name, np.vstack([self.intervals, (start, end)]))
 
     def without_interval(self, index: int) -> Marker:
-        """The same set without one of its moments."""
+        """Return the set without the interval at an index."""
         return Marker(self.name, np.delete(self.intervals, index, axis=0))
 
 
 @dataclass
 class Clip:
-    """One motion: a row of keys for each bone.
+    """One motion: a pose per frame for each bone.
 
-    ``frames`` how many, at ``fps``; ``rotations`` (bones, frames, 4) wxyz, sign-continuous along the frames;
-    ``translations`` (bones, frames, 3) metres. ``rotation_keyed`` and ``translation_keyed`` (bones,) bool: False where
-    the track is one value for the whole clip (its rows are then all equal).
+    ``frames``: their number, at ``fps`` frames per second; ``rotations`` (bones, frames, 4) wxyz, sign-continuous along
+    the frames; ``translations`` (bones, frames, 3) metres. ``rotation_keyed`` and ``translation_keyed`` (bones,) bool:
+    False if the track is one constant value (all its rows are then equal).
     """
 
     name: str
@@ -113,11 +117,11 @@ class Clip:
 
     @property
     def frames(self) -> int:
-        """How many frames the clip has."""
+        """Number of frames."""
         return int(self.rotations.shape[1])
 
     def of_tracks(self, rows: Sequence[int]) -> Clip:
-        """A clip of some tracks alone, in this order."""
+        """Return a clip with only these tracks, in this order."""
         return replace(
             self,
             bones=[self.bones[row] for row in rows],
@@ -128,14 +132,16 @@ class Clip:
         )
 
     def put(self, rows: Sequence[int], tracks: Clip) -> None:
-        """Give the tracks at ``rows`` what ``tracks`` say, in their order and as long as this clip."""
+        """Replace the tracks at ``rows`` by those of ``tracks``, which must have as many frames as this clip."""
         self.rotations[rows], self.translations[rows] = tracks.rotations, tracks.translations
         self.rotation_keyed[rows], self.translation_keyed[rows] = tracks.rotation_keyed, tracks.translation_keyed
 
 
 @dataclass
 class Event:
-    """Something the game does while a clip plays: ``name`` and ``value`` say what, ``phase`` when (as `DeltaClip`)."""
+    """An action of the game while a clip plays: ``name`` and ``value`` define it, ``phase`` its time (as in
+    `DeltaClip`).
+    """
 
     phase: np.float32
     name: str
@@ -144,12 +150,12 @@ class Event:
 
 @dataclass
 class DeltaClip:
-    """One motion as what moves the rest pose to the pose: a matrix for each bone and frame, in model space.
+    """One motion as a matrix for each bone and frame that moves the rest pose to the pose, in model space.
 
-    ``deltas`` (bones, frames, 4, 4): with the rest pose R of a bone its pose is ``delta @ R``; they may hold scale and
-    shear. ``phases`` (frames,) float32 place the frames in the cycle (usually 0 ... 1; not always, not always rising)
-    and are exactly the file's: nothing says how long a cycle lasts. ``step`` (3,) metres the whole model moves in one
-    cycle, which the deltas leave out. A bone that has no row follows its parent.
+    ``deltas`` (bones, frames, 4, 4): the pose of a bone with rest pose R is ``delta @ R``; they may contain scale and
+    shear. ``phases`` (frames,) float32: position of the frames in the cycle (usually 0 ... 1; not always, not always
+    rising), exactly as in the file, which does not store the length of a cycle. ``step`` (3,): metres that the whole
+    model moves in one cycle, which is not part of the deltas. A bone without a row follows its parent.
     """
 
     name: str
@@ -161,13 +167,13 @@ class DeltaClip:
 
     @property
     def frames(self) -> int:
-        """How many frames the clip has."""
+        """Number of frames."""
         return int(self.deltas.shape[1])
 
 
 @dataclass
 class Channels:
-    """Location and Euler rotation as curves, three each (x, y, z): metres and radians over seconds."""
+    """Location and Euler rotation as three curves each (x, y, z), in metres and radians over seconds."""
 
     location: list[Curve]
     rotation: list[Curve]
@@ -178,9 +184,9 @@ class Channels:
 
 @dataclass
 class Path:
-    """How one object moves, as curves with their keys kept.
+    """The motion of one object as curves with their original keys.
 
-    ``first`` and ``last`` frame that is played, at ``fps`` (the curves may be longer at both ends).
+    ``first`` and ``last``: frames between which it plays, at ``fps`` (the curves may be longer at both ends).
     """
 
     name: str
@@ -193,9 +199,9 @@ class Path:
 
 @dataclass
 class CurveClip:
-    """One motion of a skeleton as curves with their keys kept: `Channels` for each bone, parent-local.
+    """One motion of a skeleton as curves with their original keys: `Channels` for each bone, relative to its parent.
 
-    ``first`` and ``last`` frame that is played, at ``fps``.
+    ``first`` and ``last``: frames between which it plays, at ``fps``.
     """
 
     name: str
@@ -218,7 +224,7 @@ class VertexWeights:
 
 
 class Domain(Enum):
-    """What a mesh's `Attribute` has a row for."""
+    """The elements for which a mesh's `Attribute` has values."""
 
     VERTEX = "vertex"
     FACE = "face"
@@ -226,7 +232,10 @@ class Domain(Enum):
 
 @dataclass
 class Attribute:
-    """Named values of a mesh: ``values`` one row a vertex or face, bool, int32 or float32, (n,) or (n, width)."""
+    """Named values of a mesh: ``values`` has one row per vertex or face; bool, int32 or float32, (n,) or (n, width).
+    === addon/core/model.py :: FILE_VERTEX, FILE_FACE
+    Attributes (int32) with the row of the file from which a vertex or face was imported, -1 for none.
+    """
 
     domain: Domain
     values: NDArray[Any]
@@ -238,9 +247,9 @@ FILE_VERTEX, FILE_FACE = "file_vertex", "file_face"
 
 @dataclass
 class Material:
-    """How a surface looks, by the game's names: ``texture`` path without extension, ``shader``.
+    """Surface of a mesh, in the game's terms: ``texture`` path without extension, ``shader``.
 
-    ``colour`` red, green, blue (0 ... 255) of a surface that has no texture; None where that is not said.
+    ``colour``: red, green, blue (0 ... 255) of a surface without texture; None if unknown.
     """
 
     name: str
@@ -251,12 +260,12 @@ class Material:
 
 @dataclass
 class Mesh:
-    """Triangles with everything a corner carries.
+    """Triangles with the attributes of their vertices and faces.
 
     ``positions`` (vertices, 3) float32 metres; ``triangles`` (faces, 3) int32, counter-clockwise seen from outside;
-    ``normals`` and ``uvs`` one row a vertex ((vertices, 3), (vertices, 2) float32) or None; ``weights`` index
-    ``groups``; ``material_index`` (faces,) int32 into ``materials``. ``attributes`` by name: what the format says of
-    vertices and faces besides. ``edges`` (edges, 2) int32: lines that belong to no triangle.
+    ``normals`` (vertices, 3) and ``uvs`` (vertices, 2) float32, or None; ``weights`` refer to ``groups``;
+    ``material_index`` (faces,) int32 into ``materials``. ``attributes`` by name: further values that the format stores
+    for vertices and faces. ``edges`` (edges, 2) int32: edges that belong to no triangle.
     """
 
     name: str
@@ -272,22 +281,23 @@ class Mesh:
     edges: NDArray[np.int32] | None = None
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
-        """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""
+        """Return the values of an attribute; None if the mesh has none of that name on vertices or faces, as asked."""
         found = self.attributes.get(name)
         return found.values if found is not None and found.domain is domain else None
 
 
 @dataclass
 class PolygonMesh:
-    """Faces of any number of corners, as games have them whose files hold polygons.
+    """Faces with any number of corners, for games whose files store polygons.
 
-    ``positions`` (vertices, 3) float32 metres; ``counts`` (faces,) int32 corners of each face; ``corners`` (corners,)
-    int32 the vertex of each corner, face after face, counter-clockwise seen from outside; ``uvs`` (corners, 2) float32;
+    ``positions`` (vertices, 3) float32 metres; ``counts`` (faces,) int32: corners of each face; ``corners`` (corners,)
+    int32: vertex of each corner, face by face, counter-clockwise seen from outside; ``uvs`` (corners, 2) float32;
     ``normals`` (vertices, 3) float32 of any length, or None; ``material_index`` (faces,) int32 into ``materials``.
-    ``attributes``, ``groups`` and ``weights`` as in `Mesh`. ``corner_normals`` (corners, 3) float32, where a vertex may
-    have several, count before ``normals``; ``sharp_edges`` (edges, 2) int32 are pairs of vertices. ``more_uvs`` further
-    texture coordinates (corners, 2) by name. ``edges`` (edges, 2) int32, all of them, and ``corner_edges`` (corners,)
-    int32 the one from each corner to the next of its face; or both None, which leaves finding them to others.
+    ``attributes``, ``groups`` and ``weights`` as in `Mesh`. ``corner_normals`` (corners, 3) float32, for vertices with
+    several normals, take precedence over ``normals``; ``sharp_edges`` (edges, 2) int32: pairs of vertices.
+    ``more_uvs``: further texture coordinates (corners, 2) by name. ``edges`` (edges, 2) int32, all of them, and
+    ``corner_edges`` (corners,) int32, the edge from each corner to the next one of its face; both are None if not
+    computed.
     """
 
     name: str
@@ -308,6 +318,6 @@ class PolygonMesh:
     corner_edges: NDArray[np.int32] | None = None
 
     def values(self, name: str, domain: Domain) -> NDArray[Any] | None:
-        """The values of an attribute; None where the mesh has none of that name on vertices or faces as asked."""
+        """Return the values of an attribute; None if the mesh has none of that name on vertices or faces, as asked."""
         found = self.attributes.get(name)
         return found.values if found is not None and found.domain is domain else None

@@ -1,4 +1,6 @@
-"""Names between old games and Blender: code page 1251 without loss, Blender's length limit, duplicates by case."""
+"""Conversion of names between old games and Blender: code page 1251 without loss, Blender's length limit, duplicates by
+case.
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,13 @@ _ENCODING = codecs.charmap_build(_TABLE)
 
 
 def decode(name: bytes) -> str:
-    """A file's name as text; every byte string has one, and `encode` gives it back."""
+    """Return a file's name as text. Every byte string can be decoded, and `encode` returns the same bytes."""
     # Nearly all names are ASCII, where both agree; the table takes ten times as long.
     return name.decode("ascii") if name.isascii() else codecs.charmap_decode(name, "strict", _TABLE)[0]
 
 
 def encode(name: str) -> bytes:
-    """The file's bytes of a name. Raises `WriteError` for a character that code page 1251 lacks."""
+    """Return a name as the file's bytes. Raises `WriteError` for a character that code page 1251 does not have."""
     try:
         return codecs.charmap_encode(name, "strict", _ENCODING)[0]
     except UnicodeEncodeError as wrong:
@@ -36,25 +38,27 @@ def encode(name: str) -> bytes:
 
 
 def same(first: str, second: str) -> bool:
-    """Whether the games take two names for one (upper and lower case are the same)."""
+    """Return whether two names are equal for the games, which ignore upper and lower case."""
     return first.lower() == second.lower()
 
 
 def printable(text: str) -> str:
-    """A text with U+FFFD for what is no character: bytes of a path on Linux that are not UTF-8."""
+    """Return a text with U+FFFD for invalid characters: bytes of a path on Linux that are not UTF-8."""
     return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def shortened(name: str, limit: int = BLENDER_LIMIT) -> str:
-    """The longest `printable` beginning of a name within ``limit`` bytes of UTF-8, never cut through a character."""
+    """Return the longest `printable` beginning of a name within ``limit`` bytes of UTF-8, without cutting through a
+    character.
+    """
     return printable(name).encode("utf-8")[:limit].decode("utf-8", "ignore")
 
 
 def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> str:
-    """The name, shortened and numbered as Blender does (``.001``) until it is not in ``taken`` (best a set).
+    """Return the name, shortened and numbered as Blender does (``.001``) if it is in ``taken`` (preferably a set).
 
-    The number is found by doubling and halving: a file may give thousands of motions one name. Where numbers were left
-    out it need not be the lowest free one.
+    The number is found by doubling and bisection, because a file may give thousands of motions the same name. If some
+    numbers are not in use, it need not be the lowest free one.
     """
     candidate = shortened(name, limit)
     if candidate not in taken:
@@ -77,7 +81,7 @@ def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> s
 
 
 def told_apart(labels: Iterable[str]) -> list[str]:
-    """The labels, each that comes again with a number behind it: ``hand``, ``hand (2)``."""
+    """Return the labels with a number appended to repeated ones: ``hand``, ``hand (2)``."""
     result: dict[str, None] = {}
     times: Counter[str] = Counter()
     for label in labels:
@@ -90,7 +94,7 @@ def told_apart(labels: Iterable[str]) -> list[str]:
 
 
 def duplicates(names: Iterable[str]) -> list[list[str]]:
-    """Groups of names that the games take for one, in order of appearance; none where all differ."""
+    """Return the groups of names that are equal for the games, in order of appearance; empty if all names differ."""
     groups: dict[str, list[str]] = {}
     for name in names:
         groups.setdefault(name.lower(), []).append(name)

@@ -1,7 +1,8 @@
-"""Long work that can pause between two of its steps, so that a window is drawn meanwhile and can stop it.
+"""Long work that can pause between two steps, so that the window is redrawn meanwhile and the user can stop the work.
 
-The work is plain calls, not a generator: it runs in a thread of its own, but only while whoever calls `Work.advance`
-waits. At any time one of the two runs, so that the work may do whatever its caller may.
+The work consists of plain calls, not of a generator: it runs in its own thread, but only while the caller of
+`Work.advance` waits. Only one of the two threads runs at any time, so the work may do everything that its caller may
+do.
 """
 
 from __future__ import annotations
@@ -20,14 +21,15 @@ _unfinished: set[object] = set()
 
 
 class Stopped(BaseException):
-    """Raised inside work that is to stop. No `Exception`: what goes on after failures must not go on after this."""
+    """Raised inside work to stop it. Not an `Exception`, so that code which continues after failures does not
+    catch it.
+    """
 
 
 class Work(Generic[Result]):
-    """A call that pauses where it says `pause`, and then goes on where it paused."""
+    """A call that pauses where it calls `pause` and continues from there."""
 
     def __init__(self, call: Callable[[], Result]) -> None:
-        """Nothing is called before `advance`."""
         self._call = call
         self._thread: threading.Thread | None = None
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
@@ -41,7 +43,7 @@ class Work(Generic[Result]):
         """How much is done, from 0 to 1, as `pause` was told."""
 
     def advance(self, seconds: float) -> bool:
-        """Let it go on until it pauses after so many ``seconds`` or ends; whether it has ended."""
+        """Continue the work until it pauses after this many ``seconds`` or ends. Returns whether it has ended."""
         if self.ended:
             return True
         self._deadline = time.monotonic() + seconds
@@ -61,14 +63,14 @@ class Work(Generic[Result]):
         return self.ended
 
     def stop(self) -> None:
-        """Let `Stopped` be raised where it pauses, and wait until it has tidied up."""
+        """Raise `Stopped` in the work where it paused, and wait until it has cleaned up."""
         self._stopped = True
         if self._thread is not None:
             self.advance(math.inf)
         self.ended = True
 
     def result(self) -> Result:
-        """What the call returned. Raises what it raised, `Stopped` where it was stopped."""
+        """Return what the call returned. Raises what the call raised, or `Stopped` if it was stopped."""
         if self._error is not None:
             raise self._error
         if not self._results:
@@ -76,7 +78,7 @@ class Work(Generic[Result]):
         return self._results[0]
 
     def pause(self, fraction: float) -> None:
-        """Called inside the work. Raises `Stopped`."""
+        """Pause if the time is over; called inside the work. Raises `Stopped` if the work is to stop."""
         self.fraction = fraction
         if not self._stopped and time.monotonic() >= self._deadline:
             self._paused.release()
@@ -86,7 +88,9 @@ class Work(Generic[Result]):
             raise Stopped
 
     def errand(self, call: Callable[[], Result]) -> Result:
-        """Called inside the work: what ``call`` gives or raises in the thread of whoever calls `advance`."""
+        """Run ``call`` in the thread of the caller of `advance`, and return or raise what it returns or raises; called
+        inside the work.
+        """
         came_of_it: list[tuple[list[Result], BaseException | None]] = []
         self._errands.append(lambda: came_of_it.append(_caught(call)))
         self._paused.release()
@@ -105,7 +109,7 @@ class Work(Generic[Result]):
 
 
 def _caught(call: Callable[[], Result]) -> tuple[list[Result], BaseException | None]:
-    """What a call gives, or else what it raises; for the other thread, which raises it again."""
+    """Return what a call returns, or else what it raises, for the other thread, which raises it again."""
     try:
         return [call()], None
     except BaseException as error:  # noqa: BLE001 (nothing is swallowed)
@@ -113,19 +117,19 @@ def _caught(call: Callable[[], Result]) -> tuple[list[Result], BaseException | N
 
 
 def unfinished() -> bool:
-    """Whether there is work that has begun and has not ended."""
+    """Return whether there is work that has begun and not ended."""
     return bool(_unfinished)
 
 
 def pausable() -> bool:
-    """Whether the caller runs inside a `Work`."""
+    """Return whether the caller runs inside a `Work`."""
     return getattr(_here, "work", None) is not None
 
 
 def pause(fraction: float) -> None:
-    """A point where work may pause, with how much of it is done, from 0 to 1; nothing outside a `Work`.
+    """Let the work pause here, with ``fraction`` of it done (0 to 1). Does nothing outside a `Work`.
 
-    Raises `Stopped` if the user stopped it.
+    Raises `Stopped` if the user stopped the work.
     """
     work: Work[object] | None = getattr(_here, "work", None)
     if work is not None:
@@ -133,9 +137,10 @@ def pause(fraction: float) -> None:
 
 
 def at_home(call: Callable[[], Any]) -> Any:
-    """What ``call`` gives, called in the thread of whoever advances the work; at once outside a `Work`.
+    """Run ``call`` in the thread of the caller of `Work.advance` and return its result; outside a `Work`, run it
+    directly.
 
-    For what asks which thread it is in, as Blender's operators do.
+    For code that depends on its thread, such as Blender's operators.
     """
     work: Work[Any] | None = getattr(_here, "work", None)
     return call() if work is None else work.errand(call)

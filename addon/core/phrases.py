@@ -1,8 +1,8 @@
-"""Finished English sentences in another language, found again by their templates.
+"""Translation of complete English sentences, which are recognised by their templates.
 
-Reports, refusals and findings are formed in English, far from the interface. A template is such a sentence with ``{}``
-for each formatted value; its values are put into the translation. A value may be a sentence of ours, a list of them, or
-a refusal with its place and remedy: that is translated too. What has no translation stays English.
+Reports, refusals and findings are composed in English, far from the interface. A template is such a sentence with
+``{}`` for each formatted value; the values are inserted into the translation. A value that is itself a known sentence,
+a list of these, or a refusal with place and remedy is translated too. Text without a translation stays English.
 """
 
 from __future__ import annotations
@@ -17,30 +17,33 @@ from .report import FORMS, form_of
 
 VALUE = "{}"
 MOST_JOINTS = 12
-"""Places at which a text is tried to be split in two sentences, from its start and from its end."""
+"""Number of separators, from the start and from the end of a text, at which it is tried to split it into two
+sentences.
+"""
 LONGEST = 20_000
-"""Letters of a sentence: longer ones hold what no one reads, and stay English."""
+"""Characters. Longer texts, which no one reads, stay English."""
 MOST_LOOKED_UP = 300
-"""Parts of a text: what has more joints may stay English."""
+"""Number of parts of a text that are looked up at most. Texts with more separators may stay English."""
 REMEMBERED = 2048
-"""Texts: dialogs draw the same ones again and again."""
+"""Number of cached texts: dialogs draw the same ones repeatedly."""
 TELLING = 5
-"""Letters that a template has at least: with fewer it is found around numbers alone."""
+"""Minimum number of letters of a template. A template with fewer is only used for values that are all numbers."""
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
 
 
 class Template(NamedTuple):
-    """The text before, between and after the values, how many letters that is, and the translation."""
+    """The text before, between and after the values, its number of letters, and the translation."""
 
     pieces: tuple[str, ...]
     letters: int
     translation: str
 
     def values(self, text: str) -> list[str] | None:
-        """The values in ``text``, of which each has a letter at least; None where it is not of this template.
+        """Return the values in ``text``, each at least one character long; None if the text does not match the
+        template.
 
-        Looks for one piece behind the other, so that the time grows with the length alone.
+        Searches each piece after the previous one, so that the time is linear in the length of the text.
         """
         first, *inner, last = self.pieces
         if not text.startswith(first) or not text.endswith(last):
@@ -56,21 +59,21 @@ class Template(NamedTuple):
 
 
 class Told(NamedTuple):
-    """A translation, and how many letters of the English are known."""
+    """A translation, and the number of letters of the English text that were recognised."""
 
     text: str
     letters: int
 
 
 class Phrases:
-    """Translations of sentences: template -> the same in another language.
+    """Translations of sentences: English template -> template in another language.
 
-    The values follow in the same order or are numbered, ``{1} of {0}``. Three sentences between bars are for the first
-    value that is a whole number: as 1, 2 and 5 ask for them.
+    The values have the same order in the translation or are numbered, ``{1} of {0}``. A translation of three sentences
+    separated by ``|`` has one for each plural form: they are chosen by the first value that is an integer, as for 1, 2
+    and 5.
     """
 
     def __init__(self, table: Mapping[str, str]) -> None:
-        """Index the templates by their first word."""
         self.whole = {english: text for english, text in table.items() if VALUE not in english}
         self.templates: dict[str, list[Template]] = defaultdict(list)
         for english, text in table.items():
@@ -81,7 +84,6 @@ class Phrases:
         for same in self.templates.values():
             same.sort(key=lambda template: -template.letters)
         self.said = lru_cache(REMEMBERED)(self._said)
-        """A sentence, a list of them, or a refusal in the other language; the same text where it is not known."""
 
     def _said(self, text: str) -> str:
         found = _Search(self.whole, self.templates).found(text) if len(text) <= LONGEST else None
@@ -89,15 +91,16 @@ class Phrases:
 
 
 class _Search:
-    """The translation of one text, with an end: texts come out of files."""
+    """Search for the translation of one text, limited in time because texts may contain parts of files."""
 
     def __init__(self, whole: Mapping[str, str], templates: Mapping[str, list[Template]]) -> None:
-        """Nothing is looked up yet."""
         self._whole, self._templates = whole, templates
         self._known: dict[str, Told | None] = {}
 
     def found(self, text: str) -> Told | None:
-        """The translation in which most letters are known: of its parts, or as a whole."""
+        """Return the translation in which most letters are recognised, of its parts or as a whole; None if there is
+        none.
+        """
         if text in self._whole:
             return Told(self._whole[text], _letters(text))
         if text not in self._known and len(self._known) < MOST_LOOKED_UP:
@@ -110,7 +113,9 @@ class _Search:
         return max(candidates, key=lambda found: found.letters, default=None)
 
     def _as_template(self, text: str) -> Iterator[Told]:
-        """As the template with the most letters of those that begin with its first word, and of those with a value."""
+        """Yield the translation by the template with most letters, of those with the same first word and of those that
+        begin with a value.
+        """
         for word in (text.partition(" ")[0], ""):
             for template in self._templates.get(word, ()):
                 values = template.values(text)
@@ -121,12 +126,12 @@ class _Search:
                     break
 
     def _value(self, value: str) -> Told:
-        """A value: names stay as they are."""
+        """Translate a value; names stay unchanged."""
         is_name = " " not in value or QUOTED.fullmatch(value)
         return (None if is_name else self.found(value)) or Told(value, 0)
 
     def _in_parts(self, text: str) -> Iterator[Told]:
-        """As sentences that are joined: ``place: problem. Remedy`` and ``finding; remedy``."""
+        """Yield translations as two joined sentences: ``place: problem. Remedy`` or ``finding; remedy``."""
         for joint in (". ", "; ", ": "):
             for left, right in _halves(text, joint):
                 before = self.found(left)
@@ -144,13 +149,13 @@ class _Search:
                 yield Told(", ".join(one.text for one in each), sum(one.letters for one in each))
 
     def _alone(self, text: str) -> Told:
-        """One of a list."""
+        """Translate an element of a list."""
         found = self.found(text) if " " in text and ": " not in text else None
         return found or Told(text, 0)
 
 
 def _sentence(translation: str, values: list[str]) -> str:
-    """The one of the three forms that the first whole number among the values asks for."""
+    """Return the one of three plural forms that the first integer among the values needs."""
     forms = translation.split("|")
     number = next((int(value) for value in values if value.isdecimal()), None)
     return forms[0] if len(forms) != FORMS else forms[-1 if number is None else form_of(number)]
@@ -165,7 +170,7 @@ def _capital(text: str) -> str:
 
 
 def _halves(text: str, joint: str) -> Iterator[tuple[str, str]]:
-    """What is before and behind a joint, at some of the places where it stands."""
+    """Yield the text before and after a separator, at some of its positions."""
     places = [found.start() for found in re.finditer(re.escape(joint), text)]
     for place in dict.fromkeys([*places[:MOST_JOINTS], *places[-MOST_JOINTS:]]):
         yield text[:place], text[place + len(joint) :]

@@ -1,4 +1,4 @@
-"""Pictures as PNG files: 8 bits a channel, with alpha, for looking at them elsewhere."""
+"""Images as PNG files, 8 bits per channel with alpha, for other programs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ _RGBA = 6
 
 
 def encode(pixels: NDArray[np.uint8]) -> bytes:
-    """The file of (height, width, 4) red, green, blue, alpha, top row first. Raises `ValueError` for an empty one."""
+    """Return the bytes of a PNG file of pixels (height, width, 4): red, green, blue, alpha, top row first. Raises
+    `ValueError` for an empty image.
+    """
     height, width, channels = pixels.shape
     if not height or not width or channels != 4:
         raise ValueError(f"a picture of {width} x {height} pixels of {channels} channels")

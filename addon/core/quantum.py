@@ -1,11 +1,12 @@
-"""The rule for unedited values: when does a value that was imported and exported still equal that of the file?
+"""The rule for unedited values: a value that was imported and is exported again, does it still equal the file's value?
 
-A file stores integers with a scale and an offset, or 32-bit floats; Blender keeps 32-bit floats. A value is unedited
-when rounding it with the file's own scale gives the file's own integer, that is when it lies within half a quantum of
-what the integer decodes to. Where the quantum is finer than a 32-bit float at that magnitude (a tiny range on a large
-offset, a quantum of zero, a plain float), four units in the last place are allowed instead.
+A file stores integers with a scale and an offset, or 32-bit floats; Blender stores 32-bit floats. A value is unedited
+if quantising it with the file's scale gives the file's integer, that is, if it differs by at most half a quantum from
+the value that the integer decodes to. If the quantum is finer than a 32-bit float of that magnitude (a tiny range on a
+large offset, a quantum of zero, a plain float), a difference of four units in the last place (ulp) is allowed instead.
 
-Values must come as stored: normalising a quaternion first would move nearly a third of its components by one step.
+Values must be passed as stored: normalising a quaternion first would change nearly a third of its components by one
+quantum.
 """
 
 from __future__ import annotations
@@ -19,25 +20,27 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 KEYED = 0.5
-"""Steps allowed for values read from keys."""
+"""Quanta by which a value read from keyframes may differ."""
 SAMPLED = 1.0
-"""Steps allowed for values sampled from an evaluated pose (constraints, drivers), which carry its rounding."""
+"""Quanta by which a value sampled from an evaluated pose (constraints, drivers) may differ; it has rounding errors."""
 ULPS = 4.0
 LARGEST = float(np.finfo(np.float32).max)
 LARGEST_ULP = 2.0**104
-"""That of the largest 32-bit float, behind which there is only infinity."""
+"""Ulp of the largest finite 32-bit float. NumPy's spacing for it is infinite."""
 _FOUR_TRUE = np.uint32(0x0101_0101)
-"""Four truth values read as one number, which is many times as fast as numpy's reduction of short rows."""
+"""Four booleans as one 32-bit number. Comparing these is many times as fast as numpy's `all` over an axis of four."""
 
 
 def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: float = KEYED) -> Floats:
-    """How far a value may lie from the file's: ``steps`` quanta, or 4 ulp of a float32 of this magnitude."""
-    # What a float32 cannot hold (sums of huge values, in broken files) has the ulp of the largest.
+    """Return the allowed difference from the file's value: ``steps`` quanta, or 4 ulp of a float32 of this magnitude if
+    larger.
+    """
+    # Values beyond float32 (sums of huge values in broken files) get the ulp of the largest float32.
     with np.errstate(over="ignore", invalid="ignore"):
         spacing = np.spacing(np.minimum(np.abs(magnitude), LARGEST).astype(np.float32)).astype(np.float64)
     finite = np.isfinite(spacing).all()
     ulp = spacing if finite else np.nan_to_num(spacing, nan=0.0, posinf=LARGEST_ULP)
-    # A step that is NaN, of a broken file, allows for nothing.
+    # A quantum that is NaN, in a broken file, adds no tolerance.
     result: Floats = np.fmax(np.abs(np.asarray(quantum, np.float64)) * steps, ULPS * ulp)
     return result
 
@@ -50,11 +53,12 @@ def untouched(
     steps: float = KEYED,
     magnitude: NDArray[Any] | None = None,
 ) -> NDArray[np.bool_]:
-    """Which ``values`` still mean ``base`` (what the file decodes to), element by element.
+    """Return which ``values`` are unedited: equal to ``base`` (the file's decoded values) within `tolerance`, element
+    by element.
 
-    ``quantum`` is the file's step, broadcast against both; 0 for plain floats. ``magnitude`` is the size of the numbers
-    the value was computed from, where that is larger than the value (a sum or a rotated vector); default ``base``.
-    An infinity or a NaN of a damaged file is unedited if it still is one.
+    ``quantum``: the file's quantum, broadcast against both; 0 for plain floats. ``magnitude``: size of the numbers that
+    the value was computed from, if larger than the value (a sum or a rotated vector); default ``base``. An infinity or
+    NaN of a damaged file is unedited if it still is one.
     """
     reach = tolerance(base if magnitude is None else magnitude, quantum, steps)
     exact = np.asarray(values, np.float64)
@@ -68,12 +72,13 @@ def untouched(
 def untouched_rotations(
     values: NDArray[Any], base: NDArray[Any], quantum: NDArray[Any] | float, *, steps: float = KEYED
 ) -> NDArray[np.bool_]:
-    """Which quaternions (..., 4) still mean ``base``; q and -q are the same rotation. Shape (...).
+    """(...): which quaternions (..., 4) are unedited, that is, equal to ``base`` or its negative, which is the same
+    rotation.
 
-    A quaternion of a damaged file that holds an infinity or a NaN is unedited if it still holds one.
+    A quaternion of a damaged file that contains an infinity or NaN is unedited if it still contains one.
     """
     reach = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
-    with np.errstate(invalid="ignore"):  # infinities of broken files
+    with np.errstate(invalid="ignore"):  # infinities in broken files
         signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
         near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= reach)
     result: NDArray[np.bool_] = near.view(np.uint32)[..., 0] == _FOUR_TRUE
@@ -83,13 +88,15 @@ def untouched_rotations(
 
 
 def of_rows(values: NDArray[Any], operation: np.ufunc) -> NDArray[Any]:
-    """``operation.reduce(values, axis=-1)`` of short rows (..., n), n at least 1, which numpy does one by one."""
+    """Return ``operation.reduce(values, axis=-1)`` for short rows (..., n), n at least 1. NumPy reduces short rows
+    slowly.
+    """
     result: NDArray[Any] = functools.reduce(operation, np.moveaxis(values, -1, 0))
     return result
 
 
 def quantised(values: NDArray[Any], scale: NDArray[Any] | float, offset: NDArray[Any] | float = 0.0) -> Floats:
-    """Nearest whole numbers of ``(values - offset) / scale``; 0 where the scale is 0. Not clamped."""
+    """Return the integers nearest to ``(values - offset) / scale``, as floats; 0 where the scale is 0. Not clamped."""
     divisor = np.asarray(scale, np.float64)
     shifted = np.asarray(values, np.float64) - offset
     scaled = divisor != 0

@@ -1,7 +1,8 @@
-"""Edited values over imported ones: which row of the file each row is, which keep their bits, and what is refused.
+"""Comparison of edited rows (vertices, faces) with the rows of the imported file: which rows correspond, which keep
+their bits, and which values are refused.
 
-What `quantum` calls unedited keeps the bits of the base (the imported file), whatever is added or removed around it.
-Everything else is new, and no new number may be NaN or infinite; those of a damaged file stay.
+Rows that are unedited in the sense of `quantum` keep the bits of the base (the imported file), whatever is added or
+removed around them. All other rows are new. New values must not be NaN or infinite; those of a damaged file stay.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ _LAST = np.iinfo(np.int64).max
 
 
 def sources(stored: NDArray[Any] | None, count: int, base_count: int, *, unique: bool = False) -> NDArray[np.int64]:
-    """(count,) the base's row of each row, -1 for new ones.
+    """(count,): the row of the base that each row was imported from, -1 for new rows.
 
-    ``stored`` (count,) are the rows remembered since the import; without them rows are in order if they are as many.
-    ``unique``: of several that remember one row only the first is that row, the others are copies and new.
+    ``stored`` (count,): rows stored at import. Without them, rows correspond in order if their number is unchanged.
+    ``unique``: if several rows have the same number, only the first one corresponds; the others are copies and count as
+    new.
     """
     if stored is None:
         return np.arange(count) if count == base_count else np.full(count, -1, np.int64)
@@ -33,11 +35,12 @@ def sources(stored: NDArray[Any] | None, count: int, base_count: int, *, unique:
     return np.where(usable & first_of_each(rows) if unique else usable, rows, -1)
 
 
-@np.errstate(invalid="ignore")  # signalling NaNs of broken files
+@np.errstate(invalid="ignore")  # signalling NaNs in broken files
 def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
-    """``values`` (rows, ...) with the bits of ``base`` where a whole row is unedited, and which rows (rows,) are not.
+    """Return ``values`` (rows, ...) with the bits of ``base`` in every row that is unedited, and a mask (rows,) of the
+    edited rows.
 
-    Rows that are equal to the bit cost one comparison: that is nearly all of them, in meshes of millions.
+    Rows with equal bits cost only one comparison. In meshes with millions of rows nearly all are such.
     """
     if not values.size:
         return values, np.zeros(len(values), np.bool_)
@@ -60,9 +63,10 @@ def over(
     source: NDArray[np.int64],
     shown: tuple[NDArray[Any], NDArray[Any]] | None = None,
 ) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-    """``values`` (n, ...) with the bits of ``base[source]`` where a row is unedited, and (n,) which are edited or new.
+    """Return ``values`` (n, ...) with the bits of ``base[source]`` in every row that is unedited, and a mask (n,) of
+    the edited and new rows.
 
-    ``shown`` are compared instead of values and base, where converting them there and back costs the last bit.
+    ``shown``: values and base as shown in Blender, to be compared instead if conversion there and back is not exact.
     """
     mine, theirs = (values, base) if shown is None else shown
     known = np.flatnonzero(source >= 0)
@@ -77,30 +81,33 @@ def over(
 
 
 def differ(values: NDArray[Any], base: NDArray[Any], step: float = 0.0) -> NDArray[np.bool_]:
-    """(n,) which rows (n, width) are not those of the base, of which a component may be ``step`` away."""
+    """(n,): which rows (n, width) differ from the base by more than ``step`` in a component."""
     result: NDArray[np.bool_] = np.logical_not(quantum.untouched(values, base, 2 * step).all(axis=1))
     return result
 
 
 def normals_differ(values: NDArray[Any], base: NDArray[Any], step: float) -> NDArray[np.bool_]:
-    """(n,) which normals (n, 3) are neither the base's nor these normalised: Blender returns them so."""
+    """(n,): which normals (n, 3) equal neither the base nor the normalised base, which is what Blender returns."""
     length = np.linalg.norm(base.astype(np.float64), axis=1, keepdims=True)
     unit = base / np.where(length > 0, length, 1.0)
     return differ(values, base, step) & differ(values, unit, step)
 
 
 def refuse_not_finite(what: str, remedy: str, *values: NDArray[Any]) -> None:
-    """Raise `WriteError` with ``what`` (``a vertex of 'hull' has a``) if new numbers are NaN or infinite."""
+    """Raise `WriteError` with the sentence ``what`` (``a vertex of 'hull' has a NaN …``) if new values are NaN or
+    infinite.
+    """
     if not all(np.isfinite(numbers).all() for numbers in values):
         raise WriteError(what, remedy=remedy)
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """How rows of a mesh correspond to those of the base if the file's order is kept and new rows come last.
+    """Correspondence of the rows of a mesh and of the base if the file's order is kept and new rows are appended.
 
-    ``order`` (n,) the mesh's rows in file order; ``source`` (n,) the base's row or -1, in file order; ``index`` (n,)
-    the row in the file of each row of the mesh; ``of_base`` (base,) that of each row of the base, -1 if removed.
+    ``order`` (n,): the mesh's rows in file order; ``source`` (n,): the base's row of each, in file order, or -1;
+    ``index`` (n,): the row in the file of each row of the mesh; ``of_base`` (base,): the row in the file of each row of
+    the base, -1 if removed.
     """
 
     order: NDArray[np.int64]
@@ -110,7 +117,7 @@ class Rows:
 
     @staticmethod
     def of(stored: NDArray[Any] | None, count: int, base_count: int) -> Rows:
-        """As `sources` finds them, each row of the base once."""
+        """Return the correspondence that `sources` finds, using each row of the base once."""
         rows = sources(stored, count, base_count, unique=True)
         order = np.argsort(np.where(rows < 0, _LAST, rows), kind="stable")
         index = np.empty(count, np.int64)
@@ -121,6 +128,6 @@ class Rows:
 
     @property
     def known(self) -> NDArray[np.int64]:
-        """The rows in the file that the base has too."""
+        """Rows in the file that are also in the base."""
         found: NDArray[np.int64] = np.flatnonzero(self.source >= 0)
         return found

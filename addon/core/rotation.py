@@ -1,6 +1,6 @@
-"""Quaternions (w, x, y, z), matrices and Euler angles on whole arrays, float64, any leading shape.
+"""Quaternions (w, x, y, z), rotation matrices and Euler angles on whole arrays: float64, any leading shape.
 
-Column convention throughout: ``p' = M @ p``, and ``multiply(a, b)`` turns by ``b`` first.
+Column vectors throughout: ``p' = M @ p``, and ``multiply(a, b)`` rotates by ``b`` first.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ IDENTITY = np.array([1.0, 0.0, 0.0, 0.0])
 
 
 def normalised(quaternions: Floats) -> Floats:
-    """Unit quaternions; a zero quaternion becomes the identity."""
-    # Reductions over an axis of four cost many times as much as three additions, here and in `core.quantum`.
+    """Return unit quaternions; a zero quaternion becomes the identity."""
+    # NumPy's sum over an axis of four takes many times as long as three additions.
     squares = quaternions * quaternions
     length = np.sqrt(squares[..., 0] + squares[..., 1] + squares[..., 2] + squares[..., 3])[..., None]
     is_rotation = length > 0
@@ -29,13 +29,13 @@ def normalised(quaternions: Floats) -> Floats:
 
 
 def conjugate(quaternions: Floats) -> Floats:
-    """The opposite rotation of unit quaternions."""
+    """Return the inverse rotations of unit quaternions."""
     opposite: Floats = quaternions * np.array([1.0, -1.0, -1.0, -1.0])
     return opposite
 
 
 def multiply(a: Floats, b: Floats) -> Floats:
-    """Hamilton product ``a * b``, broadcast over leading shapes."""
+    """Return the Hamilton product ``a * b``, broadcast over leading shapes."""
     aw, ax, ay, az = np.moveaxis(a, -1, 0)
     bw, bx, by, bz = np.moveaxis(b, -1, 0)
     return np.stack(
@@ -50,14 +50,16 @@ def multiply(a: Floats, b: Floats) -> Floats:
 
 
 def left_matrices(quaternions: Floats) -> Floats:
-    """(..., 4, 4) matrices L with ``multiply(q, r) = L r``: one rotation applied to many by a matrix product."""
+    """Return matrices L (..., 4, 4) with ``multiply(q, r) = L r``, to apply one rotation to many by a matrix
+    product.
+    """
     w, x, y, z = np.moveaxis(quaternions, -1, 0)
     rows = ((w, -x, -y, -z), (x, w, -z, y), (y, z, w, -x), (z, -y, x, w))
     return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
 
 
 def rotate(quaternions: Floats, vectors: Floats) -> Floats:
-    """Vectors (..., 3) turned by unit quaternions (..., 4)."""
+    """Return vectors (..., 3) rotated by unit quaternions (..., 4)."""
     w = quaternions[..., :1]
     axis = quaternions[..., 1:]
     # v + 2w(u x v) + 2 u x (u x v): the product q v q* written out for a unit q.
@@ -67,10 +69,10 @@ def rotate(quaternions: Floats, vectors: Floats) -> Floats:
 
 
 def matrices(quaternions: Floats) -> Floats:
-    """(..., 3, 3) rotation matrices of unit quaternions.
+    """Return the rotation matrices (..., 3, 3) of unit quaternions.
 
-    A quaternion that is not of unit length gives what a game that never normalises gives: diagonal
-    ``1 - 2(yy + zz)``, off-diagonal ``2(xy - wz)``, with its deviation from a rotation.
+    A quaternion that is not of unit length gives the matrix that a game without normalisation computes: diagonal ``1 -
+    2(yy + zz)``, off-diagonal ``2(xy - wz)``, which is not an exact rotation.
     """
     w, x, y, z = np.moveaxis(quaternions, -1, 0)
     rows = (
@@ -82,7 +84,7 @@ def matrices(quaternions: Floats) -> Floats:
 
 
 def transforms(quaternions: Floats, translations: Floats) -> Floats:
-    """(..., 4, 4) matrices that turn, then move."""
+    """Return matrices (..., 4, 4) that rotate, then translate."""
     result = np.zeros((*quaternions.shape[:-1], 4, 4))
     result[..., :3, :3] = matrices(quaternions)
     result[..., :3, 3] = translations
@@ -91,10 +93,10 @@ def transforms(quaternions: Floats, translations: Floats) -> Floats:
 
 
 def from_matrices(turns: Floats) -> Floats:
-    """Unit quaternions, w >= 0, of (..., 3, 3) rotation matrices (reflections and scale are not rotations).
+    """Return the unit quaternions, w >= 0, of rotation matrices (..., 3, 3) without reflection and scale.
 
-    The largest of the four squared components is read off the diagonal and the others divided by it, so that no
-    direction loses precision.
+    The largest of the four squared components is computed from the diagonal and the others are divided by it, so that
+    no direction loses precision.
     """
     m = turns
     trace = m[..., 0, 0] + m[..., 1, 1] + m[..., 2, 2]
@@ -121,10 +123,10 @@ def from_matrices(turns: Floats) -> Floats:
 
 
 def continuous(quaternions: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
-    """The same rotations with signs chosen so that neighbours along the second last axis are on one side.
+    """Return the same rotations, with signs for which neighbours along the second last axis are on the same side.
 
-    Interpolating between two keys whose signs differ would take the long way round. The first key keeps its sign, and
-    so does each of ``starts``, where keys begin that do not follow on those before.
+    Interpolation between two keys of opposite signs would take the long way round. The first key keeps its sign, and so
+    does each of ``starts``: indices at which keys begin that do not continue those before.
     """
     dots = np.einsum("...ij,...ij->...i", quaternions[..., 1:, :], quaternions[..., :-1, :])
     flips = np.where(dots < 0, -1.0, 1.0)
@@ -137,14 +139,16 @@ def continuous(quaternions: Floats, starts: NDArray[np.intp] | None = None) -> F
 
 
 def signed_like(quaternions: Floats, first: Floats) -> Floats:
-    """Runs of quaternions (runs, frames, 4), each with the sign by which it begins nearest to ``first`` (runs, 4)."""
+    """Return runs of quaternions (runs, frames, 4), each with the sign for which it begins nearest to ``first`` (runs,
+    4).
+    """
     opposite = np.einsum("ij,ij->i", quaternions[:, 0], first) < 0
     result: Floats = np.where(opposite[:, None, None], -quaternions, quaternions)
     return result
 
 
 def about_axis(axis: int, angles: Any) -> Floats:
-    """Quaternions that turn by ``angles`` (radians) about the x (0), y (1) or z (2) axis, right-handed."""
+    """Return quaternions that rotate by ``angles`` (radians) about the x (0), y (1) or z (2) axis, right-handed."""
     half = np.asarray(angles, np.float64) / 2
     result = np.zeros((*half.shape, 4))
     result[..., 0] = np.cos(half)
@@ -153,9 +157,9 @@ def about_axis(axis: int, angles: Any) -> Floats:
 
 
 def of_mode(channels: Floats, mode: str) -> Floats:
-    """Quaternions of a Blender object's rotation channels, (..., 3 or 4) radians.
+    """Return the quaternions of a Blender object's rotation channels (..., 3 or 4), radians.
 
-    ``mode`` is the order in which an Euler rotation is applied (``XYZ`` turns about x first), or ``AXIS_ANGLE`` for an
+    ``mode``: the order in which Euler rotations are applied (``XYZ`` rotates about x first), or ``AXIS_ANGLE`` for an
     angle and an axis of any length.
     """
     if mode == "AXIS_ANGLE":
@@ -170,11 +174,11 @@ def of_mode(channels: Floats, mode: str) -> Floats:
 
 
 def euler_yxz(turns: Floats) -> Floats:
-    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order YXZ.
+    """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order YXZ.
 
-    With M = Rz(c)·Rx(a)·Ry(b): M[2,1] = sin a, M[0,1]/M[1,1] = -tan c, M[2,0]/M[2,2] = -tan b. Upright (|a| = 90°) only
-    a sum of b and c is known; c is then 0. Of the two answers of every frame, (a, b, c) and (pi - a, b + pi, c + pi),
-    and their full turns, the one nearest to the frame before is taken.
+    With M = Rz(c)·Rx(a)·Ry(b): M[2,1] = sin a, M[0,1]/M[1,1] = -tan c, M[2,0]/M[2,2] = -tan b. At gimbal lock (|a| =
+    90°) only a sum of b and c is determined, and c is 0. Of the two solutions of each frame, (a, b, c) and (pi - a, b +
+    pi, c + pi), plus any full turns, the one nearest to the previous frame is used.
     """
     sine = np.clip(turns[:, 2, 1], -1.0, 1.0)
     upright = np.abs(sine) > 1 - 1e-12
@@ -192,24 +196,25 @@ def euler_yxz(turns: Floats) -> Floats:
 
 
 _ZXY = ((0, 2), (1, 2), (2, 2), (1, 0), (1, 1), (0, 0), (2, 0))
-"""Rows and columns of the entries of a matrix that tell its angles in the order ZXY."""
+"""Rows and columns of the matrix elements from which the angles of order ZXY are computed."""
 
 
 def euler_zxy(turns: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
-    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
+    """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in the order ZXY.
 
-    With M = Ry(b)·Rx(a)·Rz(c): M[1,2] = -sin a, M[0,2]/M[2,2] = tan b, M[1,0]/M[1,1] = tan c. Upright (|a| = 90°) only
-    a sum of b and c is known; c is then 0. Of the two answers of every frame the one nearest to the frame before is
-    taken. ``starts``: where rows begin that do not follow on those before.
+    With M = Ry(b)·Rx(a)·Rz(c): M[1,2] = -sin a, M[0,2]/M[2,2] = tan b, M[1,0]/M[1,1] = tan c. At gimbal lock (|a| =
+    90°) only a sum of b and c is determined, and c is 0. Of the two solutions of each frame the one nearest to the
+    previous frame is used. ``starts``: indices at which frames begin that do not continue those before.
     """
     entries = tuple(turns[None, :, row, column] for row, column in _ZXY)
     return _angles_zxy(entries, starts)[:, 0].T
 
 
 def euler(turns: Floats, order: str) -> Floats:
-    """Continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in any order of Blender.
+    """Return continuous Euler angles (frames, 3), about x, y, z, of rotation matrices (frames, 3, 3) in any order of
+    Blender.
 
-    Axes are renamed so that the order becomes ZXY; a renaming that reflects turns angles round.
+    The axes are renamed so that the order becomes ZXY; a renaming that is a reflection reverses the angles.
     """
     first, second, third = ("XYZ".index(axis) for axis in order)
     axes = [second, third, first]
@@ -220,12 +225,13 @@ def euler(turns: Floats, order: str) -> Floats:
 
 
 def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
-    """The `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) of the same order.
+    """Return the `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) in the same
+    order.
 
-    Samples follow one another row by row; ``starts``: rows that do not follow on those before.
+    The samples of each row continue those of the previous row, except at the rows ``starts``.
     """
-    # An axis after the other, all samples of a time together: numpy goes through these without a step.
-    # One tangent of the half costs less than a sine and a cosine.
+    # Axes first and rows last, so that numpy processes contiguous numbers. One tangent of half the angle takes less
+    # time than a sine and a cosine.
     half = np.tan(np.ascontiguousarray(angles.transpose(2, 1, 0)) / 2)
     square = half * half
     share = 1 / (1 + square)
@@ -250,9 +256,9 @@ def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | N
 
 
 def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) -> Floats:
-    """The angles (3, samples, n) of the matrices whose `_ZXY` are ``entries`` (samples, n).
+    """Return the angles (3, samples, n) of matrices given by their `_ZXY` elements ``entries`` (samples, n).
 
-    The samples of each of n follow one another, and those of the next but for ``starts`` follow them.
+    The samples of each of the n columns continue those of the previous column, except at ``starts``.
     """
     right, minus_sine, deep, below, middle, first, last = entries
     level = np.sqrt(right * right + deep * deep)
@@ -274,7 +280,9 @@ def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) ->
 
 
 def _steps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
-    """What is added to get to angles (3, samples, n) from those before; 0 at the first of ``starts``."""
+    """Return the differences between angles (3, samples, n) and those before; 0 at the first sample of each of
+    ``starts``.
+    """
     steps = np.empty_like(angles)
     np.subtract(angles[:, 1:], angles[:, :-1], out=steps[:, 1:])
     np.subtract(angles[:, 0, 1:], angles[:, -1, :-1], out=steps[:, 0, 1:])
@@ -283,18 +291,18 @@ def _steps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
 
 
 def _are_far(steps: Floats) -> NDArray[np.bool_]:
-    """Which steps (3, ...) are so wide that the other answer, or full turns more or less, may be nearer."""
+    """Return which steps (3, ...) are so large that the other solution, or one with full turns added, may be nearer."""
     a, b, c = np.abs(steps)
     far: NDArray[np.bool_] = a + 2 * (b + c) >= 2 * np.pi
     return far
 
 
 def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
-    """Angles (3, frames) as the answers that follow one another most nearly but at ``starts``."""
+    """Return angles (3, frames) as the equivalent ones that follow each other most closely, except at ``starts``."""
     result = angles.copy()
     far = np.flatnonzero(_are_far(_steps(angles[:, None], starts)[:, 0]))
-    # Of the other answer (pi - a, b + pi, c + pi) every angle is as far from one of the first as the formulas below
-    # say, and two other answers are as far apart as the first ones: only the sum counts.
+    # `apart`: steps between two first solutions, or two second ones (pi - a, b + pi, c + pi), which are as far apart.
+    # `cross`: sum of the steps between a first solution and a second one.
     apart = np.abs(_wrapped(angles[:, far] - angles[:, far - 1]))
     cross = np.abs(_wrapped(angles[0, far] + angles[0, far - 1] - np.pi)) + 2 * np.pi - apart[1] - apart[2]
     switch = np.zeros(angles.shape[1], np.bool_)
@@ -302,7 +310,7 @@ def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
     if switch.any():
         other = _since(np.cumsum(switch), starts) % 2 == 1
         result[:, other] = _other_zxy(angles[:, other].T).T
-    # NaN or infinite values (broken files) must not spread to the frames behind them.
+    # NaN or infinite values (broken files) must not spread to the frames after them.
     change = (result[:, far] - result[:, far - 1]) / (2 * np.pi)
     rounds = np.zeros_like(result)
     rounds[:, far] = np.nan_to_num(np.rint(change), nan=0.0, posinf=0.0, neginf=0.0)
@@ -311,14 +319,16 @@ def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
 
 
 def _since(counted: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
-    """Running sums that start again at each of ``starts``."""
+    """Return running sums restarted at each of ``starts``."""
     lengths = np.diff(np.append(starts, len(counted)))
     since: NDArray[Any] = counted - np.repeat(counted[starts], lengths, axis=0)
     return since
 
 
 def nearest_euler_zxy(angles: Floats, wanted: Floats) -> Floats:
-    """The same rotations as ``angles`` (frames, 3) of order ZXY, by the angles nearest to ``wanted`` (frames, 3)."""
+    """Return the same rotations as ``angles`` (frames, 3) of order ZXY, as the angles nearest to ``wanted`` (frames,
+    3).
+    """
     answers = np.stack([wanted + _wrapped(answer - wanted) for answer in (angles, _other_zxy(angles))])
     costs = np.abs(answers - wanted).sum(axis=-1)
     result: Floats = np.where((costs[1] < costs[0])[:, None], answers[1], answers[0])
@@ -326,7 +336,7 @@ def nearest_euler_zxy(angles: Floats, wanted: Floats) -> Floats:
 
 
 def euler_zxy_like(angles: Floats, first: Floats) -> Floats:
-    """Continuous runs (runs, frames, 3) of order ZXY as the angles of the same rotations that begin nearest to
+    """Return continuous runs (runs, frames, 3) of order ZXY as the angles of the same rotations that begin nearest to
     ``first`` (runs, 3).
     """
     begin = angles[:, 0]
@@ -346,7 +356,7 @@ def _wrapped(angles: Floats) -> Floats:
 
 
 def angles_between(a: Floats, b: Floats) -> Floats:
-    """Radians between two rotations, 0 ... pi, precise for small ones."""
+    """Return the angle between two rotations in radians, 0 ... pi, precise for small ones."""
     difference = multiply(conjugate(normalised(a)), normalised(b))
     result: Floats = 2.0 * np.arctan2(np.linalg.norm(difference[..., 1:], axis=-1), np.abs(difference[..., 0]))
     return result
