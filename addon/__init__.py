@@ -1,6 +1,6 @@
 """Motionbridge: animations and levels of three old games, in Blender and back without losing a bit.
 
-Nothing here imports Blender until it is registered, so `addon.formats` and `addon.cli` work in any Python.
+Blender is not imported before `register` is called, so `addon.formats` and `addon.cli` work in any Python.
 """
 
 from . import lazy
@@ -9,14 +9,14 @@ lazy.attach(__name__)
 
 
 def register() -> None:
-    """Adds the extension to Blender."""
-    from . import ui  # noqa: PLC0415 - Blender's modules are only there when Blender calls this
+    """Add the extension to Blender."""
+    from . import ui  # noqa: PLC0415 - Blender's modules are only available when Blender calls this
 
     ui.register()
 
 
 def unregister() -> None:
-    """Takes the extension out of Blender."""
+    """Remove the extension from Blender."""
     from . import ui  # noqa: PLC0415 - as above
 
     ui.unregister()

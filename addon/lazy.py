@@ -1,9 +1,9 @@
-"""Modules that are loaded when they are first used, so that Blender's start does not wait for them.
+"""Modules that are loaded on first use, so that they do not delay the start of Blender.
 
-Enabling the extension registers classes and properties; most sessions then open no file of a game. The modules of
-`MODULES` stand ready as `LazyModule`: ``from ..games.xray import paths`` costs nothing, and
-``paths.import_path(…)`` loads it. ``from ..games.xray.paths import import_path`` loads it at
-once, as everywhere; so what is loaded at the start imports modules of this table, never names out of them.
+Enabling the extension registers classes and properties, and most sessions then open no file of a game. The modules in
+`MODULES` are represented by a `LazyModule`: ``from ..games.xray import paths`` loads nothing, and
+``paths.import_path(…)`` loads the module. ``from ..games.xray.paths import import_path`` loads it at once, as usual; so
+modules that are loaded at the start import these modules, never names out of them.
 """
 
 from __future__ import annotations
@@ -102,14 +102,14 @@ MODULES: dict[str, tuple[str, ...]] = {
         "scene_command",
     ),
 }
-"""Package below here -> those of its modules that are loaded late."""
+"""Package below this one -> the modules of it that are loaded on first use."""
 
 
 class LazyModule(ModuleType):
-    """Stands for a module in whoever imported it before it was loaded; each attribute is the module's own."""
+    """Placeholder for a module that is not loaded yet; each access to an attribute is passed on to the module."""
 
     def __getattr__(self, name: str) -> Any:
-        # The import system takes a microsecond or ten to find what it has: loops ask for each key of an action.
+        # `import_module` takes up to ten microseconds even for a loaded module, too long in loops over keys.
         found = sys.modules.get(self.__name__)
         return getattr(found or import_module(self.__name__), name)
 
@@ -121,9 +121,10 @@ class LazyModule(ModuleType):
 
 
 def attach(package: str) -> None:
-    """Called by a package of `MODULES` before anything else: its modules that are not loaded yet stand ready.
+    """Set a `LazyModule` in the package for each of its modules in `MODULES` that is not loaded yet.
 
-    The import system replaces each by the module itself when that is loaded.
+    Each package in `MODULES` calls this before any other import. The import system replaces a placeholder when it loads
+    the module.
     """
     for name in MODULES[package.removeprefix(f"{__package__}").lstrip(".")]:
         full_name = f"{package}.{name}"

@@ -1,8 +1,8 @@
-"""The command line: what a file is, what it says, whether we keep it, what differs, editing and converting.
+"""Command line of Motionbridge: inspect, compare, verify, edit, convert and extract files of the games.
 
 `python3 -m addon.cli COMMAND` needs no Blender; `blender --command motionbridge COMMAND` is the same.
 
-Exit statuses: 0 done, 1 files differ (or the code failed on one), 2 trouble, told in one sentence on the standard
+Exit statuses: 0 done, 1 files differ (or the code failed on one), 2 trouble, reported in one sentence on the standard
 error.
 """
 
@@ -23,7 +23,7 @@ if not LACKS_NUMPY:
 
 INTERRUPTED = 130
 CLOSED_PIPE = 141
-"""128 + the number of the signal, as shells know them."""
+"""128 + the number of the signal, the exit status that shells use for a closed pipe."""
 
 
 class _Parser(argparse.ArgumentParser):
@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """The whole command line."""
+    """Return the parser of the whole command line."""
     top = _Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0])
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inspection.add_commands(commands)
@@ -50,21 +50,21 @@ def _check_packages() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command and return its exit status; nothing but defects of ours is raised."""
+    """Run one command and return its exit status. Only defects of the code raise exceptions."""
     try:
         make_printable()
         _check_packages()
         chosen = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
         status: int = chosen.run(chosen)
         sys.stdout.flush()
-    except SystemExit as leaving:  # argparse has said what is wrong, or shown its help
+    except SystemExit as leaving:  # argparse has printed the error or the help
         return leaving.code if isinstance(leaving.code, int) else TROUBLE
     except MotionbridgeError as refusal:
         complain(str(refusal))
         return TROUBLE
     except KeyboardInterrupt:
         return INTERRUPTED
-    except OSError as wrong:  # files raise errors of our own, so this is the standard output
+    except OSError as wrong:  # errors of files are MotionbridgeErrors, so this is the standard output
         if not pipe_was_closed(wrong):
             complain(f"cannot write the output: {wrong.strerror or wrong}.")
         abandon_output()

@@ -1,4 +1,4 @@
-"""`python3 -m addon.cli`. The guard matters: verification starts processes, which import this module again."""
+"""`python3 -m addon.cli`. The guard is needed because verification starts processes that import this module again."""
 
 import sys
 

@@ -1,4 +1,6 @@
-"""`convert`: files in another version of their format, motions and textures as another kind of file."""
+"""The command `convert`: files to another version of their format, motions, models and textures to another kind of
+file.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,7 @@ from .output import TROUBLE, complain
 
 @dataclass(frozen=True)
 class Task:
-    """One file and what is to become of it; ``output`` None replaces it."""
+    """One file and how to convert it; with ``output`` None the result replaces the file."""
 
     file: str
     output: str | None
@@ -36,7 +38,7 @@ class Task:
 
 @dataclass
 class Outcome:
-    """What there is to say: ``lines`` on the standard output; ``complaints`` on the other."""
+    """Messages about a task: ``lines`` for the standard output, ``complaints`` for the standard error."""
 
     lines: list[str]
     complaints: list[str]
@@ -44,14 +46,14 @@ class Outcome:
 
 
 MODEL = "object"
-"""What motions are written into: a file of its own beside the model they are for."""
+"""Kind of file into which motions are written together with the model they belong to."""
 GAME_MODEL = "ogf"
 KINDS = ("png", "omf", "skls", GAME_MODEL, MODEL)
-"""What textures, motions and models are converted to, which are suffixes too."""
+"""Kinds of files to which textures, motions and models are converted; also their suffixes."""
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Make the command known."""
+    """Add the command to the parser."""
     text = "write files in another version of their format, motions and textures as another kind of file"
     command = commands.add_parser(
         "convert", help=text, description=f"{text}. Exit status: 2 where a file was refused; the others are written."
@@ -122,7 +124,9 @@ def _convert(chosen: argparse.Namespace) -> int:
 
 
 def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | None]:
-    """Where each result goes: into a folder under the file's own name, where there are several or it is a folder."""
+    """Return the path of each result: in the output folder under the file's own name, if there are several files or it
+    is a folder.
+    """
     if output is None or (len(files) == 1 and not Path(output).is_dir()):
         return [output] * len(files)
     names = [Path(file).name for file in files]
@@ -141,7 +145,7 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
 
 
 def _outcomes(tasks: Sequence[Task], jobs: int | None) -> Iterator[Outcome]:
-    """In the order of the tasks, from as many processes as are worth it."""
+    """Yield the outcomes in the order of the tasks, from several processes if the files are large enough."""
     jobs = processes.jobs(jobs, [task.file for task in tasks])
     if jobs == 1:
         yield from map(convert, tasks)
@@ -157,7 +161,7 @@ def _outcomes(tasks: Sequence[Task], jobs: int | None) -> Iterator[Outcome]:
 
 
 def convert(task: Task) -> Outcome:
-    """Do one task; runs in a worker process. A refusal is an outcome too."""
+    """Convert one file; runs in a worker process. A refusal becomes an outcome, too."""
     outcome = Outcome([], [])
     try:
         _convert_one(task, outcome)
@@ -183,7 +187,7 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     if task.output is not None and resolved(output) == resolved(task.file):
         raise WriteError("this is the file that is converted", file=output, remedy="Use --in-place to replace it")
     converted = found.module.write(conversion(document, told))
-    # What we could not read ourselves must not replace a file.
+    # A file must not be replaced by something that this code cannot read.
     found.module.read(converted, output, Report())
     outcome.lines += told.lines()
     if task.output is None and converted == data:
@@ -213,9 +217,10 @@ def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Repor
 
 
 def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Report) -> Hierarchy | None:
-    """The skeleton asked for; None where none was. Raises `ReadError`, and `WriteError` where the choice is open.
+    """Return the chosen skeleton, None if none was chosen. Raises `ReadError`, and `WriteError` if the choice is not
+    clear.
 
-    Of a model.cfg without a name it is the one that belongs to ``file``, or the only one that has bones.
+    From a model.cfg without a skeleton's name: the one that belongs to ``file``, or the only one that has bones.
     """
     if cfg is None:
         if name is not None and name not in BUILT_IN:
@@ -235,7 +240,7 @@ def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Repo
 
 
 def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes]]:
-    """What writes the motions of a file into the model that the user names."""
+    """Return the function that writes the motions of a file into the model given with --model."""
     into = found.into_model
     if into is None:
         raise WriteError(f"{found.title} ({found.name}) holds no motions of X-Ray", remedy="Choose a motion file")
@@ -255,7 +260,7 @@ def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes
 def _render(
     task: Task, rendering: Callable[[Any, Report], list[bytes]], document: Any, told: Report, outcome: Outcome
 ) -> None:
-    """Write the files of another kind; several get numbers behind their name."""
+    """Write the files of another kind. If there are several, numbers are appended to their names."""
     if task.output is None:
         raise WriteError(f"a {task.to} does not replace it", file=task.file, remedy="Name another file with -o")
     files = rendering(document, told)

@@ -1,4 +1,4 @@
-"""`edit`: a set of motions as a list, without Blender. All other motions keep their bytes."""
+"""The command `edit`: edits the list of motions of an .omf without Blender. All other motions keep their bytes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if fla
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Make the command and its own commands known."""
+    """Add the command and its subcommands to the parser."""
     command = commands.add_parser("edit", help="edit the motions of an .omf")
     actions = command.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", _list, "number, name, length and parameters of each motion")
@@ -86,7 +86,7 @@ def _add_parameters(action: argparse.ArgumentParser) -> None:
 
 
 def _motions_of(path: str) -> Omf:
-    """The document of an `.omf`; what reading finds odd is told. Raises `ReadError`."""
+    """Return the document of an `.omf` and print what the reader reports. Raises `ReadError`."""
     _, found, document, report = opened(path)
     if found is not format_named("omf"):
         raise ReadError(
@@ -130,7 +130,7 @@ def _split(chosen: argparse.Namespace) -> int:
     rest = chosen.file if chosen.in_place else chosen.rest
     if rest and _same_file(rest, chosen.output):
         raise WriteError("both halves would be written to one file", file=chosen.output, remedy="Name another")
-    # The new file first: should the second fail, nothing is lost, only there twice.
+    # The new file first: if the second one fails, motions are in both files and none is lost.
     _save(document, ones, chosen.output, chosen, tell=False)
     if rest:
         _save(document, others, rest, chosen, tell=False)
@@ -168,7 +168,9 @@ def _partition(name: str, motions: MotionSet) -> int:
 
 
 def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
-    """Names as given, patterns as all the names they match. Raises `WriteError` for a pattern that matches none."""
+    """Return names unchanged and patterns as all names they match. Raises `WriteError` for a pattern without
+    a match.
+    """
     labels = [definition.label for definition in motions.parameters.definitions]
     lowered = {label.lower() for label in labels}
     found: list[str] = []
@@ -185,14 +187,14 @@ def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
 
 
 def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Namespace, *, tell: bool = True) -> None:
-    """Write the file with other motions, and say what is different in it."""
+    """Write the file with changed motions and print the differences."""
     in_place = bool(chosen.in_place)
     if not in_place and _same_file(output, chosen.file):
         raise WriteError("this is the file that is edited", file=output, remedy="Use --in-place to replace it")
     omf = format_named("omf").module
     result = document.with_motion_set(changed)
     data = omf.write(result)
-    # What we could not read ourselves must not replace a file.
+    # A file must not be replaced by something that this code cannot read.
     omf.read(data, output, Report())
     lines = list(text.motion_set_differences(document.motion_set, changed)) if tell else []
     for line in lines:

@@ -1,4 +1,4 @@
-"""`extract`: the files out of an archive."""
+"""The command `extract`: writes the files of an archive into a folder."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .output import TROUBLE, complain
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Make the command known."""
+    """Add the command to the parser."""
     command = commands.add_parser(
         "extract",
         help="write the files of an archive into a folder",
@@ -52,12 +52,12 @@ def _extract(chosen: argparse.Namespace) -> int:
 
 
 def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
-    """The numbers of the files named. Raises `ReadError` for a pattern that matches none."""
+    """Return the indices of the files that match. Raises `ReadError` for a pattern without a match."""
     names = [name.lower() for name in archive.names]
     found: set[int] = set()
     for pattern in patterns:
         wanted = pattern.lower()
-        # Brackets occur in names.
+        # Names may contain brackets.
         sign = wanted.replace("[", "[[]")
         matches = [n for n, name in enumerate(names) if name == wanted or fnmatch.fnmatchcase(name, sign)]
         if not matches:

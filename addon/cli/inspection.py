@@ -1,4 +1,4 @@
-"""`info`, `dump` and `diff`: what files are, what they say, and in what they differ."""
+"""The commands `info`, `dump` and `diff`: kind of a file, its whole content as text, differences between two files."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .output import TROUBLE, complain
 
 
 def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
-    """Make the three commands known."""
+    """Add the three commands to the parser."""
     info = commands.add_parser("info", help="a few lines about each file")
     info.add_argument("files", nargs="+", metavar="FILE")
     info.set_defaults(run=_info)
@@ -33,14 +33,16 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
 
 
 def expanded(paths: Iterable[str]) -> Iterator[str]:
-    """Paths with ``*`` and ``?`` resolved, as not every shell does it; a name that exists means itself."""
+    """Yield paths with ``*`` and ``?`` expanded, which not every shell does; the name of an existing file is used
+    literally.
+    """
     for path in paths:
         wild = not Path(path).exists() and any(sign in path for sign in "*?")
         yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
 
 
 def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
-    """A file's bytes, format, document and what reading had to say. Raises `ReadError`."""
+    """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`."""
     data = file_data(path)
     return data, *open_document(data, path)
 

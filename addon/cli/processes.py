@@ -1,4 +1,4 @@
-"""Several files at once: as many processes as are worth starting."""
+"""Worker processes for several files, as many as are faster than one."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 WORTH_A_PROCESS = 8 << 20
-"""Bytes; below that, starting processes takes longer than the work."""
+"""Bytes. For less, starting processes takes longer than the work."""
 
 
 def add_option(command: argparse.ArgumentParser) -> None:
-    """Let the user say how many."""
+    """Add the option for the number of processes."""
     command.add_argument("--jobs", type=_positive, metavar="N", help="processes (default: one for each core)")
 
 
@@ -27,8 +27,8 @@ def _positive(text: str) -> int:
 
 
 def pool(count: int) -> ProcessPoolExecutor:
-    """So many workers that leave Ctrl-C to their parent."""
-    # "spawn" everywhere: the only way on Windows, and safe whatever threads numpy has started.
+    """Return a pool of worker processes that leave Ctrl-C to their parent."""
+    # "spawn" on all systems: the only method on Windows, and safe even if numpy has started threads.
     return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
 
 
@@ -37,8 +37,10 @@ def _leave_interrupts_to_the_parent() -> None:
 
 
 def jobs(asked: int | None, files: Sequence[str]) -> int:
-    """As many as were asked for, else one, or for work that is worth it one for each core; never more than files."""
-    # Inside Blender a new process would not find this package, whose name Blender itself makes up.
+    """Return the number of processes: as asked, or else one per core if the files are large enough, or one; never more
+    than files.
+    """
+    # Inside Blender a new process would not find this package, whose name is set by Blender.
     if "bpy" in sys.modules:
         return 1
     return min(asked or _usual_jobs(files), len(files))

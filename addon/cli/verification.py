@@ -1,4 +1,4 @@
-"""`verify`: whether files, and all files below folders, are written byte for byte as they were read."""
+"""The command `verify`: whether files, and all files in folders, are written byte for byte as they were read."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ PROBLEMS_SHOWN = 3
 
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Make the command known."""
+    """Add the command to the parser."""
     command = commands.add_parser(
         "verify",
         help="whether files would be written byte for byte as they are",
@@ -80,12 +80,12 @@ def _shown(verdict: Verdict) -> str:
 
 
 def _line(file: str, detail: str) -> str:
-    # A refusal begins with the file's name already.
+    # A refusal already begins with the file's name.
     return detail if detail.startswith(file) else f"{file}: {detail}" if detail else file
 
 
 def _files(paths: Iterator[str]) -> Iterator[str]:
-    """The files named and those below the folders named, in a fixed order. Raises `ReadError` for what is not there."""
+    """Yield the named files and those in the named folders, in a fixed order. Raises `ReadError` for a missing path."""
     found = False
     for path in paths:
         if not os.path.lexists(path):
@@ -103,7 +103,7 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
 
 
 def judge(file: str, deep: bool = False) -> Verdict:
-    """One file's verdict; runs in a worker process."""
+    """Return the verdict on one file; runs in a worker process."""
     try:
         data = file_data(file)
     except ReadError as refusal:
@@ -120,7 +120,7 @@ def judge(file: str, deep: bool = False) -> Verdict:
 
 
 def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Verdict]:
-    """The verdicts in the order of the files, from as many processes as are worth it."""
+    """Yield the verdicts in the order of the files, from several processes if the files are large enough."""
     jobs = processes.jobs(jobs, files)
     if jobs == 1:
         yield from (judge(file, deep) for file in files)
@@ -132,10 +132,10 @@ def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Ve
             try:
                 yield pending[file].result() if file in pending else _judged_alone(file, deep)
             except BrokenProcessPool:
-                # A process died without a word, and with it the pool; which file did it shows when each is alone.
+                # A process died, and the pool with it. Verifying each file alone shows which file caused it.
                 yield _judged_alone(file, deep)
     finally:
-        # The reader may be gone (a closed pipe, Ctrl-C): files whose turn has not come are left out.
+        # The output may have ended (a closed pipe, Ctrl-C): files that have not been started are left out.
         pool.shutdown(cancel_futures=True)
 
 
