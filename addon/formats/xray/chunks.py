@@ -19,7 +19,7 @@ from ...core.report import Report, counted
 from .lzhuf import unpack
 
 COMPRESSED = 0x8000_0000
-DEEPEST = 32
+MAX_DEPTH = 32
 """Largest depth of nesting that is read. Real files have four levels; the limit protects the stack from hostile files.
 """
 
@@ -90,8 +90,8 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     if
     the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
     """
-    if reader.chunk.count("/") >= DEEPEST:
-        raise reader.error(f"chunks are nested more than {DEEPEST} deep", "The file is damaged or malicious")
+    if reader.chunk.count("/") >= MAX_DEPTH:
+        raise reader.error(f"chunks are nested more than {MAX_DEPTH} deep", "The file is damaged or malicious")
     if not reader.chunk:
         reader.refuse_git_pointer()
     chunks: list[Chunk] = []
@@ -168,10 +168,10 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
 
 def write_chunks(run: ChunkRun) -> bytes:
     """Return the bytes of the chunks, including wrong sizes that were declared, and the tail."""
-    return b"".join([*_pieces(run.chunks), run.tail])
+    return b"".join([*_headers_and_bodies(run.chunks), run.tail])
 
 
-def _pieces(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
+def _headers_and_bodies(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
     for chunk in chunks:
         stored = chunk.body if chunk.packed is None else chunk.packed
         yield _HEADER.pack(chunk.id, len(stored) if chunk.declared is None else chunk.declared)
@@ -180,9 +180,9 @@ def _pieces(chunks: Iterable[Chunk]) -> Iterable[Bytes]:
 
 def chunk_heading(chunk: Chunk) -> str:
     """Return the first line of a chunk in a dump: its id, a wrong declared size, the bytes of a compressed body."""
-    claim = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
+    declared = "" if chunk.declared is None else f" claims {chunk.declared} bytes"
     packed = "" if chunk.packed is None else f" packed {bytes(chunk.packed).hex()}"
-    return f"chunk {chunk.id:#x}{claim}{packed}"
+    return f"chunk {chunk.id:#x}{declared}{packed}"
 
 
 def section_lines(

@@ -19,9 +19,9 @@ from ...core.model import Marker
 from ...core.report import Report, counted
 from ...core.text import rows
 
-SWALLOWED = (10, 13)
+SKIPPED_BYTES = (10, 13)
 """After a mark's name the engine skips every byte of these values, even if they are part of the number of intervals."""
-SMALLEST = 5
+SMALLEST_MARK = 5
 """Size of the shortest mark in bytes."""
 
 
@@ -44,7 +44,7 @@ def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
     missing.
     """
     count = reader.u32("a motion's number of marks")
-    reader.expect_room(count, "entries", SMALLEST)
+    reader.expect_room(count, "entries", SMALLEST_MARK)
     return [_read_mark(reader, report, motion) for _ in range(count)]
 
 
@@ -57,7 +57,7 @@ def _read_mark(reader: Reader, report: Report, motion: str) -> Mark:
     count = reader.u32("a mark's number of intervals")
     intervals = reader.array("<f4", count, 2, what="a mark's intervals")
     warn_not_finite(report, f"{motion}, marks", intervals)
-    if count & 0xFF in SWALLOWED:
+    if count & 0xFF in SKIPPED_BYTES:
         report.warn(f"a mark has {counted(count, 'interval')}, a number the game misreads", motion)
     return Mark(line[0].removesuffix(b"\r"), intervals, line_end)
 

@@ -13,7 +13,7 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.xray.chunks import (
     COMPRESSED,
-    DEEPEST,
+    MAX_DEPTH,
     Chunk,
     ChunkRun,
     chunk_path,
@@ -124,9 +124,9 @@ def nested(depth):
 
 def test_nesting_is_followed_to_a_limit_and_no_further():
     reader = Reader(nested(1000), "deep.ogf")
-    for _ in range(DEEPEST + 1):
+    for _ in range(MAX_DEPTH + 1):
         reader = open_chunk(read_chunks(reader, Report()).chunks[0], reader)
-    with pytest.raises(ReadError, match=f"nested more than {DEEPEST} deep"):
+    with pytest.raises(ReadError, match=f"nested more than {MAX_DEPTH} deep"):
         read_chunks(reader, Report())
 
 

@@ -45,13 +45,13 @@ Floats = NDArray[np.float64]
 
 MOST_VERTICES = 65534
 """Largest number of vertices of a child in the SDK; further faces go into another child."""
-COLLAPSED = 1e-3
+MERGE_DISTANCE = 1e-3
 """Distance in metres, along every axis, within which the SDK merges vertices."""
-NO_EXTENT = 1e-5
+SMALLEST_SIDE = 1e-5
 """Metres along every axis: a face with two corners closer than this is left out."""
-SAME_NORMAL = 5e-4
+NORMAL_STEP = 5e-4
 """Normals are rounded to this step when corners are compared."""
-FEWEST_POINTS = 3
+FEWEST_BOX_POINTS = 3
 """A bone with fewer vertices gets no box."""
 
 
@@ -105,25 +105,25 @@ def make_children(
 ) -> list[Ogf]:
     """Return a visual for each texture that faces use, several if it has too many vertices.
 
-    ``collapse`` merges vertices within `COLLAPSED`, as the SDK does. Faces without extent and repeated faces are left
-    out
-    and reported.
+    ``collapse`` merges vertices within `MERGE_DISTANCE`, as the SDK does. Faces without extent and repeated faces are
+    left
+    out and reported.
     """
     if collapse:
-        joined = polygons.weld(corners.positions, COLLAPSED)
+        joined = polygons.weld(corners.positions, MERGE_DISTANCE)
         corners = replace(corners, positions=corners.positions[joined.source][joined.vertex])
-    extended = _with_extent(corners)
-    keys = _keys(corners)
+    valid = _not_degenerate(corners)
+    keys = _vertex_keys(corners)
     made: list[Ogf] = []
-    lost, repeated = int((~extended).sum()), 0
+    lost, repeated = int((~valid).sum()), 0
     for number, texture in enumerate(textures):
-        faces = np.flatnonzero(extended & (corners.texture == number))
-        at = 3 * faces[:, None] + np.arange(3)
-        triangles = at.ravel()[polygons.first_of_equal(keys[at.ravel()])].reshape(-1, 3)
-        again = polygons.repeated(triangles)
-        repeated += len(again)
-        triangles = _creased(corners, np.delete(triangles, again, axis=0), np.delete(at, again, axis=0))
-        made += [_child(corners, run, texture, generation) for run in _runs(triangles)]
+        faces = np.flatnonzero(valid & (corners.texture == number))
+        own = 3 * faces[:, None] + np.arange(3)
+        triangles = own.ravel()[polygons.first_of_equal(keys[own.ravel()])].reshape(-1, 3)
+        repeats = polygons.repeated(triangles)
+        repeated += len(repeats)
+        triangles = _split_at_creases(corners, np.delete(triangles, repeats, axis=0), np.delete(own, repeats, axis=0))
+        made += [_child(corners, run, texture, generation) for run in _split_by_vertex_count(triangles)]
     if lost:
         report.warn(f"{said_of(lost, 'faces', 'have')} no extent; left out")
     if repeated:
@@ -131,22 +131,22 @@ def make_children(
     return made
 
 
-def _with_extent(corners: Corners) -> NDArray[np.bool_]:
-    """Return (faces,): whether no two corners of a face are within `NO_EXTENT` of each other."""
+def _not_degenerate(corners: Corners) -> NDArray[np.bool_]:
+    """Return (faces,): whether no two corners of a face are within `SMALLEST_SIDE` of each other."""
     places = corners.positions[corners.vertices]
     sides = np.abs(places - np.roll(places, -1, axis=1)).max(axis=2)
-    result: NDArray[np.bool_] = np.all(sides > NO_EXTENT, axis=1)
+    result: NDArray[np.bool_] = np.all(sides > SMALLEST_SIDE, axis=1)
     return result
 
 
-def _keys(corners: Corners) -> NDArray[np.int32]:
+def _vertex_keys(corners: Corners) -> NDArray[np.int32]:
     """Return (corners, columns) integers, equal for corners that become one vertex."""
     vertex = corners.vertices.ravel()
     uvs = corners.uvs.reshape(-1, 2)
     columns = [
         _bits(corners.positions[vertex]),
         _bits(uvs),
-        np.rint(corners.normals.reshape(-1, 3) / SAME_NORMAL).astype(np.int32),
+        np.rint(corners.normals.reshape(-1, 3) / NORMAL_STEP).astype(np.int32),
     ]
     if corners.slots is not None:
         columns.append(corners.slots.bones[vertex].astype(np.int32))
@@ -160,22 +160,22 @@ def _bits(values: NDArray[np.float32]) -> NDArray[np.int32]:
     return result
 
 
-def _creased(corners: Corners, triangles: NDArray[np.int64], at: NDArray[np.int64]) -> NDArray[np.int64]:
+def _split_at_creases(corners: Corners, triangles: NDArray[np.int64], own: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return vertices (faces, 3) split at creases of the tangents.
 
-    ``triangles`` and ``at`` are (faces, 3) corner indices: ``at`` of the faces themselves, ``triangles`` with one
+    ``triangles`` and ``own`` are (faces, 3) corner indices: ``own`` of the faces themselves, ``triangles`` with one
     corner
     standing for all that become one vertex.
     """
     if corners.slots is None or not len(triangles):
         return triangles  # static vertices have no tangents
     positions, uvs = corners.positions[corners.vertices.ravel()], corners.uvs.reshape(-1, 2)
-    own = np.where(surface.creased_corners(positions, uvs, triangles), at + 1, 0)
-    first = polygons.first_of_equal(np.stack([triangles.ravel(), own.ravel()], axis=1))
-    return at.ravel()[first].reshape(-1, 3)
+    split = np.where(surface.creased_corners(positions, uvs, triangles), own + 1, 0)
+    first = polygons.first_of_equal(np.stack([triangles.ravel(), split.ravel()], axis=1))
+    return own.ravel()[first].reshape(-1, 3)
 
 
-def _runs(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
+def _split_by_vertex_count(triangles: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
     """Yield consecutive parts of the triangles, each with at most `MOST_VERTICES` vertices."""
     while len(triangles):
         new = np.zeros(triangles.size, np.int64)
@@ -201,8 +201,8 @@ def _child(corners: Corners, triangles: NDArray[np.int64], texture: Texture, gen
     rows["normal"] = corners.normals.reshape(-1, 3)[corner]
     rows["uv"] = corners.uvs.reshape(-1, 2)[corner]
     if slots is not None:
-        shown = surface.Slots(slots.bones[vertex], slots.weights[vertex], slots.links[vertex], 0)
-        surface.store(rows, np.ones(len(rows), np.bool_), shown)
+        child_slots = surface.Slots(slots.bones[vertex], slots.weights[vertex], slots.links[vertex], 0)
+        surface.store(rows, np.ones(len(rows), np.bool_), child_slots)
         frames = surface.tangent_sums(rows["position"], rows["uv"], indices.reshape(-1, 3))
         rows["tangent"], rows["binormal"] = frames
     return Ogf(
@@ -249,7 +249,7 @@ def bone_chunks(bones: Sequence[NewBone], corners: Corners) -> tuple[BoneNames, 
     listed = BoneNames([BoneName(one.name, one.parent, np.eye(3, dtype=np.float32), zero, zero) for one in bones])
     physics = IkData([one.entry for one in bones])
     for bone, points in zip(listed.bones, bone_points(listed, physics, corners), strict=True):
-        if len(points) >= FEWEST_POINTS:
+        if len(points) >= FEWEST_BOX_POINTS:
             bone.rotation, bone.centre, bone.half_size = oriented_box(points)
     return listed, physics
 
@@ -260,12 +260,12 @@ def bone_points(listed: BoneNames, physics: IkData, corners: Corners) -> list[Fl
         return [np.zeros((0, 3)) for _ in listed.bones]
     skeleton = decode_skeleton(Ogf([section(13, listed), section(16, physics)]), Report())
     # From Blender's axes to the file's own: z is mirrored last.
-    back = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
+    to_bone = affine.inverse(skeleton.rest_matrices() @ np.diag([1.0, 1.0, -1.0, 1.0]))
     used = np.unique(corners.vertices)
     places = space.xray_points(corners.positions[used]).astype(np.float64)
     heaviest = corners.slots.bones[used, 0]
     found = []
-    for bone, matrix in enumerate(back):
+    for bone, matrix in enumerate(to_bone):
         points = places[heaviest == bone]
         found.append(points @ matrix[:3, :3].T + matrix[:3, 3])
     return found
@@ -283,7 +283,7 @@ def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float3
     for candidate in (np.eye(3), axes):
         along = points @ candidate.T
         low, high = along.min(axis=0), along.max(axis=0)
-        size = float(np.prod(high - low + NO_EXTENT))
+        size = float(np.prod(high - low + SMALLEST_SIDE))
         if best is None or size < best[0]:
             best = size, candidate, (low + high) / 2 @ candidate, (high - low) / 2
     assert best is not None  # noqa: S101 - the loop has two rounds
@@ -293,7 +293,7 @@ def oriented_box(points: Floats) -> tuple[NDArray[np.float32], NDArray[np.float3
 
 # Meshes in Blender's axes ---------------------------------------------------------------------------------------------
 
-LONGEST_NORMAL = np.iinfo(np.int32).max * SAME_NORMAL
+LONGEST_NORMAL = np.iinfo(np.int32).max * NORMAL_STEP
 """Components of longer normals do not fit into an integer number of steps. Normals of intact files have length 1."""
 
 
@@ -325,20 +325,20 @@ def with_new_meshes(
         part = mesh_corners(mesh, bones, generation, report)
         if mesh.material_index is None or not mesh.materials:
             raise WriteError(f"{mesh.name!r} has no material", remedy="Assign one with a texture and a shader")
-        bare = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
-        if bare:
-            words = f"{said_of(bare, 'faces', 'have')} no material"
+        without_material = int(np.array([not one.name for one in mesh.materials])[mesh.material_index].sum())
+        if without_material:
+            words = f"{said_of(without_material, 'faces', 'have')} no material"
             raise WriteError(f"{words} in {mesh.name!r}", remedy="Give every face a material")
         listed = [Texture(names.encode(one.texture), names.encode(one.shader)) for one in mesh.materials]
         textures += [one for one in dict.fromkeys(listed) if one not in textures]
         part.texture = np.array([textures.index(one) for one in listed])[mesh.material_index]
-        both = np.array(two_sided[number] if two_sided else [False] * len(listed))
-        parts.append(with_backs(part, both[mesh.material_index]))
+        is_two_sided = np.array(two_sided[number] if two_sided else [False] * len(listed))
+        parts.append(with_backs(part, is_two_sided[mesh.material_index]))
     children = make_children(joined(parts), textures, generation, report)
     if not children:
         raise WriteError("the model would have no faces", remedy="Parent a mesh to it")
-    around = header_around(header.type, children)
-    new_header = replace(header, box=around.box, sphere=around.sphere)
+    bounds_header = header_around(header.type, children)
+    new_header = replace(header, box=bounds_header.box, sphere=bounds_header.sphere)
     if holder is not None:
         return document.replaced(holder, children_chunk(children)).replaced(header, new_header)
     if len(children) > 1:
@@ -398,28 +398,31 @@ def _slots(
     vertex, bone = np.divmod(found.keys, found.bone_count)
     kept = row[vertex] >= 0
     keys = row[vertex[kept]] * found.bone_count + bone[kept]
-    held = surface.slots(
+    result = surface.slots(
         replace(found, keys=keys, weights=found.weights[kept], vertex_count=len(used)), generation.most_links, mesh.name
     )
     if found.left_out:
         report.warn(f"groups that are not bones left out: {', '.join(found.left_out)}", mesh.name)
-    if held.trimmed:
+    if result.trimmed:
         words = "have more bones than the engine reads; the heaviest are written"
-        report.warn(said_of(held.trimmed, "vertices", words), mesh.name)
-    return held
+        report.warn(said_of(result.trimmed, "vertices", words), mesh.name)
+    return result
 
 
-def with_backs(corners: Corners, both: NDArray[np.bool_]) -> Corners:
-    """Return the corners with a back added to each face in the mask ``both`` (faces,): reversed, normals negated."""
-    if not both.any():
+def with_backs(corners: Corners, two_sided: NDArray[np.bool_]) -> Corners:
+    """Return the corners with a back added to each face in the mask ``two_sided`` (faces,).
+
+    A back has the reversed order of corners and negated normals.
+    """
+    if not two_sided.any():
         return corners
     order = [0, 2, 1]
     return replace(
         corners,
-        vertices=np.concatenate([corners.vertices, corners.vertices[both][:, order]]),
-        normals=np.concatenate([corners.normals, -corners.normals[both][:, order]]),
-        uvs=np.concatenate([corners.uvs, corners.uvs[both][:, order]]),
-        texture=np.concatenate([corners.texture, corners.texture[both]]),
+        vertices=np.concatenate([corners.vertices, corners.vertices[two_sided][:, order]]),
+        normals=np.concatenate([corners.normals, -corners.normals[two_sided][:, order]]),
+        uvs=np.concatenate([corners.uvs, corners.uvs[two_sided][:, order]]),
+        texture=np.concatenate([corners.texture, corners.texture[two_sided]]),
     )
 
 

@@ -26,7 +26,7 @@ MOST_LINKS = 4
 MOST_VERTICES = 0xFFFF
 MOST_BONES = 64
 """The engine stores sets of bones as a mask of 64 bits."""
-_FRAME = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
+_SKINNED_FIELDS = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 
 
 def _skinned(links: int) -> np.dtype[np.void]:
@@ -35,8 +35,8 @@ def _skinned(links: int) -> np.dtype[np.void]:
     One bone is a u32 at the end; several bones are u16 at the start.
     """
     if links == 1:
-        return np.dtype([*_FRAME, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
-    return np.dtype([("bones", "<u2", (links,)), *_FRAME, ("weights", "<f4", (links - 1,)), ("uv", "<f4", 2)])
+        return np.dtype([*_SKINNED_FIELDS, ("uv", "<f4", 2), ("bones", "<u4", (1,))])
+    return np.dtype([("bones", "<u2", (links,)), *_SKINNED_FIELDS, ("weights", "<f4", (links - 1,)), ("uv", "<f4", 2)])
 
 
 SKINNED = {links: _skinned(links) for links in range(1, MOST_LINKS + 1)}

@@ -61,7 +61,7 @@ class _Context:
 Read = Callable[[Reader, _Context], Value]
 
 
-def _plain(read_value: Callable[[Reader], Value]) -> Read:
+def _without_context(read_value: Callable[[Reader], Value]) -> Read:
     return lambda reader, _context: read_value(reader)
 
 
@@ -81,7 +81,7 @@ def _read_fast_path(reader: Reader, context: _Context) -> FastPath:
     run = read_chunks(reader, context.report)
     sections: list[Section[Value]] = [Section(chunk) for chunk in run.chunks]
     for section in sections:
-        _read_section(section, reader, context, _KINDS[4].get(section.chunk.plain_id))
+        _read_section(section, reader, context, _READERS[4].get(section.chunk.plain_id))
     return FastPath(sections, run.tail)
 
 
@@ -103,62 +103,62 @@ def _read_lod(reader: Reader, context: _Context) -> Ogf | LodPath:
 _MOTIONS: Read = lambda reader, context: read_motions(reader, context.report)  # noqa: E731 - an entry of the table below
 _PARAMETERS: Read = lambda reader, context: read_parameters(reader, context.report)  # noqa: E731 - likewise
 
-_KINDS: dict[int, dict[int, Read]] = {
+_READERS: dict[int, dict[int, Read]] = {
     4: {
-        1: _plain(Header.read),
-        2: _plain(Texture.read),
-        3: _plain(Vertices.read),
-        4: _plain(Indices.read),
-        6: _plain(SlidingWindows.read),
-        7: _plain(VertexContainer.read),
-        8: _plain(IndexContainer.read),
+        1: _without_context(Header.read),
+        2: _without_context(Texture.read),
+        3: _without_context(Vertices.read),
+        4: _without_context(Indices.read),
+        6: _without_context(SlidingWindows.read),
+        7: _without_context(VertexContainer.read),
+        8: _without_context(IndexContainer.read),
         9: _read_children,
-        10: _plain(Links.read),
-        11: _plain(LodFaces.read),
-        12: _plain(TreeShape.read),
-        13: _plain(BoneNames.read),
+        10: _without_context(Links.read),
+        11: _without_context(LodFaces.read),
+        12: _without_context(TreeShape.read),
+        13: _without_context(BoneNames.read),
         14: _MOTIONS,
         15: _PARAMETERS,
         16: _ik(IkLayout.VERSIONED),
-        17: _plain(UserData.read),
+        17: _without_context(UserData.read),
         18: _read_description,
-        19: _plain(MotionReferences.read),
-        20: _plain(SwiContainer.read),
-        21: _plain(GeometryContainer.read),
+        19: _without_context(MotionReferences.read),
+        20: _without_context(SwiContainer.read),
+        21: _without_context(GeometryContainer.read),
         22: _read_fast_path,
         23: _read_lod,
-        24: _plain(MotionReferences2.read),
+        24: _without_context(MotionReferences2.read),
     },
     3: {
-        0x01: _plain(Header.read),
-        0x02: _plain(Texture.read),
-        0x03: _plain(TextureLinks.read),
-        0x06: _plain(Bounds.read),
-        0x07: _plain(Vertices.read_old),
-        0x08: _plain(Indices.read),
-        0x0A: _plain(VertexContainer.read),
-        0x0B: _plain(Sphere.read),
-        0x0C: _plain(Links.read),
-        0x0D: _plain(BoneNames.read),
+        0x01: _without_context(Header.read),
+        0x02: _without_context(Texture.read),
+        0x03: _without_context(TextureLinks.read),
+        0x06: _without_context(Bounds.read),
+        0x07: _without_context(Vertices.read_old),
+        0x08: _without_context(Indices.read),
+        0x0A: _without_context(VertexContainer.read),
+        0x0B: _without_context(Sphere.read),
+        0x0C: _without_context(Links.read),
+        0x0D: _without_context(BoneNames.read),
         0x10: _read_lod,
         0x11: _read_children,
         0x12: _PARAMETERS,
-        0x13: _plain(IndexContainer.read),
+        0x13: _without_context(IndexContainer.read),
         0x14: _PARAMETERS,
-        0x15: _plain(LodFaces.read),
-        0x16: _plain(TreeShape.read),
+        0x15: _without_context(LodFaces.read),
+        0x16: _without_context(TreeShape.read),
         0x17: _ik(IkLayout.ABSOLUTE),
-        0x18: _plain(UserData.read),
+        0x18: _without_context(UserData.read),
         0x19: _ik(IkLayout.EARLY),
         0x1A: _MOTIONS,
         0x1B: _read_description,
         0x1C: _ik(IkLayout.VERSIONED),
-        0x1D: _plain(MotionReferences.read),
+        0x1D: _without_context(MotionReferences.read),
     },
 }
 """Version -> chunk id -> reader of its body."""
 
-_BONE_NAMES = 13
+_BONE_NAMES_CHUNK = 13
 
 starts_like = starts_like_chunks(HEADER)
 
@@ -198,10 +198,10 @@ def read_visual(reader: Reader, report: Report) -> Ogf:
     context = _Context(report, reader.file, header.version)
     document = Ogf([Section(chunk) for chunk in run.chunks], run.tail, reader.file)
     # Reading physics needs the number of bone names, whose chunk may come later in the file.
-    for wanted in (True, False):
+    for is_bone_names in (True, False):
         for section in document.sections:
-            if (section.chunk.plain_id == _BONE_NAMES) == wanted:
-                _read_section(section, reader, context, _KINDS[header.version].get(section.chunk.plain_id))
+            if (section.chunk.plain_id == _BONE_NAMES_CHUNK) == is_bone_names:
+                _read_section(section, reader, context, _READERS[header.version].get(section.chunk.plain_id))
         names = document.first(BoneNames)
         context.bones = len(names.bones) if names else None
     return document

@@ -239,8 +239,8 @@ def with_parts(document: Ogf, changed: dict[tuple[int, ...], Ogf]) -> Ogf:
         child = sections[number].value
         if not isinstance(child, Ogf):
             raise KeyError(number)
-        below = {path[1:]: visual for path, visual in changed.items() if path[0] == number}
-        sections[number] = Section(sections[number].chunk, with_parts(child, below), sections[number].tail)
+        inner = {path[1:]: visual for path, visual in changed.items() if path[0] == number}
+        sections[number] = Section(sections[number].chunk, with_parts(child, inner), sections[number].tail)
     return document.replaced(children, Children(sections, children.tail))
 
 

@@ -114,9 +114,9 @@ def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
     """
     bones = bone_labels(document)
     rest = rest_of(document)
-    held = mesh_parts(document)
-    _report_missing(document, {part.path for part in held}, report)
-    return [decode_mesh(part.visual, part_name(document, part), bones, report, rest) for part in held]
+    listed = mesh_parts(document)
+    _report_parts_left_out(document, {part.path for part in listed}, report)
+    return [decode_mesh(part.visual, part_name(document, part), bones, report, rest) for part in listed]
 
 
 @np.errstate(over="ignore", invalid="ignore")  # bounds of broken files
@@ -125,33 +125,33 @@ def encode_meshes(meshes: Sequence[Mesh], base: Ogf, settings: Settings | None =
 
     Raises `WriteError` if the number of meshes differs, or for a mesh that the game cannot load.
     """
-    held = mesh_parts(base)
-    if len(meshes) != len(held):
+    listed = mesh_parts(base)
+    if len(meshes) != len(listed):
         raise WriteError(
-            f"{said_of(len(meshes), 'meshes', 'are')} given, the model has {len(held)}",
+            f"{said_of(len(meshes), 'meshes', 'are')} given, the model has {len(listed)}",
             remedy="Export one for each of its meshes",
         )
     bones, rest = bone_labels(base), rest_of(base)
     changes = Changes()
     changed: dict[tuple[int, ...], Ogf] = {}
-    for part, mesh in zip(held, meshes, strict=True):
+    for part, mesh in zip(listed, meshes, strict=True):
         visual, difference = encode_mesh(mesh, part.visual, bones, rest=rest, settings=settings)
         changes.include(difference, part_name(base, part), "mesh")
         if visual is not part.visual:
             changed[part.path] = visual
     document = with_parts(base, changed)
-    resized = any(
+    bounds_changed = any(
         changed[part.path].header is not part.visual.header
         or changed[part.path].first(Bounds) is not part.visual.first(Bounds)
-        for part in held
+        for part in listed
         if part.path in changed
     )
-    return (_refitted(document, base) if resized and () not in changed else document), changes
+    return (_with_fitted_bounds(document, base) if bounds_changed and () not in changed else document), changes
 
 
-def _report_missing(document: Ogf, held: set[tuple[int, ...]], report: Report) -> None:
+def _report_parts_left_out(document: Ogf, decoded: set[tuple[int, ...]], report: Report) -> None:
     for part in parts(document):
-        if part.path in held:
+        if part.path in decoded:
             continue
         in_level = part.visual.first(GeometryContainer) or part.visual.first(VertexContainer)
         where = "its geometry lies in the level's files" if in_level else "it has no readable vertices or indices"
@@ -175,7 +175,7 @@ def decode_mesh(visual: Ogf, name: str, bones: Sequence[str], report: Report, re
         triangles = triangles[valid]
     positions, normals = rows["position"], rows["normal"]
     if rest is not None and vertices.links:
-        positions, normals = _to_model(rest, rows["bones"][:, 0], positions, normals)
+        positions, normals = _to_model_space(rest, rows["bones"][:, 0], positions, normals)
     else:
         positions, normals = space.xray_points(positions), space.xray_points(normals)
     texture = visual.first(Texture)
@@ -210,20 +210,20 @@ def encode_mesh(
     vertices, indices = base.first(Vertices), base.first(Indices)
     assert vertices is not None  # noqa: S101 - `mesh_parts` chose it for that
     assert indices is not None  # noqa: S101 - likewise
-    recount = len(mesh.positions) != len(old.positions)
-    touched = _all_touched(mesh) if recount else _compare(mesh, old, bones, settings)
-    _check_numbers(mesh, touched)
-    if recount or touched.any():
-        edit = _Edit(mesh, touched, recount, bones, rest, settings)
+    resized = len(mesh.positions) != len(old.positions)
+    edited = _all_edited(mesh) if resized else _compare(mesh, old, bones, settings)
+    _check_numbers(mesh, edited)
+    if resized or edited.any():
+        edit = _VertexEdit(mesh, edited, resized, bones, rest, settings)
         document = document.replaced(vertices, _encode_vertices(edit, vertices, changes))
-    detailed = base.first(SlidingWindows) is not None
-    if (recount and detailed) or not np.array_equal(mesh.triangles, old.triangles):
+    has_levels = base.first(SlidingWindows) is not None
+    if (resized and has_levels) or not np.array_equal(mesh.triangles, old.triangles):
         document = _encode_triangles(mesh, document, indices)
         changes.lines.append(changed_count("triangles", len(old.triangles), len(mesh.triangles)))
-        if detailed:
+        if has_levels:
             changes.left_out.append(f"the levels of detail of {mesh.name!r}: they belong to the old triangles")
-    if touched.positions.any():
-        document = _with_bounds(document, _refitted_bounds(base, old.positions, mesh.positions))
+    if edited.positions.any():
+        document = _with_bounds(document, _fitted_bounds_for(base, old.positions, mesh.positions))
     return document, changes
 
 
@@ -241,7 +241,7 @@ def full_detail(indices: Indices, windows: SlidingWindows | None, name: str, rep
     return corners[: len(corners) // 3 * 3]
 
 
-def _to_model(
+def _to_model_space(
     rest: Floats, bones: NDArray[np.uint32], positions: NDArray[np.float32], normals: NDArray[np.float32]
 ) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     frames = rest[np.minimum(bones, len(rest) - 1)]
@@ -297,7 +297,7 @@ def material_of(texture: Texture) -> Material:
 
 
 @dataclass
-class _Touched:
+class _EditedFields:
     """Masks (vertices,): which fields of each vertex differ from the base."""
 
     positions: NDArray[np.bool_]
@@ -318,32 +318,32 @@ class _Touched:
             changes.count(mask, nouns)
 
 
-def _all_touched(mesh: Mesh) -> _Touched:
-    return _Touched(*(np.ones(len(mesh.positions), np.bool_) for _ in range(4)))
+def _all_edited(mesh: Mesh) -> _EditedFields:
+    return _EditedFields(*(np.ones(len(mesh.positions), np.bool_) for _ in range(4)))
 
 
-def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) -> _Touched:
+def _compare(mesh: Mesh, old: Mesh, bones: Sequence[str], settings: Settings) -> _EditedFields:
     untouched = np.zeros(len(mesh.positions), np.bool_)
-    touched = _Touched(untouched, untouched, untouched, untouched)
-    touched.positions = rebase.differ(mesh.positions, old.positions)
+    edited = _EditedFields(untouched, untouched, untouched, untouched)
+    edited.positions = rebase.differ(mesh.positions, old.positions)
     if mesh.normals is not None and old.normals is not None:
         different = rebase.normals_differ if settings.normal_step else rebase.differ
-        touched.normals = different(mesh.normals, old.normals, settings.normal_step)
+        edited.normals = different(mesh.normals, old.normals, settings.normal_step)
     elif mesh.normals is None:
-        touched.normals = touched.positions
+        edited.normals = edited.positions
     if mesh.uvs is not None and old.uvs is not None:
-        touched.uvs = rebase.differ(mesh.uvs, old.uvs)
+        edited.uvs = rebase.differ(mesh.uvs, old.uvs)
     if old.weights is not None:
-        touched.weights = surface.changed_vertices(surface.influences(mesh, bones), surface.influences(old, bones))
-    return touched
+        edited.weights = surface.changed_vertices(surface.influences(mesh, bones), surface.influences(old, bones))
+    return edited
 
 
-def _check_numbers(mesh: Mesh, touched: _Touched) -> None:
+def _check_numbers(mesh: Mesh, edited: _EditedFields) -> None:
     """Raise `WriteError` for NaN or infinite values in edited fields; unedited ones of the file may be written back."""
-    masks = {"positions": touched.positions, "normals": touched.normals, "uvs": touched.uvs}
-    fresh = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
+    masks = {"positions": edited.positions, "normals": edited.normals, "uvs": edited.uvs}
+    new_values = [values[mask] for name, mask in masks.items() if (values := getattr(mesh, name)) is not None]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
-    rebase.refuse_not_finite(message, "Correct or delete it", *fresh)
+    rebase.refuse_not_finite(message, "Correct or delete it", *new_values)
 
 
 def _check(mesh: Mesh, old: Mesh) -> None:
@@ -388,86 +388,86 @@ def _encode_material(mesh: Mesh, base: Ogf, changes: Changes) -> Ogf:
 
 
 @dataclass(frozen=True)
-class _Edit:
-    """The input of `_encode_vertices`; ``recount`` is true if vertices were added or removed."""
+class _VertexEdit:
+    """The input of `_encode_vertices`; ``resized`` is true if vertices were added or removed."""
 
     mesh: Mesh
-    touched: _Touched
-    recount: bool
+    edited: _EditedFields
+    resized: bool
     bones: Sequence[str]
     rest: Floats | None
     settings: Settings
 
 
-def _encode_vertices(edit: _Edit, base: Vertices, changes: Changes) -> Vertices:
-    mesh, touched, recount = edit.mesh, edit.touched, edit.recount
+def _encode_vertices(edit: _VertexEdit, base: Vertices, changes: Changes) -> Vertices:
+    mesh, edited, resized = edit.mesh, edit.edited, edit.resized
     if not changes.resized("vertices", len(base.rows), len(mesh.positions)):
-        touched.count_in(changes)
-    found = _encode_links(edit, base, changes) if base.links and touched.weights.any() else None
-    number = _format_for(base, found, touched, recount)
+        edited.count_in(changes)
+    slots = _encode_links(edit, base, changes) if base.links and edited.weights.any() else None
+    number = _format_for(base, slots, edited, resized)
     layout = (OLD_VERTEX_FORMATS if edit.rest is not None else VERTEX_FORMATS)[number]
     same_layout = layout == base.rows.dtype
     rows = np.zeros(len(mesh.positions), layout)
-    if not recount:
+    if not resized:
         for name in base.rows.dtype.names or ():
             if same_layout or name not in ("bones", "weights"):
                 rows[name] = base.rows[name]
-    if found is not None:
-        anew = touched.weights if same_layout and not recount else np.ones(len(rows), np.bool_)
-        surface.store(rows, anew, found)
-    _store_surface(rows, mesh, touched, edit.rest)
+    if slots is not None:
+        rewritten = edited.weights if same_layout and not resized else np.ones(len(rows), np.bool_)
+        surface.store(rows, rewritten, slots)
+    _store_surface(rows, mesh, edited, edit.rest)
     return Vertices(number, rows)
 
 
-def _encode_links(edit: _Edit, base: Vertices, changes: Changes) -> surface.Slots:
-    pulls = surface.influences(edit.mesh, edit.bones)
+def _encode_links(edit: _VertexEdit, base: Vertices, changes: Changes) -> surface.Slots:
+    influences = surface.influences(edit.mesh, edit.bones)
     most = 1 if edit.rest is not None else edit.settings.most_links
     # Vertices keep at least as many bones as the base has room for.
-    found = surface.slots(pulls, max(most, 0 if edit.recount else base.links), edit.mesh.name)
+    found = surface.slots(influences, max(most, 0 if edit.resized else base.links), edit.mesh.name)
     name = edit.mesh.name
-    changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in pulls.left_out]
+    changes.left_out += [f"the group {group!r} of {name!r} is not a bone" for group in influences.left_out]
     if found.trimmed:
         vertices = counted_plural(found.trimmed, "vertices")
         changes.left_out.append(f"{name!r}: {vertices} with more bones than can be written")
     return found
 
 
-def _format_for(base: Vertices, found: surface.Slots | None, touched: _Touched, recount: bool) -> int:
+def _format_for(base: Vertices, slots: surface.Slots | None, edited: _EditedFields, resized: bool) -> int:
     """Return the base's vertex format if it has room for the bones, else the smallest of its family that has."""
-    if found is None:
+    if slots is None:
         return base.format
-    needed = int(found.links.max() if recount else found.links[touched.weights].max())
-    if not recount and needed <= base.links:
+    needed = int(slots.links.max() if resized else slots.links[edited.weights].max())
+    if not resized and needed <= base.links:
         return base.format
     family = LONG_FORMATS if base.format in LONG_FORMATS.values() else SHORT_FORMATS
-    return family[int(found.links.max())]
+    return family[int(slots.links.max())]
 
 
-def _store_surface(rows: NDArray[np.void], mesh: Mesh, touched: _Touched, rest: Floats | None) -> None:
+def _store_surface(rows: NDArray[np.void], mesh: Mesh, edited: _EditedFields, rest: Floats | None) -> None:
     """Write edited positions, normals and texture coordinates into ``rows``, and the tangents computed from them."""
     positions, triangles = space.xray_points(mesh.positions), space.xray_triangles(mesh.triangles)
-    moved, rotated = touched.positions, touched.normals
+    moved, rotated = edited.positions, edited.normals
     if mesh.normals is not None:
         normals = space.xray_points(mesh.normals)
     else:
         normals = surface.vertex_normals(positions, triangles).astype(np.float32)
     if mesh.uvs is not None:
-        rows["uv"][touched.uvs] = space.xray_uvs(mesh.uvs)[touched.uvs]
+        rows["uv"][edited.uvs] = space.xray_uvs(mesh.uvs)[edited.uvs]
     if rest is not None and "bones" in (rows.dtype.names or ()):
         # In the space of its bone a vertex has another position after it was assigned to another bone.
-        moved = moved | touched.weights
-        rotated = rotated | touched.weights
-        back = affine.inverse(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
-        positions = np.einsum("nij,nj->ni", back[:, :3, :3], mesh.positions) + back[:, :3, 3]
+        moved = moved | edited.weights
+        rotated = rotated | edited.weights
+        to_bone = affine.inverse(rest)[np.minimum(rows["bones"][:, 0], len(rest) - 1)]
+        positions = np.einsum("nij,nj->ni", to_bone[:, :3, :3], mesh.positions) + to_bone[:, :3, 3]
         blender_normals = mesh.normals if mesh.normals is not None else space.xray_points(normals)
-        normals = np.einsum("nij,nj->ni", back[:, :3, :3], blender_normals)
+        normals = np.einsum("nij,nj->ni", to_bone[:, :3, :3], blender_normals)
     rows["position"][moved] = positions[moved]
     rows["normal"][rotated] = normals[rotated]
-    framed = touched.positions | touched.normals | touched.uvs
-    if "tangent" in (rows.dtype.names or ()) and framed.any():
+    tangents_edited = edited.positions | edited.normals | edited.uvs
+    if "tangent" in (rows.dtype.names or ()) and tangents_edited.any():
         tangents, binormals = surface.tangent_frames(rows["position"], rows["normal"], rows["uv"], triangles)
-        rows["tangent"][framed] = tangents[framed]
-        rows["binormal"][framed] = binormals[framed]
+        rows["tangent"][tangents_edited] = tangents[tangents_edited]
+        rows["binormal"][tangents_edited] = binormals[tangents_edited]
 
 
 def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
@@ -484,25 +484,25 @@ def _encode_triangles(mesh: Mesh, document: Ogf, indices: Indices) -> Ogf:
 # Bounds -------------------------------------------------------------------------------------------------------------
 
 
-def _bounds_of(document: Ogf) -> surface.Hull:
+def _bounds_of(document: Ogf) -> surface.BoundingVolume:
     """Return the bounds that the file stores: in the header, in version 3 in chunks of their own."""
     header, box, sphere = document.header, document.first(Bounds), document.first(Sphere)
-    return surface.Hull(
+    return surface.BoundingVolume(
         header.box if header.box is not None else box.box if box is not None else None,
         header.sphere if header.sphere is not None else sphere.sphere if sphere is not None else None,
     )
 
 
-def _refitted_bounds(base: Ogf, before: NDArray[np.float32], after: NDArray[np.float32]) -> surface.Hull:
+def _fitted_bounds_for(base: Ogf, before: NDArray[np.float32], after: NDArray[np.float32]) -> surface.BoundingVolume:
     """Return bounds for edited points (n, 3) in Blender's axes; NaN and infinite points do not count."""
     old, new = (space.xray_points(points[np.isfinite(points).all(axis=1)]) for points in (before, after))
     if not len(new):
         return _bounds_of(base)
     wanted = surface.bounds(new)
-    return surface.refitted(_bounds_of(base), surface.bounds(old) if len(old) else wanted, wanted, new)
+    return surface.fitted_bounds(_bounds_of(base), surface.bounds(old) if len(old) else wanted, wanted, new)
 
 
-def _with_bounds(document: Ogf, fitted: surface.Hull) -> Ogf:
+def _with_bounds(document: Ogf, fitted: surface.BoundingVolume) -> Ogf:
     header, old_box, old_sphere = document.header, document.first(Bounds), document.first(Sphere)
     old = _bounds_of(document)
     if fitted.box is old.box and fitted.sphere is old.sphere:
@@ -516,7 +516,7 @@ def _with_bounds(document: Ogf, fitted: surface.Hull) -> Ogf:
     return document
 
 
-def _refitted(document: Ogf, base: Ogf) -> Ogf:
+def _with_fitted_bounds(document: Ogf, base: Ogf) -> Ogf:
     """Return the model with its bounds, and those of hierarchies inside it, fitted to the bounds of their children.
 
     ``base`` is the model before the edit.
@@ -524,7 +524,7 @@ def _refitted(document: Ogf, base: Ogf) -> Ogf:
     holder, held = document.first(Children), base.first(Children)
     pairs = zip(holder.sections, held.sections, strict=True) if holder and held else ()
     fitted: dict[tuple[int, ...], Ogf] = {
-        (number,): _refitted(section.value, old.value)
+        (number,): _with_fitted_bounds(section.value, old.value)
         for number, (section, old) in enumerate(pairs)
         if isinstance(section.value, Ogf) and isinstance(old.value, Ogf) and section.value.children
     }
@@ -535,12 +535,14 @@ def _refitted(document: Ogf, base: Ogf) -> Ogf:
     )
     if not now:
         return document
-    wanted = surface.joint_bounds(now)
-    wanted_before = surface.joint_bounds(before) if before else wanted
-    return _with_bounds(document, surface.refitted(_bounds_of(document), wanted_before, wanted, _extent(document, now)))
+    wanted = surface.combined_bounds(now)
+    wanted_before = surface.combined_bounds(before) if before else wanted
+    return _with_bounds(
+        document, surface.fitted_bounds(_bounds_of(document), wanted_before, wanted, _enclosed_points(document, now))
+    )
 
 
-def _extent(document: Ogf, hulls: Sequence[surface.Hull]) -> NDArray[np.float32]:
+def _enclosed_points(document: Ogf, hulls: Sequence[surface.BoundingVolume]) -> NDArray[np.float32]:
     """Return (n, 3) points that the bounds must enclose: the model's vertices, or the corners of its children's boxes.
 
     The corners are for version 3 (no box in the header), whose vertices may be in the space of their bones, and for

@@ -27,7 +27,7 @@ Floats = NDArray[np.float64]
 
 NEW_BONE_MATERIAL = b"default_object"
 NEW_BONE_MASS = 10.0
-FARTHEST = 1e9
+LARGEST_SHOWN = 1e9
 """Numbers of a rest pose (metres or radians) from this size on are shown as 0.
 
 Blender squares coordinates in 32 bits.
@@ -42,7 +42,7 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     Raises `ReadError` if there are no bones or no rest poses for them, two bones have the same name, or parents form a
     cycle.
     """
-    bone_names, physics = _chunks(document)
+    bone_names, physics = _bone_chunks(document)
     labels = [bone.label for bone in bone_names.bones]
     for group in names.duplicates(labels):
         raise ReadError(
@@ -54,11 +54,11 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
     for bone, entry in zip(labels, physics.bones, strict=True):
         if not (_usable(entry.rotation).all() and _usable(entry.offset).all()):
             report.warn("the rest pose has NaN, infinite or huge values; shown as zero, kept in the file", bone)
-    rotations, offsets = _rest(physics, parents)
+    rotations, offsets = _parent_local_rest(physics, parents)
     return Skeleton(document.name, labels, parents, rotations, offsets, space.XRAY_ROOT_FRAME.copy())
 
 
-def _chunks(document: Ogf) -> tuple[BoneNames, IkData]:
+def _bone_chunks(document: Ogf) -> tuple[BoneNames, IkData]:
     bone_names, physics = document.first(BoneNames), document.first(IkData)
     if bone_names is None or not bone_names.bones:
         raise ReadError(
@@ -129,21 +129,21 @@ def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
 
 def _usable(numbers: NDArray[np.floating[Any]]) -> NDArray[np.bool_]:
     """Return which numbers of a rest pose Blender can show: finite, and small enough for a chain of 64 bones."""
-    result: NDArray[np.bool_] = np.abs(numbers) < FARTHEST
+    result: NDArray[np.bool_] = np.abs(numbers) < LARGEST_SHOWN
     return result
 
 
-def _rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
+def _parent_local_rest(physics: IkData, parents: NDArray[np.int32]) -> tuple[Floats, Floats]:
     """Return rotations (bones, 4) and translations (bones, 3) of the rest pose relative to the parent."""
     rotations, offsets = _stored_pose(physics)
     if physics.layout != IkLayout.ABSOLUTE:
         return rotations, offsets
-    above = rotation.conjugate(np.where(parents[:, None] < 0, rotation.IDENTITY, rotations[parents]))
+    parent_inverse = rotation.conjugate(np.where(parents[:, None] < 0, rotation.IDENTITY, rotations[parents]))
     origin = np.where(parents[:, None] < 0, 0.0, offsets[parents])
-    return rotation.multiply(above, rotations), rotation.rotate(above, offsets - origin)
+    return rotation.multiply(parent_inverse, rotations), rotation.rotate(parent_inverse, offsets - origin)
 
 
-def _absolute(skeleton: Skeleton) -> tuple[Floats, Floats]:
+def _model_space_rest(skeleton: Skeleton) -> tuple[Floats, Floats]:
     """Return rotations (bones, 4) and translations (bones, 3) of the rest pose in the space of the root's parent."""
     rotations, offsets = skeleton.rest_rotation.copy(), skeleton.rest_translation.copy()
     for bone in parents_first(skeleton.parents):
@@ -164,20 +164,20 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     vertices of
     removed bones, and changed bones in a model that contains its motions.
     """
-    bone_names, physics = _chunks(base)
+    bone_names, physics = _bone_chunks(base)
     same_tree = _same_tree(skeleton, base, bone_names)
     if not same_tree:
         check_skeleton(skeleton)
     check_rest(skeleton)
     index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
-    origin = [index.get(bone.lower(), -1) for bone in skeleton.bones]
+    base_index = [index.get(bone.lower(), -1) for bone in skeleton.bones]
     changes = Changes()
     document = base
     if not same_tree:
-        document = document.replaced(bone_names, _encode_names(skeleton, bone_names, origin, changes))
-    if origin != list(range(len(bone_names.bones))):
-        document = _renumbered(document, bone_names, origin, changes)
-    new_physics = _encode_physics(skeleton, physics, origin, changes)
+        document = document.replaced(bone_names, _encode_names(skeleton, bone_names, base_index, changes))
+    if base_index != list(range(len(bone_names.bones))):
+        document = _renumbered(document, bone_names, base_index, changes)
+    new_physics = _encode_physics(skeleton, physics, base_index, changes)
     return (document if new_physics is physics else document.replaced(physics, new_physics)), changes
 
 
@@ -235,27 +235,27 @@ def check_rest(skeleton: Skeleton) -> None:
         raise WriteError(f"the rest pose of {broken!r} holds NaN or infinite values", remedy="Reset its rest pose")
 
 
-def _encode_names(skeleton: Skeleton, bone_names: BoneNames, origin: list[int], changes: Changes) -> BoneNames:
+def _encode_names(skeleton: Skeleton, bone_names: BoneNames, base_index: list[int], changes: Changes) -> BoneNames:
     """Return the chunk of names, with the old entry of every bone that still exists."""
     bones = []
-    for bone, parent, source in zip(skeleton.bones, skeleton.parents, origin, strict=True):
+    for bone, parent, old_index in zip(skeleton.bones, skeleton.parents, base_index, strict=True):
         parent_name = skeleton.bones[parent] if parent >= 0 else ""
-        if source < 0:
+        if old_index < 0:
             zero = np.zeros(3, np.float32)
             box = np.eye(3, dtype=np.float32)
             bones.append(BoneName(_stored_name(bone), _stored_name(parent_name), box, zero, zero))
             changes.change("bone", bone, "new")
             continue
-        old = bone_names.bones[source]
+        old = bone_names.bones[old_index]
         if names.same(names.decode(old.parent), parent_name):
             bones.append(old)
         else:
             bones.append(replace(old, parent=_stored_name(parent_name)))
             changes.change("bone", bone, "parent")
-    gone = [bone.label for number, bone in enumerate(bone_names.bones) if number not in origin]
+    gone = [bone.label for number, bone in enumerate(bone_names.bones) if number not in base_index]
     for bone in gone:
         changes.change("bone", bone, "removed")
-    kept = [number for number in origin if number >= 0]
+    kept = [number for number in base_index if number >= 0]
     if kept != sorted(kept):
         changes.lines.append("order of the bones")
     return BoneNames(bones)
@@ -266,7 +266,7 @@ def _stored_name(name: str) -> bytes:
     return names.encode(name.lower())
 
 
-def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes: Changes) -> Ogf:
+def _renumbered(document: Ogf, bone_names: BoneNames, base_index: list[int], changes: Changes) -> Ogf:
     """Return the model with the bone indices of its vertices adjusted to the new order of bones.
 
     Raises `WriteError` if the model contains its motions, or if vertices refer to removed bones.
@@ -277,7 +277,7 @@ def _renumbered(document: Ogf, bone_names: BoneNames, origin: list[int], changes
             remedy="Keep the bones as they are, or move the motions to an .omf file first",
         )
     new_number = np.full(len(bone_names.bones), -1, np.int64)
-    for number, old in enumerate(origin):
+    for number, old in enumerate(base_index):
         if old >= 0:
             new_number[old] = number
     if (new_number == np.arange(len(new_number))).all():
@@ -308,12 +308,14 @@ def _new_numbers(
     return numbers
 
 
-def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], changes: Changes) -> IkData:
+def _encode_physics(skeleton: Skeleton, physics: IkData, base_index: list[int], changes: Changes) -> IkData:
     """Return the chunk of rest poses and physics; the old object if nothing changed."""
     absolute = physics.layout == IkLayout.ABSOLUTE
-    rotations, offsets = _absolute(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
+    rotations, offsets = (
+        _model_space_rest(skeleton) if absolute else (skeleton.rest_rotation, skeleton.rest_translation)
+    )
     old_rotations, old_offsets = _stored_pose(physics)
-    index = np.array(origin)
+    index = np.array(base_index)
     magnitude = np.abs(old_offsets[index]).max(axis=1, keepdims=True)
     if absolute:
         magnitude = np.maximum(magnitude, np.abs(old_offsets).max())
@@ -323,11 +325,11 @@ def _encode_physics(skeleton: Skeleton, physics: IkData, origin: list[int], chan
     angles = space.xray_bone_angles_back(rotations).astype("<f4")
     metres = space.xray_bone_translations(offsets).astype("<f4")
     bones = []
-    for number, (bone, source) in enumerate(zip(skeleton.bones, origin, strict=True)):
-        if source < 0:
+    for number, (bone, old_index) in enumerate(zip(skeleton.bones, base_index, strict=True)):
+        if old_index < 0:
             bones.append(_new_bone(physics, angles[number], metres[number]))
             continue
-        entry = physics.bones[source]
+        entry = physics.bones[old_index]
         if not same_rotation[number]:
             entry = replace(entry, rotation=angles[number])
             changes.change("bone", bone, "rest rotation")

@@ -19,7 +19,7 @@ from ....core.model import Mesh, PolygonMesh
 from ....core.polygons import row_groups
 
 Floats = NDArray[np.float64]
-CREASE = 0.27
+CREASE_COSINE = 0.27
 """An edge is a crease if the tangents or binormals of its triangles have a dot product below this (absolute value).
 
 Fitted to models of the SDK: between 0.2709 and 0.2802 it splits some edges and some not.
@@ -33,14 +33,14 @@ def unit(vectors: Floats) -> Floats:
     return result
 
 
-def _directions(normals: Floats) -> Floats:
+def _unit_normals(normals: Floats) -> Floats:
     """Return unit normals; up (y) for normals of length zero."""
     directions = unit(normals)
     directions[~directions.any(axis=-1)] = (0.0, 1.0, 0.0)
     return directions
 
 
-def _summed(values: Floats, corners: NDArray[Any], count: int) -> Floats:
+def _sum_at_vertices(values: Floats, corners: NDArray[Any], count: int) -> Floats:
     """Return (count, 3): for each vertex the sum of the vectors ``values`` (triangles, 3) of its triangles.
 
     ``corners`` (triangles, 3) are vertex indices.
@@ -54,7 +54,7 @@ def vertex_normals(positions: NDArray[np.float32], triangles: NDArray[np.int32])
     zero.
     """
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
-    return _directions(_summed(np.cross(b - a, c - a), triangles, len(positions)))
+    return _unit_normals(_sum_at_vertices(np.cross(b - a, c - a), triangles, len(positions)))
 
 
 def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> tuple[Floats, Floats]:
@@ -67,7 +67,7 @@ def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
     in models that the SDK exported, all but a few in a thousand tangents are these sums.
     """
     frames = _face_frames(positions, uvs, triangles)
-    tangents, binormals = (unit(_summed(along, triangles, len(positions))) for along in frames)
+    tangents, binormals = (unit(_sum_at_vertices(along, triangles, len(positions))) for along in frames)
     return tangents, binormals
 
 
@@ -78,7 +78,7 @@ def tangent_frames(
 
     Where the sums are zero, the tangent is any perpendicular of the normal, and the binormal is perpendicular to both.
     """
-    normals = _directions(normals.astype(np.float64))
+    normals = _unit_normals(normals.astype(np.float64))
     tangents, binormals = tangent_sums(positions, uvs, triangles)
     # The axis of a normal's smallest component is never parallel to it.
     axis = np.eye(3)[np.argmin(np.abs(normals), axis=1)]
@@ -103,7 +103,7 @@ def _face_frames(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
 def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.bool_]:
     """Return (triangles, 3): which corners get a vertex of their own because the tangents differ across an edge.
 
-    Works like the mesh mender of the SDK. At an edge where tangents or binormals differ by more than `CREASE` allows,
+    Works like the mesh mender of the SDK. At an edge whose tangents or binormals make it a crease (`CREASE_COSINE`),
     the
     first of the two triangles gets own vertices for its two corners of that edge, and no longer shares any other edge.
     Edge
@@ -115,24 +115,24 @@ def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArr
     order = np.argsort(edge, kind="stable")
     together = np.diff(edge[order]) == 0
     mine, theirs = order[:-1][together], order[1:][together]
-    turns = [
-        np.abs((along[mine // 3] * along[theirs // 3]).sum(axis=1)) < CREASE
+    turned = [
+        np.abs((along[mine // 3] * along[theirs // 3]).sum(axis=1)) < CREASE_COSINE
         for along in _face_frames(positions, uvs, triangles)
     ]
-    creased = turns[0] | turns[1]
+    creased = turned[0] | turned[1]
     mine, theirs = mine[creased], theirs[creased]
-    own, gone = np.zeros((len(triangles), 3), np.bool_), np.zeros(len(triangles), np.bool_)
+    split, closed = np.zeros((len(triangles), 3), np.bool_), np.zeros(len(triangles), np.bool_)
     for side in range(3):
-        here = mine[(mine % 3 == side) & ~gone[mine // 3] & ~gone[theirs // 3]] // 3
-        own[here, side] = own[here, (side + 1) % 3] = gone[here] = True
-    return own
+        chosen = mine[(mine % 3 == side) & ~closed[mine // 3] & ~closed[theirs // 3]] // 3
+        split[chosen, side] = split[chosen, (side + 1) % 3] = closed[chosen] = True
+    return split
 
 
 # Bounds -------------------------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
-class Hull:
+class BoundingVolume:
     """Bounds: ``box`` (2, 3) float32 lowest and highest corner, ``sphere`` (4,) float32 centre and radius.
 
     Each is None if the file has none.
@@ -142,14 +142,14 @@ class Hull:
     sphere: NDArray[np.float32] | None
 
 
-def bounds(positions: NDArray[np.float32]) -> Hull:
+def bounds(positions: NDArray[np.float32]) -> BoundingVolume:
     """Return the box around points and the sphere around them with the box's centre, its radius rounded up."""
     box = np.stack([positions.min(axis=0), positions.max(axis=0)]).astype(np.float32)
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
-    return Hull(box, np.append(centre, _rounded_up(_radius(centre, positions))))
+    return BoundingVolume(box, np.append(centre, _rounded_up(_radius(centre, positions))))
 
 
-def joint_bounds(parts: Sequence[Hull]) -> Hull:
+def combined_bounds(parts: Sequence[BoundingVolume]) -> BoundingVolume:
     """Return the box around the boxes of children, and a sphere around their spheres or around the box if that is
     smaller.
 
@@ -164,10 +164,12 @@ def joint_bounds(parts: Sequence[Hull]) -> Hull:
     centre = box.astype(np.float64).mean(axis=0).astype(np.float32)
     radii = np.linalg.norm(spheres[:, :3].astype(np.float64) - centre, axis=1) + spheres[:, 3]
     corner = np.linalg.norm(box[1].astype(np.float64) - centre)
-    return Hull(box, np.append(centre, _rounded_up(min(float(radii.max()), float(corner)))))
+    return BoundingVolume(box, np.append(centre, _rounded_up(min(float(radii.max()), float(corner)))))
 
 
-def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[np.float32]) -> Hull:
+def fitted_bounds(
+    old: BoundingVolume, wanted_before: BoundingVolume, wanted: BoundingVolume, points: NDArray[np.float32]
+) -> BoundingVolume:
     """Return bounds after an edit: ``wanted``, or the ``old`` box or sphere where it may stay.
 
     The old sphere stays if it encloses ``points`` (n, 3), since tools fit spheres in many ways. The box follows the
@@ -177,16 +179,18 @@ def refitted(old: Hull, wanted_before: Hull, wanted: Hull, points: NDArray[np.fl
     """
     box, sphere = wanted.box, wanted.sphere
     if old.box is not None and wanted_before.box is not None and wanted.box is not None:
-        loose = not _same(old.box, wanted_before.box) and (points >= old.box[0]).all() and (points <= old.box[1]).all()
-        if loose or _same(old.box, wanted.box):
+        was_larger = (
+            not _same_box(old.box, wanted_before.box) and (points >= old.box[0]).all() and (points <= old.box[1]).all()
+        )
+        if was_larger or _same_box(old.box, wanted.box):
             box = old.box
     # Tools round radii to nearest, so points may be outside by a millionth of the radius.
     if old.sphere is not None and _radius(old.sphere[:3], points) <= old.sphere[3] * (1 + 1e-6):
         sphere = old.sphere
-    return Hull(box, sphere)
+    return BoundingVolume(box, sphere)
 
 
-def _same(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
+def _same_box(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     """Return whether two boxes differ by rounding alone, measured at their largest coordinate."""
     size = np.abs(one).max(initial=0.0)
     return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
@@ -272,24 +276,24 @@ class Slots:
     trimmed: int
 
 
-def slots(pulls: Influences, most: int, name: str) -> Slots:
+def slots(sparse: Influences, most: int, name: str) -> Slots:
     """Return the ``most`` bones with the largest weights of each vertex. Raises `WriteError` if one has no bone."""
-    vertex, bone = np.divmod(pulls.keys, pulls.bone_count)
-    counts = np.bincount(vertex, minlength=pulls.vertex_count)
+    vertex, bone = np.divmod(sparse.keys, sparse.bone_count)
+    counts = np.bincount(vertex, minlength=sparse.vertex_count)
     if not counts.all():
         lost = int((counts == 0).sum())
         raise WriteError(
             f"vertices of {name!r} that are not assigned to a bone: {lost} of {len(counts)}",
             remedy="Give them weights in groups named like the model's bones",
         )
-    order = np.lexsort((-pulls.weights, vertex))
+    order = np.lexsort((-sparse.weights, vertex))
     starts = np.cumsum(counts) - counts
     rank = np.arange(len(order)) - starts[vertex[order]]
     kept = rank < most
     row, column = vertex[order][kept], rank[kept]
-    weights = np.zeros((pulls.vertex_count, most))
-    weights[row, column] = pulls.weights[order][kept]
-    bones = np.zeros((pulls.vertex_count, most), np.int64)
+    weights = np.zeros((sparse.vertex_count, most))
+    weights[row, column] = sparse.weights[order][kept]
+    bones = np.zeros((sparse.vertex_count, most), np.int64)
     bones[row, column] = bone[order][kept]
     links = np.minimum(counts, most)
     bones = np.where(np.arange(most) < links[:, None], bones, bones[:, :1])

@@ -34,9 +34,9 @@ from .chunk_types import (
 from .document import Children, FastPath, Ogf, OldVisualType, Value, VisualType, parts
 from .skeleton import decode_skeleton
 
-_WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
+_KIND_WORDS: dict[type, str] = {BoneNames: "bones", IkData: "physics", Ogf: "model"}
 """Chunk types whose class name is not the word shown for them."""
-_UNSAID = ("bones", "names", "rows")
+_IMPLIED_FIELDS = ("bones", "names", "rows")
 """Names of fields that are not shown, because the word for the chunk type already names the content."""
 _SKELETONS = (VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID)
 
@@ -91,31 +91,31 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
 
 def dump(document: Ogf) -> Iterator[str]:
     """Yield the complete content, one value or row of numbers per line. Files with equal dumps have equal bytes."""
-    yield from _dump_run(document, document, "")
+    yield from _dump_chunks(document, document, "")
 
 
-def _dump_run(holder: Ogf | Children | FastPath, model: Ogf, indent: str) -> Iterator[str]:
+def _dump_chunks(holder: Ogf | Children | FastPath, model: Ogf, indent: str) -> Iterator[str]:
     for section in holder.sections:
         chunk = section.chunk
-        yield f"{indent}chunk {chunk.id:#x} {_word(section)}{_oddities(chunk)}"
+        yield f"{indent}chunk {chunk.id:#x} {_section_word(section)}{_storage_words(chunk)}"
         yield from _dump_section(section, model, indent + "  ")
     if len(holder.tail):
         yield f"{indent}tail {bytes(holder.tail).hex()}"
 
 
-def _oddities(chunk: Chunk) -> str:
+def _storage_words(chunk: Chunk) -> str:
     declared = f" declared size {chunk.declared}" if chunk.declared is not None else ""
     return declared + (f" packed {bytes(chunk.packed).hex()}" if chunk.packed is not None else "")
 
 
-def _word(section: Section[Value]) -> str:
+def _section_word(section: Section[Value]) -> str:
     return kind_word(type(section.value)) if section.value is not None else "bytes"
 
 
 def kind_word(kind: type) -> str:
     """Return the word shown for a chunk type: ``sliding windows`` for `SlidingWindows`."""
     spaced = "".join(f" {letter.lower()}" if letter.isupper() else letter for letter in kind.__name__)
-    return _WORDS.get(kind, spaced.strip())
+    return _KIND_WORDS.get(kind, spaced.strip())
 
 
 def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[str]:
@@ -124,9 +124,9 @@ def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[
         if len(section.chunk.body):
             yield f"{indent}{bytes(section.chunk.body).hex()}"
     elif isinstance(value, Ogf):
-        yield from _dump_run(value, value, indent)
+        yield from _dump_chunks(value, value, indent)
     elif isinstance(value, Children | FastPath):
-        yield from _dump_run(value, model, indent)
+        yield from _dump_chunks(value, model, indent)
     elif isinstance(value, MotionLibrary):
         parameters = model.first(Parameters) or Parameters(0, [], [])
         yield from (f"{indent}{line}" for line in dump_library(value, parameters))
@@ -143,10 +143,10 @@ def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[
 
 def differences(first: Ogf, second: Ogf) -> Iterator[str]:
     """Yield the differences of two models by chunk, child, bone and field."""
-    yield from _run_differences("", first, second)
+    yield from _chunk_differences("", first, second)
 
 
-def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
+def _chunk_differences(path: str, one: Any, other: Any) -> Iterator[str]:
     """Yield the differences of two visuals, or of two lists of children."""
 
     def place(section: Section[Value]) -> str:
@@ -161,7 +161,7 @@ def _run_differences(path: str, one: Any, other: Any) -> Iterator[str]:
 def _place(section: Section[Value], path: str) -> str:
     if isinstance(section.value, Ogf) and path.endswith("children "):
         return f"child {section.chunk.plain_id}"
-    return _word(section) if section.value is not None else f"chunk {section.chunk.id:#x}"
+    return _section_word(section) if section.value is not None else f"chunk {section.chunk.id:#x}"
 
 
 def _section_differences(
@@ -174,14 +174,14 @@ def _section_differences(
     if (one.chunk.declared, one.chunk.packed) != (other.chunk.declared, other.chunk.packed):
         yield f"{place}: declared size or packing differ"
     if type(a) is not type(b):
-        yield f"{place}: {_word(one)} / {_word(other)}"
+        yield f"{place}: {_section_word(one)} / {_section_word(other)}"
     elif a is None:
         if one.chunk.body != other.chunk.body:
             yield f"{place}: its bytes differ"
     elif isinstance(a, Ogf | Children | FastPath):
         label = "" if isinstance(a, Children) and not path else path.removesuffix("children ")
-        below = f"{label}children " if isinstance(a, Children) else f"{place.replace('children ', '')}: "
-        yield from _run_differences(below, a, b)
+        path_of_children = f"{label}children " if isinstance(a, Children) else f"{place.replace('children ', '')}: "
+        yield from _chunk_differences(path_of_children, a, b)
     elif isinstance(a, MotionLibrary | Parameters) and isinstance(b, MotionLibrary | Parameters):
         yield from _motion_differences(place, a, b, model, other_model)
     else:
@@ -211,7 +211,7 @@ def _motion_differences(
 
 def _value_differences(place: str, a: Any, b: Any, labels: list[str]) -> Iterator[str]:
     def word(name: str) -> str:
-        return "" if name in _UNSAID else f" {name.replace('_', ' ')}"
+        return "" if name in _IMPLIED_FIELDS else f" {name.replace('_', ' ')}"
 
     yield from value_differences(place, a, b, word, lambda entry, number: _label(entry, number, labels))
 

@@ -17,7 +17,7 @@ import numpy as np
 from ....core import names
 from ....core.errors import WriteError
 from ....core.report import Report, counted, listed, said_of
-from ..marks import SWALLOWED
+from ..marks import SKIPPED_BYTES
 from .codec import with_motions
 from .document import (
     ALL_PARTITIONS,
@@ -112,11 +112,11 @@ def _definition_problems(definition: Definition, parameters: Parameters, found: 
             "Remove the marks or write version 4"
         )
     for mark in definition.marks:
-        if len(mark.intervals) & 0xFF in SWALLOWED:
+        if len(mark.intervals) & 0xFF in SKIPPED_BYTES:
             intervals = counted(len(mark.intervals), "interval")
             mark_text = f"the mark {mark.label!r} of {definition.label!r}"
             found[f"{mark_text} has {intervals}, which the game misreads"] = "Split it or add an interval"
-        if any(byte in mark.name for byte in SWALLOWED) or b"\0" in mark.name:
+        if any(byte in mark.name for byte in SKIPPED_BYTES) or b"\0" in mark.name:
             found[f"a mark's name of {definition.label!r} holds a line break"] = "Rename the mark"
 
 

@@ -48,7 +48,7 @@ from ....formats.xray.object.document import BONES, MESHES, MOTIONS, OBJECT, Mes
 from ....formats.xray.object.encoding import encode_new_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces, Version
 from ....formats.xray.object.smoothing import Rule
-from ....formats.xray.ogf.building import COP, FEWEST_POINTS, SOC, oriented_box, with_new_meshes
+from ....formats.xray.ogf.building import COP, FEWEST_BOX_POINTS, SOC, oriented_box, with_new_meshes
 from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
 from ....formats.xray.omf.document import partitions_of
@@ -398,7 +398,7 @@ def fit_shapes(
         if bone.name not in chosen or bone_properties.known(bone) is None:
             continue
         found = points.get(bone_properties.game_name(bone))
-        if found is None or len(found) < FEWEST_POINTS:
+        if found is None or len(found) < FEWEST_BOX_POINTS:
             empty.append(bone.name)
             continue
         volume, centre = _fit(bone.motionbridge_xray, kind, found)
@@ -406,7 +406,9 @@ def fit_shapes(
         bone.motionbridge_xray.centre_of_mass = centre.tolist()
         fitted += 1
     if empty:
-        report.warn(f"bones with fewer than {FEWEST_POINTS} vertices keep their shape: {', '.join(empty)}", rig.name)
+        report.warn(
+            f"bones with fewer than {FEWEST_BOX_POINTS} vertices keep their shape: {', '.join(empty)}", rig.name
+        )
     return fitted
 
 
