@@ -146,6 +146,31 @@ def arma_saved_back_undone_saved_back() -> Steps:
     yield from undone_and_saved(path, before, edited, "motionbridge.arma_save_back", overwrite=True)
 
 
+def arma_animations_saved_together() -> Steps:
+    """Two animations are edited and one is copied: one dialog, a file each, the copy in the folder named there."""
+    walk, run = stage.sample("arma/walk.rtm"), stage.sample("arma/walk.rtm", "run.rtm")
+    stage.call("import_scene.arma_rtm", directory=str(stage.folder()), files=[{"name": walk.name}, {"name": run.name}])
+    settle("Import")
+    shown = bpy.context.view_layer.objects.active
+    for number in (0, 1):
+        shown.motionbridge_playing_animation = number
+        exports.key_bone()
+    copied = shown.animation_data.action.copy()
+    shown.animation_data.action = copied
+    shown.motionbridge_playing_animation = 0  # which lists the copy
+    copied.name = "sneak"
+    settle("Edit")
+    before = walk.read_bytes(), run.read_bytes()
+    new = stage.folder() / "new"
+    new.mkdir()
+    yield from save_back("motionbridge.arma_save_all", folder=str(new))
+    assert "2 animations changed, 1 animation added" in stage.sentence(), stage.sentence()
+    assert (walk.read_bytes() != before[0], run.read_bytes() != before[1]) == (True, True)
+    assert (new / "sneak.rtm").read_bytes() == run.read_bytes()
+    saved = walk.read_bytes(), run.read_bytes()
+    yield from undone_and_saved(walk, before[0], saved[0], "motionbridge.arma_save_all", overwrite=True)
+
+
 def import_weapon() -> Path:
     """A model of the editor with a motion inside."""
     path = stage.sample("weapon.object")
@@ -436,7 +461,8 @@ def bones_redrawn() -> Steps:
 SCENES = [
     (f"identity: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
-        saved_back_undone_saved_back, arma_saved_back_undone_saved_back, dialog_cancelled, rig_duplicated,
+        saved_back_undone_saved_back, arma_saved_back_undone_saved_back,
+        arma_animations_saved_together, dialog_cancelled, rig_duplicated,
         model_saved_back_undone_saved_back, shared_file_saved_by_two, mesh_of_model_duplicated, model_appended,
         appended_model_edited, model_checked, model_in_a_protected_folder,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,

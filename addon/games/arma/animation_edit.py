@@ -12,7 +12,7 @@ import numpy as np
 
 from ...blender.properties import keep, kept
 from ...blender.rotation_modes import HiddenKeys
-from ...core.changes import Changes
+from ...core.changes import Changes, Part
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
@@ -96,11 +96,8 @@ class AnimationPlans(Together):
         """``folder`` is shown as the path of all; ``unchanged``: how many other files have no changes."""
         changes = Changes(noun="animation", unchanged=unchanged)
         for _, plan in changed:
-            name = Path(plan.path).name
-            if plan.changes.new:
-                changes.add("animation", name)
-            else:
-                changes.change("animation", name)
+            path = Path(plan.path)
+            changes.parts.append(Part(path.name, "animation", new=not path.exists()))
         super().__init__(folder, [plan for _, plan in changed], changes=changes)
         self.actions = [action for action, _ in changed]
         self.without_file: list[str] = []

@@ -19,7 +19,7 @@ from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, said, shown
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
-from ..change_words import plan_sentence, teller
+from ..change_words import change_text, plan_sentence, teller
 from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, fields, name_filter
 from ..operation import Operation, Outcome, broken_lines
@@ -152,7 +152,10 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
 
     def details(self, plan: Any) -> list[str]:
         """What changes in each file."""
-        return [f"{Path(one.path).name}: {plan_sentence(one.changes)}" for one in plan.plans]
+        return [
+            change_text(part) if part.new else f"{part.name}: {plan_sentence(one.changes)}"
+            for part, one in zip(plan.changes.parts, plan.plans, strict=True)
+        ]
 
     def notes(self, plan: Any) -> list[str]:
         """How many animations need a folder."""
