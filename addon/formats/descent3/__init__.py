@@ -1,4 +1,4 @@
-"""Descent 3: models, textures, texture pages and the archives that hold them."""
+"""File formats of Descent 3: models, textures, texture pages and the archives that contain them."""
 
 from ... import lazy
 

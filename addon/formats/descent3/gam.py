@@ -1,7 +1,7 @@
-"""`.gam`: the tables of Descent 3, of which texture pages are read: which picture a texture's name stands for.
+"""`.gam`: the tables of Descent 3. Only texture pages are parsed: they map the name of a texture to its image file.
 
-Known from the engine's ``manage.cpp`` and ``texpage.cpp`` and from a real table. A file is a run of pages, each a type,
-a length that counts itself, and a body; pages of other types than textures stay bytes.
+Known from the engine's ``manage.cpp`` and ``texpage.cpp`` and from a real table. A file is a sequence of pages, each
+with a type, a length that includes the length field itself, and a body. The bodies of other types are kept as bytes.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from . import strings
 
 TEXTURE_PAGE = 1
 _NEWEST = 15
-"""Versions of a texture page up to here are plausible; real ones are 5 to 7."""
+"""Texture pages up to this version are plausible; real ones have 5 to 7."""
 _PALETTE = 255
 
 
 class TextureFlag(IntFlag):
-    """Flags of a texture page that affect reading, or which image is shown; other bits are kept."""
+    """Flags of a texture page that affect how it is read or which image is shown. Other bits are kept."""
 
     ANIMATED = 1 << 6
     """The bitmap is an animation (`.oaf`)."""
@@ -36,7 +36,7 @@ class TextureFlag(IntFlag):
 
 @dataclass(slots=True, eq=False)
 class Procedure:
-    """A texture the game draws itself: ``palette`` (255,) 16-bit colours, and the numbers that drive it."""
+    """A procedural texture: ``palette`` (255,) 16-bit colours, and the parameters of its generator."""
 
     palette: NDArray[np.uint16]
     settings: bytes
@@ -47,10 +47,10 @@ class Procedure:
 
 @dataclass(slots=True, eq=False)
 class TexturePage:
-    """One texture: its ``name`` and the ``bitmap`` file it shows, both as stored without their NUL.
+    """One texture: its ``name`` and the name of its ``bitmap`` file, both as stored, without NUL.
 
-    ``colour`` (4,) red, green, blue, alpha; ``speed`` seconds for all frames; ``slide`` (3,) seconds for a full scroll
-    in u and v, and reflectivity. ``rest`` is what follows the flags and has no name here.
+    ``colour`` (4,) red, green, blue, alpha; ``speed``: seconds for all frames; ``slide`` (3,): seconds for a full
+    scroll in u and in v, and reflectivity. ``rest``: the bytes after the parsed fields, not interpreted.
     """
 
     version: int
@@ -69,7 +69,7 @@ class TexturePage:
 
 @dataclass(slots=True, eq=False)
 class Page:
-    """A page: its type, and the texture it is or else its bytes."""
+    """A page: its type, and its texture, or for other types its ``body`` as bytes."""
 
     type: int
     texture: TexturePage | None
@@ -78,21 +78,21 @@ class Page:
 
 @dataclass(slots=True, eq=False)
 class Gam:
-    """A table: its pages in order."""
+    """A table: its pages in the file's order."""
 
     pages: list[Page]
     tail: Bytes = b""
     file: str = field(default="", compare=False)
 
     def texture(self, name: str) -> TexturePage | None:
-        """The texture page of this name, in whatever case; None where there is none."""
+        """Return the texture page with this name (case-insensitive), or None."""
         wanted = name.lower()
         pages = (page.texture for page in self.pages if page.texture is not None)
         return next((page for page in pages if strings.decode(page.name).lower() == wanted), None)
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a texture page with a name."""
+    """Return whether a file begins with a texture page that has a name."""
     if len(head) < 16 or head[0] != TEXTURE_PAGE:
         return False
     length, version = int.from_bytes(head[1:5], "little"), int.from_bytes(head[5:7], "little")
@@ -100,7 +100,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Gam:
-    """The document of a table. Raises `ReadError` where a page is cut off."""
+    """Parse a table. Raises `ReadError` if a page is truncated."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -165,7 +165,7 @@ def _read_procedure(reader: Reader, version: int) -> Procedure:
 
 
 def write(document: Gam) -> bytes:
-    """The file's bytes, from the typed values."""
+    """Return the file's bytes, composed from the typed values."""
     writer = Writer()
     for page in document.pages:
         body = bytes(page.body) if page.texture is None else _texture_bytes(page.texture)
@@ -202,13 +202,13 @@ recompose = write
 
 
 def raw_size(document: Gam) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return how many bytes are stored without being interpreted."""
     pages = (len(page.body) if page.texture is None else len(page.texture.rest) for page in document.pages)
     return len(document.tail) + sum(pages)
 
 
 def describe(document: Gam) -> list[str]:
-    """How many pages, and each texture with its bitmap."""
+    """Return the number of pages, and each texture with its bitmap."""
     textures = [page.texture for page in document.pages if page.texture is not None]
     others = len(document.pages) - len(textures)
     listed = [f"{strings.decode(page.name)}: {strings.decode(page.bitmap)}" for page in textures]
@@ -216,7 +216,7 @@ def describe(document: Gam) -> list[str]:
 
 
 def dump(document: Gam) -> Iterator[str]:
-    """Everything, a value a line. Equal texts are equal bytes."""
+    """Yield the whole document as text, one value per line. Equal dumps mean equal bytes."""
     for number, page in enumerate(document.pages):
         yield from text.value_lines(f"page {number}", page)
     if len(document.tail):
@@ -224,7 +224,7 @@ def dump(document: Gam) -> Iterator[str]:
 
 
 def differences(first: Gam, second: Gam) -> Iterator[str]:
-    """What differs, by page and field."""
+    """Yield the differences between two tables, by page and field."""
     yield from text.value_differences("page", first.pages, second.pages)
     if first.tail != second.tail:
         yield "bytes behind the last page differ"

@@ -1,8 +1,8 @@
-"""`.hog` and `.mn3`: the archives of Descent 3, a table of names and the files one behind another.
+"""`.hog` and `.mn3`: the archives of Descent 3, a table of names followed by the concatenated files.
 
-Known from the engine's ``hogfile.cpp`` and ``cfile.cpp`` and from real archives. The table holds no offsets: a file
-begins where those before it end. The engine searches the table by halves, so it must be sorted without regard to case.
-Bytes behind the NUL of a name may be anything.
+Known from the engine's ``hogfile.cpp`` and ``cfile.cpp`` and from real archives. The table stores lengths but no
+offsets: each file begins where the one before it ends. The engine uses binary search, so the table must be sorted
+without regard to case. The bytes after the NUL of a name are arbitrary.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ _HEADER = 4 + 4 + 4 + _RESERVED
 
 @dataclass(slots=True, eq=False)
 class Hog2:
-    """``table`` (files,) of `ENTRY`; ``contents`` of each file; ``start`` where the first is said to begin.
+    """An archive. ``table`` (files,) of `ENTRY`; ``contents`` of each file; ``start``: declared offset of the first.
 
-    ``reserved`` (56 bytes of 0xFF), ``gap`` between table and contents and ``tail`` behind them are kept.
+    ``reserved`` (56 bytes of 0xFF), ``gap`` between table and contents and ``tail`` after the contents are kept.
     """
 
     start: int
@@ -46,16 +46,16 @@ class Hog2:
 
     @property
     def names(self) -> list[str]:
-        """The files' names, as stored."""
+        """Names of the files, as stored."""
         return [strings.decode(entry.tobytes()) for entry in self.table["name"]]
 
     def find(self, name: str) -> int | None:
-        """The number of the file of this name, in whatever case; None where there is none."""
+        """Return the index of the file with this name (case-insensitive), or None."""
         wanted = name.lower()
         return next((number for number, found in enumerate(self.names) if found.lower() == wanted), None)
 
     def content(self, name: str) -> bytes:
-        """The bytes of the file of this name, in whatever case. Raises `ReadError` where there is none."""
+        """Return the bytes of the file with this name (case-insensitive). Raises `ReadError` if there is none."""
         number = self.find(name)
         if number is None:
             raise ReadError(f"there is no file named {name!r} in it", file=self.file, remedy="List it to see the names")
@@ -63,12 +63,12 @@ class Hog2:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file begins as an archive."""
+    """Return whether a file begins with the mark of an archive."""
     return head[:4] == MAGIC
 
 
 def read(data: bytes, file: str, report: Report) -> Hog2:
-    """The document of an archive. Raises `ReadError` where it is not an archive or is cut off."""
+    """Parse an archive. Raises `ReadError` if the file is not an archive or is truncated."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -106,7 +106,7 @@ def _report_oddities(document: Hog2, report: Report) -> None:
 
 
 def write(document: Hog2) -> bytes:
-    """The file's bytes, from the typed values."""
+    """Return the file's bytes, composed from the typed values."""
     writer = Writer()
     writer.raw(MAGIC)
     writer.u32(len(document.table))
@@ -124,12 +124,12 @@ recompose = write
 
 
 def raw_size(document: Hog2) -> int:
-    """Bytes kept without knowing what they mean; the files inside are what they are."""
+    """Return how many bytes are stored without being interpreted, the archived files excepted."""
     return len(document.gap) + len(document.tail)
 
 
 def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None) -> Hog2:
-    """An archive of these files by name, with their unix times. Raises `WriteError` for names it cannot hold."""
+    """Return an archive of ``files`` by name with their unix times. Raises `WriteError` for unsuitable names."""
     ordered = sorted(files, key=_sorting)
     table = np.zeros(len(ordered), ENTRY)
     for number, name in enumerate(ordered):
@@ -152,7 +152,7 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
 
 
 def _sorting(name: str) -> bytes:
-    """ASCII letters compared as small ones, all else as bytes: what the engine's search expects."""
+    """Return the sort key that the engine's search expects: ASCII letters in lower case, other characters as bytes."""
     return strings.encode(name)[:-1].lower()
 
 
@@ -161,11 +161,11 @@ def _sorting(name: str) -> bytes:
 _DEVICES = re.compile(
     r"(con|prn|aux|nul|conin\$|conout\$|clock\$|(com|lpt)[0-9¹²³]) *(\..*)?", re.IGNORECASE | re.DOTALL
 )
-"""What Windows takes for a device, with any suffix, and with blanks before it."""
+"""Names that Windows treats as devices, with any suffix and with spaces before the suffix."""
 
 
 def unsafe(name: str) -> str:
-    """Why a file of this name must not be made in a folder; empty where it may. The same on every system."""
+    """Return why a file with this name must not be created in a folder, "" if it may. Independent of the system."""
     if not name.strip(". "):
         return "is no name of a file"
     if any(sign in name for sign in '/\\:*?"<>|') or any(ord(sign) < 32 for sign in name):
@@ -178,10 +178,10 @@ def unsafe(name: str) -> str:
 def extract(
     document: Hog2, folder: Path, report: Report, wanted: Collection[int] | None = None, *, overwrite: bool = False
 ) -> list[Path]:
-    """Write the files, or those of the numbers ``wanted``, into a folder that exists; the paths written.
+    """Write all files, or those with the indices ``wanted``, into an existing folder. Returns the paths written.
 
-    What cannot be a plain file right in the folder, or is there already, is left out and reported. Raises `WriteError`
-    where the system refuses.
+    Existing files (unless ``overwrite``), links, repeated names and names that are not plain file names are left out
+    and reported. Raises `WriteError` if the system refuses to write.
     """
     written: list[Path] = []
     made: set[str] = set()
@@ -206,7 +206,7 @@ def extract(
 
 
 def describe(document: Hog2) -> list[str]:
-    """How many files, and each with its size."""
+    """Return the number of files, and each file with its size."""
     total = sum(map(len, document.contents))
     listed = [
         f"{ascii(name)[1:-1]}: {len(content)} bytes"
@@ -216,7 +216,7 @@ def describe(document: Hog2) -> list[str]:
 
 
 def dump(document: Hog2) -> Iterator[str]:
-    """Everything, with the files' bytes as numbers. Equal texts are equal bytes."""
+    """Yield the whole document as text, the bytes of files as hexadecimal digits. Equal dumps mean equal bytes."""
     yield f"start {document.start}"
     yield f"reserved {bytes(document.reserved).hex()}"
     yield from text.array_lines("table", document.table)
@@ -228,7 +228,7 @@ def dump(document: Hog2) -> Iterator[str]:
 
 
 def differences(first: Hog2, second: Hog2) -> Iterator[str]:
-    """Which files are in one only, which differ, and in what the rest does."""
+    """Yield files that only one archive has, files that differ, and other differences."""
     ones = {name.lower(): number for number, name in reversed(list(enumerate(first.names)))}
     others = {name.lower(): number for number, name in reversed(list(enumerate(second.names)))}
     yield from (f"{name} is only in the first" for name in ones if name not in others)

@@ -1,10 +1,10 @@
-"""`.ogf` and `.oaf`: the textures of Descent 3, pictures with levels of detail, and pictures one after another.
+"""`.ogf` and `.oaf`: the textures of Descent 3, single images with levels of detail and sequences of images.
 
 Known from the engine's ``bitmap.cpp``, ``iff.cpp``, ``tga.cpp`` and ``vclip.cpp`` and from real textures. X-Ray's
-models have the suffix too. An image is a TGA's header with a type of its own, a name and a number of levels put in
-between; the name inside need not be the file's. Pixels are runs of 16-bit numbers: a count, 0 for a single pixel or 2
-to 250, and the pixel; runs do not extend over the end of a level of detail. The engine takes the time of an animation
-from its tables, not from the file.
+models also have the suffix `.ogf`. An image has the header of a TGA with a special type, into which a name and the
+number of levels are inserted; this name may differ from the file's. Pixels are run-length encoded 16-bit values: a
+count (0 for a single pixel, or 2 to 250), then the pixel. Runs do not extend over the end of a level of detail. The
+engine takes the duration of an animation from its tables, not from the file.
 """
 
 from __future__ import annotations
@@ -31,19 +31,19 @@ _TRANSPARENT_565 = 0x07E0
 
 
 class ImageType(IntEnum):
-    """How an image is stored."""
+    """Encoding of an image."""
 
     TGA = 2
     TGA_RUNS = 10
     RUNS_4444 = 121
     RUNS_1555 = 122
     RUNS_NAMED = 123
-    """From here on 5 bits of red, 6 of green, 5 of blue."""
+    """This and the later types have 5 bits of red, 6 of green and 5 of blue."""
     RUNS_MIPMAPPED = 124
     EIGHT_BITS = 125
-    """Not readable by the engine, and not here."""
+    """Not supported by the engine, and not decoded here."""
     RAW = 126
-    """Not readable by the engine, and not here."""
+    """Not supported by the engine, and not decoded here."""
     RUNS = 127
 
 
@@ -65,11 +65,11 @@ _LARGEST = 1 << 14
 
 @dataclass(slots=True, eq=False)
 class Image:
-    """One picture.
+    """One image.
 
-    ``name`` as stored (without its NUL in types 121 to 123, 35 bytes in 124 to 127, none in a TGA); ``origin`` nine
-    bytes the engine ignores; ``identifier`` as many as the header says; ``levels`` the runs of each level of detail,
-    the finest first; ``packed`` the pixels of types that are not runs, with what lies behind them.
+    ``name`` as stored (without NUL in types 121 to 123, 35 bytes in 124 to 127, none in a TGA); ``origin``: nine bytes
+    that the engine ignores; ``identifier``: as many bytes as the header declares; ``levels``: the runs of each level of
+    detail, the largest first; ``packed``: the pixels of types without runs, and the bytes after them.
     """
 
     type: int
@@ -87,16 +87,16 @@ class Image:
 
     @property
     def label(self) -> str:
-        """The name inside, as text."""
+        """The stored name as text."""
         return strings.decode(self.name)
 
 
 @dataclass(slots=True, eq=False)
 class AnimationHead:
-    """How an animation begins: ``version`` 1, or None in the old form, which also has ``numbers`` that are not used.
+    """Header of an animation. ``version`` is 1, or None in the old form, which also has 12 unused bytes ``numbers``: a
+    float before the time, an integer and a float after it.
 
-    ``frame_time`` is seconds, and ignored by the engine. ``numbers`` are 12 bytes: a float before the time, a whole
-    number and a float behind it.
+    ``frame_time`` in seconds; the engine ignores it.
     """
 
     version: int | None
@@ -107,7 +107,7 @@ class AnimationHead:
 
 @dataclass(slots=True, eq=False)
 class OgfImage:
-    """A texture: one picture, or with ``animation`` several."""
+    """A texture: one image, or several if it has an ``animation`` header."""
 
     frames: list[Image]
     animation: AnimationHead | None = None
@@ -116,7 +116,7 @@ class OgfImage:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file begins as a texture."""
+    """Return whether a file begins like a texture."""
     if len(head) > 10 and head[0] == _ANIMATION and head[1] == 1:
         return _image_starts(head[7:])
     return _image_starts(head)
@@ -128,13 +128,13 @@ def _image_starts(head: bytes) -> bool:
     if ImageType.RUNS_4444 <= head[2] <= ImageType.RUNS:
         return True
     width, height = struct.unpack_from("<HH", head, 12)
-    # A TGA has no magic: it must look like one in every field.
+    # A TGA has no mark at its beginning: every field must be plausible.
     sizes = 0 < width <= _LARGEST and 0 < height <= _LARGEST and head[16] in (24, 32)
     return head[2] in (ImageType.TGA, ImageType.TGA_RUNS) and not any(head[3:8]) and sizes
 
 
 def read(data: bytes, file: str, report: Report) -> OgfImage:
-    """The document of a texture. Raises `ReadError` where it is not a texture or is cut off."""
+    """Parse a texture. Raises `ReadError` if the file is not a texture or is truncated."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -208,7 +208,7 @@ def _read_image(reader: Reader, *, last: bool) -> Image:
 
 
 def write(document: OgfImage) -> bytes:
-    """The file's bytes, from the typed values."""
+    """Return the file's bytes, composed from the typed values."""
     writer = Writer()
     head = document.animation
     if head is not None:
@@ -250,7 +250,7 @@ recompose = write
 
 
 def raw_size(document: OgfImage) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return how many bytes are stored without being interpreted."""
     unknown = (len(image.packed) for image in document.frames if image.type in (ImageType.EIGHT_BITS, ImageType.RAW))
     return len(document.tail) + sum(unknown)
 
@@ -259,12 +259,12 @@ def raw_size(document: OgfImage) -> int:
 
 
 def decode(document: OgfImage) -> list[NDArray[np.uint8]]:
-    """Each frame as (height, width, 4) red, green, blue, alpha, top row first, finest level. Raises `ReadError`."""
+    """Return the largest level of each frame as (height, width, 4) RGBA, top row first. Raises `ReadError`."""
     return [decode_image(image, file=document.file) for image in document.frames]
 
 
 def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uint8]:
-    """One level of detail of a picture, likewise."""
+    """Return one level of detail of an image as (height, width, 4) RGBA, top row first. Raises `ReadError`."""
     width, height = image.width >> level, image.height >> level
     if image.type in IN_RUNS:
         if level >= len(image.levels):
@@ -290,7 +290,7 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
 
 
 def as_png(document: OgfImage, report: Report) -> list[bytes]:
-    """Each frame as a PNG file. Raises `ReadError` where there is nothing to see."""
+    """Return each frame as a PNG file. Raises `ReadError` if the image cannot be decoded or has no pixels."""
     pictures = decode(document)
     if not all(picture.size for picture in pictures) or not pictures:
         raise ReadError("the image has no pixels", file=document.file, remedy="Copy it again")
@@ -303,7 +303,7 @@ def as_png(document: OgfImage, report: Report) -> list[bytes]:
 
 
 def describe(document: OgfImage) -> list[str]:
-    """Size, pixels, levels of detail, frames."""
+    """Return sizes, pixel formats, levels of detail and the number of frames."""
     lines = []
     if document.animation is not None:
         lines.append(f"{counted(len(document.frames), 'frame')} of {document.animation.frame_time} s")
@@ -315,7 +315,7 @@ def describe(document: OgfImage) -> list[str]:
 
 
 def dump(document: OgfImage) -> Iterator[str]:
-    """Everything, a run a line. Equal texts are equal bytes."""
+    """Yield the whole document as text, one run per line. Equal dumps mean equal bytes."""
     if document.animation is not None:
         yield from text.value_lines("animation", document.animation)
     for number, image in enumerate(document.frames):
@@ -325,7 +325,7 @@ def dump(document: OgfImage) -> Iterator[str]:
 
 
 def differences(first: OgfImage, second: OgfImage) -> Iterator[str]:
-    """What differs, by frame and field."""
+    """Yield the differences between two textures, by frame and field."""
     yield from text.value_differences("animation", first.animation, second.animation)
     yield from text.value_differences("frame", first.frames, second.frames)
     if first.tail != second.tail:
@@ -336,7 +336,7 @@ def differences(first: OgfImage, second: OgfImage) -> Iterator[str]:
 
 
 def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
-    """The runs (n,) of `RUN` that are exactly so many pixels. Raises `ReadError`."""
+    """Read runs (n,) of `RUN` that contain exactly ``pixels`` pixels. Raises `ReadError`."""
     available = np.frombuffer(reader.data, RUN, reader.remaining // RUN.itemsize, reader.position)
     found, size = 0, 0
     while size < pixels:
@@ -361,7 +361,7 @@ def read_runs(reader: Reader, pixels: int) -> NDArray[np.void]:
 
 
 def colours(runs: NDArray[np.void], kind: int) -> NDArray[np.uint8]:
-    """(pixels, 4) red, green, blue, alpha of runs of an image type of `IN_RUNS`."""
+    """Return (pixels, 4) RGBA of the runs of an image type in `IN_RUNS`."""
     values = runs["pixel"].astype(np.int64)
     channels: list[NDArray[np.int64]]
     if kind == ImageType.RUNS_4444:
@@ -384,7 +384,7 @@ def _five(values: NDArray[np.int64]) -> NDArray[np.int64]:
 def tga_colours(
     data: Bytes, width: int, height: int, *, depth: int, in_runs: bool, from_top: bool, file: str = ""
 ) -> NDArray[np.uint8]:
-    """(height, width, 4), top row first, of an ordinary TGA of 24 or 32 bits. Raises `ReadError`."""
+    """Return (height, width, 4) RGBA, top row first, of an ordinary TGA of 24 or 32 bits. Raises `ReadError`."""
     size = depth // 8
     if depth not in (24, 32):
         raise ReadError(
@@ -405,7 +405,7 @@ def tga_colours(
 
 
 def _tga_runs(reader: Reader, pixels: int, size: int) -> NDArray[np.uint8]:
-    """(pixels, size) of packets: one pixel repeated, or several plain ones."""
+    """Return (pixels, size) bytes of packets, each a repeated pixel or several literal ones."""
     parts: list[NDArray[np.uint8]] = [np.zeros((0, size), np.uint8)]
     found = 0
     while found < pixels:

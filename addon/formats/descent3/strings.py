@@ -1,7 +1,7 @@
-"""Texts in the files of Descent 3: 8 bits a character.
+"""Texts in the files of Descent 3: one byte per character.
 
-What the game means by characters above ASCII is not known; Latin-1 gives every byte string a text, and `encode` gives
-it back.
+The game's encoding of characters above ASCII is unknown. Latin-1 is used because it can decode every byte string and
+encode it again without change.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from ...core.errors import WriteError
 
 
 def decode(stored: bytes) -> str:
-    """The text up to the first NUL."""
+    """Return the text up to the first NUL."""
     return stored.partition(b"\0")[0].decode("latin-1")
 
 
 def encode(text: str) -> bytes:
-    """A text with its closing NUL. Raises `WriteError` for what the game cannot hold."""
+    """Return the bytes of a text with a final NUL. Raises `WriteError` for NUL and for non-Latin-1 characters."""
     if "\0" in text:
         raise WriteError(f"the text {text!r} holds a zero byte", remedy="Rename it")
     try:
@@ -28,17 +28,17 @@ def encode(text: str) -> bytes:
 
 
 def kept_or_encoded(text: str, stored: bytes | None) -> bytes:
-    """The stored bytes where they still say ``text``, else new ones."""
+    """Return the stored bytes if they still decode to ``text``, else new bytes. Raises `WriteError` as `encode`."""
     return stored if stored is not None and decode(stored) == text else encode(text)
 
 
 def read_counted(reader: Reader, what: str) -> bytes:
-    """A text with its length in front; the length counts the NUL, and all bytes are kept."""
+    """Return the bytes of a text that is preceded by its length. The length includes the NUL; all bytes are kept."""
     size = reader.i32(f"the length of {what}")
     return bytes(reader.take(size, what))
 
 
 def write_counted(writer: Writer, stored: bytes) -> None:
-    """The length and the bytes of a text."""
+    """Write a text preceded by its length."""
     writer.i32(len(stored))
     writer.raw(stored)

@@ -1,4 +1,4 @@
-"""`.oof`: the models of Descent 3, rigid parts in a hierarchy, their points, batteries and animation."""
+"""`.oof`: the models of Descent 3: a hierarchy of rigid parts, with points, weapon batteries and animation."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""The bytes of an `.oof` file <-> `Oof`, chunk by chunk; each chunk's reader is beside its writer.
+"""Bytes of an `.oof` file <-> `Oof`, chunk by chunk; each chunk's reader is next to its writer.
 
-The engine ignores the declared length of a chunk that it knows; here the length bounds the chunk. A body that does not
-have the layout of its id is kept as bytes and reported. Refused are only files that the engine refuses, and models of
+The engine ignores the declared length of chunks it knows; here this length limits the chunk. A body that does not have
+the layout of its id is kept as bytes and reported. Only files that the engine refuses are refused, and models of
 FreeSpace and Descent 1 and 2, which begin with the same four letters.
 """
 
@@ -65,7 +65,7 @@ _SKIPPED = (b"IDTA", b"GRID")
 
 @dataclass(frozen=True, slots=True)
 class _Context:
-    """What the layout of a chunk depends on: the file's version, and the sub-objects that its header declares."""
+    """The version of the file and the number of sub-objects in its header, on which the layout of chunks depends."""
 
     version: int
     sub_objects: int
@@ -76,14 +76,14 @@ class _Context:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are those of a model of a version that can be read."""
+    """Return whether a file's first bytes are those of a model of a supported version."""
     return head[:4] == MAGIC and len(head) >= 8 and OLDEST <= int.from_bytes(head[4:8], "little", signed=True) <= NEWEST
 
 
 def read(data: bytes, file: str, report: Report) -> Oof:
-    """The document of an `.oof` file, of which unknown and unreadable chunks are reported.
+    """Parse an `.oof` file. Unknown and unreadable chunks are reported and kept.
 
-    Raises `ReadError` if it is truncated, of another game or version, or has no header.
+    Raises `ReadError` if the file is truncated, of another game or version, or has no header.
     """
     reader = Reader(data, file)
     if not len(data):
@@ -110,7 +110,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
 
 
 def write(document: Oof) -> bytes:
-    """The file's bytes, from the typed values."""
+    """Return the file's bytes, composed from the typed values."""
     writer = Writer()
     writer.raw(MAGIC)
     writer.i32(document.version)
@@ -127,7 +127,7 @@ recompose = write
 
 
 def raw_size(document: Oof) -> int:
-    """Number of bytes that are kept without knowing what they mean."""
+    """Return how many bytes are stored without being interpreted."""
     return len(document.tail) + sum(len(section.body) + len(section.tail) for section in document.sections)
 
 
@@ -179,7 +179,7 @@ def _read_section(identifier: bytes, body: Reader, context: _Context, report: Re
 
 
 def _section_bytes(section: Section, version: int) -> bytes:
-    """The body of a chunk in a file of this version."""
+    """Return the body of a chunk in a file of this version."""
     if section.value is None:
         return bytes(section.body)
     writer = Writer()
@@ -189,7 +189,7 @@ def _section_bytes(section: Section, version: int) -> bytes:
 
 
 def _report_oddities(document: Oof, report: Report) -> None:
-    """Warn of what the engine does not expect."""
+    """Warn about what the engine does not expect."""
     ids = [section.id for section in document.sections]
     announced = document.header.sub_objects
     if announced > MOST_SUB_OBJECTS:
@@ -296,10 +296,10 @@ def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> Non
 # Faces: records of different lengths ---------------------------------------------------------------------------------
 
 _FIXED = np.dtype([("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4")])
-"""The start of a record; the texture or colour, the corners, and from version 2100 two sizes follow."""
+"""Start of a face record. It is followed by texture or colour, the corners, and two sizes from version 2100 on."""
 _FIELDS = ("normal", "textured", "texture", "colour", "sizes")
 _STEPS = 8
-"""After so many records of one kind in a row the following ones are examined together, as arrays."""
+"""After this many consecutive records of equal size, the following ones are compared as an array."""
 _BLOCK = 4096
 
 
@@ -317,7 +317,7 @@ def _size(corners: int, textured: bool, sizes: bool) -> int:
 
 
 def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
-    """``count`` faces; ``sizes`` if records end with them. Raises `ReadError` if one does not fit."""
+    """Read ``count`` faces; ``sizes``: records end with two sizes. Raises `ReadError` if a record does not fit."""
     least = _size(0, False, sizes)
     reader.expect_room(count, "faces", least)
     starts, counts, textured = _walk(reader, count, sizes)
@@ -339,9 +339,9 @@ def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
 
 
 def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
-    """(faces,) start, number of corners and whether textured of each record; the reader is left at their end.
+    """Return (faces,) start, number of corners and whether textured of each record; moves the reader to their end.
 
-    Where a record ends depends on its content, so records are visited in turn, runs of one kind in one step.
+    The length of a record depends on its content, so records are visited in sequence, runs of equal ones in one step.
     """
     starts = np.zeros(count, np.int64)
     counts = np.zeros(count, np.int32)
@@ -369,7 +369,7 @@ def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], N
 
 
 def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int) -> int:
-    """How many of the next records are of this kind and fit: at least one, ``most`` at most."""
+    """Return how many of the next records are of this kind and fit into the data: from 1 to ``most``."""
     most = min(most, reader.remaining // size)
     if most < 2:
         return 1
@@ -380,7 +380,7 @@ def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int)
 
 
 def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[np.void]) -> NDArray[np.void]:
-    """(n,) the records at these offsets; a view if they are contiguous."""
+    """Return the records (n,) at these offsets; a view if they are contiguous."""
     size, count = layout.itemsize, len(starts)
     if int(starts[-1]) - int(starts[0]) == (count - 1) * size:
         return data[int(starts[0]) : int(starts[0]) + count * size].view(layout)
@@ -390,7 +390,6 @@ def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype
 
 
 def _face_bytes(faces: Faces, *, sizes: bool) -> bytes:
-    """The records of faces."""
     textured = faces.is_textured
     counts = faces.counts.astype(np.int64)
     lengths = _FIXED.itemsize + np.where(textured, 4, 3) + counts * CORNER.itemsize + (8 if sizes else 0)
@@ -500,7 +499,7 @@ _TRACK = np.dtype([("count", "<i4"), ("first", "<i4"), ("last", "<i4")])
 def _read_tracks(
     kind: type[_TracksKind], timed: np.dtype[np.void], untimed: np.dtype[np.void]
 ) -> Callable[[Reader, _Context], _TracksKind]:
-    """The reader of a chunk of tracks; ``timed`` and ``untimed`` are the layouts of a key."""
+    """Return the reader of a chunk of tracks; ``timed`` and ``untimed`` are the layouts of a key."""
 
     def read_kind(reader: Reader, context: _Context) -> _TracksKind:
         if context.major >= TIMED_SINCE:
@@ -550,7 +549,7 @@ def _write_tracks(writer: Writer, tracks: Tracks, _: _Context) -> None:
 
 @dataclass(frozen=True)
 class _Chunk:
-    """How the body of a chunk is read and written. ``Any`` is the chunk's own kind of `Value`."""
+    """Reader and writer of the body of a chunk. ``Any`` is the chunk's own type of `Value`."""
 
     read: Callable[[Reader, _Context], Value]
     write: Callable[[Writer, Any, _Context], None]

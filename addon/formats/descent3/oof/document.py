@@ -1,8 +1,8 @@
-"""What an `.oof` file says: a model of Descent 3 as chunks in file order, typed where their meaning is known.
+"""Document of an `.oof` file: a model of Descent 3 as chunks in file order, typed if their meaning is known.
 
 Source: the engine's ``newstyle.cpp`` and ``polymodel.cpp``, and real files of version 2300; older versions are known
-from the engine alone. Not known: IDTA and GRID, which the engine skips and no real file contains. All positions,
-normals and directions are in the file's axes (x right, y up, z forward, left-handed), float32.
+from the engine alone. Unknown: the chunks IDTA and GRID, which the engine skips and no real file contains. All
+positions, normals and directions are float32 in the file's axes (x right, y up, z forward, left-handed).
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ FACE = np.dtype(
         ("sizes", "<f4", 2),
     ]
 )
-"""``textured`` 0 for a flat colour; ``texture`` -1 and ``colour`` 0 where they do not apply."""
+"""``textured`` is 0 for a flat colour; ``texture`` is -1 and ``colour`` 0 if unused."""
 CORNER = np.dtype([("vertex", "<i4"), ("uv", "<f4", 2)])
 POINT = np.dtype([("parent", "<i4"), ("position", "<f4", 3), ("direction", "<f4", 3)])
 POINT_WITHOUT_PARENT = np.dtype([("position", "<f4", 3), ("direction", "<f4", 3)])
@@ -51,7 +51,7 @@ UNTIMED_POSITION_KEY = np.dtype([("position", "<f4", 3)])
 
 @dataclass(slots=True, eq=False)
 class ObjectHeader:
-    """Chunk OHDR. ``box`` (2, 3) lowest and highest corner, recomputed by the engine; ``details`` (levels,) int32."""
+    """Chunk OHDR. ``box`` (2, 3): lowest and highest corner, recomputed by the engine; ``details`` (levels,) int32."""
 
     sub_objects: int
     radius: np.float32
@@ -61,19 +61,19 @@ class ObjectHeader:
 
 @dataclass(slots=True, eq=False)
 class TextureNames:
-    """Chunk TXTR, the table that faces index: ``names`` as stored, NUL included. Duplicates and unused names occur."""
+    """Chunk TXTR, the texture table that faces index: ``names`` as stored, with NUL; possibly duplicate or unused."""
 
     names: list[bytes]
 
     @property
     def labels(self) -> list[str]:
-        """The names as text."""
+        """Texture names as text."""
         return [strings.decode(name) for name in self.names]
 
 
 @dataclass(slots=True, eq=False)
 class Faces:
-    """``rows`` (faces,) of `FACE`, ``counts`` (faces,) corners per face, ``corners`` (corners,) of `CORNER`."""
+    """Faces: ``rows`` (faces,) of `FACE`, ``counts`` (faces,) corners per face, ``corners`` (corners,) of `CORNER`."""
 
     rows: NDArray[np.void]
     counts: NDArray[np.int32]
@@ -81,7 +81,7 @@ class Faces:
 
     @staticmethod
     def none() -> Faces:
-        """No faces."""
+        """Return an instance without faces."""
         return Faces(np.zeros(0, FACE), np.zeros(0, np.int32), np.zeros(0, CORNER))
 
     def __len__(self) -> int:
@@ -89,12 +89,12 @@ class Faces:
 
     @property
     def starts(self) -> NDArray[np.int64]:
-        """(faces + 1,) index of each face's first corner."""
+        """(faces + 1,) index of each face's first corner, and the number of corners."""
         return np.concatenate([np.zeros(1, np.int64), np.cumsum(self.counts, dtype=np.int64)])
 
     @property
     def is_textured(self) -> NDArray[np.bool_]:
-        """(faces,) bool."""
+        """(faces,) bool: False for flat colours."""
         textured: NDArray[np.bool_] = self.rows["textured"] != 0
         return textured
 
@@ -103,10 +103,10 @@ class Faces:
 class SubObject:
     """Chunk SOBJ, one rigid part.
 
-    ``plane`` (7,) the separation plane: normal, distance, point; ``offset`` (3,) its pivot relative to the parent's
-    pivot; ``unused`` (2,) tree and data offset; ``movement`` (2,) type and axis. ``positions`` and ``normals``
-    (vertices, 3) relative to the pivot, normals of any length; ``alphas`` (vertices,) or None before version 2300. The
-    engine does not use the plane, ``unused``, ``movement`` and ``free_space``; they are kept.
+    ``plane`` (7,): the separation plane (normal, distance, point); ``offset`` (3,): pivot relative to the parent's
+    pivot; ``unused`` (2,): tree and data offset; ``movement`` (2,): type and axis. ``positions`` and ``normals``
+    (vertices, 3) relative to the pivot, normals of any length; ``alphas`` (vertices,), None before version 2300. The
+    engine does not use ``plane``, ``unused``, ``movement`` and ``free_space``; they are kept.
     """
 
     index: int
@@ -127,18 +127,18 @@ class SubObject:
 
     @property
     def label(self) -> str:
-        """The name as text."""
+        """Name as text."""
         return strings.decode(self.name)
 
     @property
     def property_text(self) -> str:
-        """The property string as text."""
+        """Property string as text."""
         return strings.decode(self.properties)
 
 
 @dataclass(slots=True, eq=False)
 class Remark:
-    """Chunk PINF: lines of text by the tool that made the file, without a NUL."""
+    """Chunk PINF: lines of text from the tool that wrote the file, without NUL."""
 
     text: bytes = field(default=b"")
 
@@ -148,16 +148,16 @@ class Remark:
 
 @dataclass(slots=True, eq=False)
 class Points:
-    """``rows`` (points,) of `POINT`, or of `POINT_WITHOUT_PARENT` in old files, where all are of sub-object 0.
+    """Points: ``rows`` (points,) of `POINT`; in old files of `POINT_WITHOUT_PARENT`, all of sub-object 0.
 
-    Positions and directions are in the frame of the sub-object and follow its animation.
+    Positions and directions are in the space of the sub-object and follow its animation.
     """
 
     rows: NDArray[np.void]
 
     @property
     def parents(self) -> NDArray[np.int32]:
-        """(points,) index of the sub-object of each."""
+        """(points,) stored index of each point's sub-object."""
         if "parent" in (self.rows.dtype.names or ()):
             parents: NDArray[np.int32] = self.rows["parent"]
             return parents
@@ -169,15 +169,15 @@ class GunPoints(Points):
 
 
 class GroundPoints(Points):
-    """Chunk GRND: where the object touches the ground."""
+    """Chunk GRND: points at which the object touches the ground."""
 
 
 class AttachPoints(Points):
-    """Chunk ATCH: where objects dock; the direction is forward."""
+    """Chunk ATCH: points at which objects dock; the direction is forward."""
 
 
 class AttachUps(Points):
-    """Chunk NATH: the up vector of the attach point of the same index, in the field of the direction.
+    """Chunk NATH: the up vector of the attach point with the same index, stored in the direction field.
 
     The engine ignores parent and position; in real files the position is that of a helper object.
     """
@@ -185,7 +185,7 @@ class AttachUps(Points):
 
 @dataclass(slots=True, eq=False)
 class Battery:
-    """``guns`` indices of gun points, ``turrets`` indices of sub-objects, the most mobile first."""
+    """A weapon battery: ``guns`` indices of gun points, ``turrets`` indices of sub-objects, the most mobile first."""
 
     guns: NDArray[np.int32]
     turrets: NDArray[np.int32]
@@ -193,14 +193,14 @@ class Battery:
 
 @dataclass(slots=True, eq=False)
 class Batteries:
-    """Chunk WBAT: the weapon batteries. The game's tables say which weapons they fire."""
+    """Chunk WBAT: the weapon batteries. The game's tables define which weapons they fire."""
 
     batteries: list[Battery]
 
 
 @dataclass(slots=True, eq=False)
 class SpecialPoint:
-    """A named point in the model's frame; ``name`` and ``properties`` as stored, NUL included."""
+    """A named point in model space; ``name`` and ``properties`` as stored, with NUL."""
 
     name: bytes
     properties: bytes
@@ -220,10 +220,10 @@ class SpecialPoints:
 
 @dataclass(slots=True, eq=False)
 class Tracks:
-    """A track per sub-object, by its index.
+    """One track per sub-object, in order of the stored index.
 
-    ``keys`` of each track, structured; ``ranges`` (sub-objects, 2) first and last tick, None in untimed files (before
-    version 2200), where ``shared_count`` is the number of keys of every track, as stored.
+    ``keys`` of each track, structured; ``ranges`` (sub-objects, 2): first and last tick, None in untimed files (before
+    version 2200), in which every track has the same stored number of keys, ``shared_count``.
     """
 
     keys: list[NDArray[np.void]]
@@ -237,14 +237,14 @@ class Tracks:
 
 
 class RotationTracks(Tracks):
-    """Chunk RANI or ANIM: ``axis`` and ``angle`` of the rotation since the key before, in the parent's frame.
+    """Chunk RANI or ANIM: ``axis`` and ``angle`` of the rotation since the previous key, in the parent's space.
 
     Angles are in units of 1 / `FULL_TURN` of a turn.
     """
 
 
 class PositionTracks(Tracks):
-    """Chunk PANI: ``position`` is added to the sub-object's offset, in the parent's frame."""
+    """Chunk PANI: ``position`` is added to the sub-object's offset, in the parent's space."""
 
 
 # The file ------------------------------------------------------------------------------------------------------------
@@ -264,15 +264,15 @@ Value = (
     | PositionTracks
     | Remark
 )
-"""What a chunk of known meaning can hold."""
+"""Content of a chunk of known meaning."""
 Wanted = TypeVar("Wanted")
 
 
 @dataclass(slots=True, eq=False)
 class Section:
-    """A chunk: its four letters and its ``value``, None where the meaning is not known.
+    """A chunk: its id of four letters and its ``value``, None if its meaning is unknown.
 
-    ``body`` are the bytes of an unknown chunk, ``tail`` those after a value that ends before its chunk does.
+    ``body``: the bytes of an unknown chunk; ``tail``: bytes after a value that ends before its chunk.
     """
 
     id: bytes
@@ -283,7 +283,7 @@ class Section:
 
 @dataclass(slots=True, eq=False)
 class Oof:
-    """A model: its chunks in file order. ``file`` is the name it was read under, for messages."""
+    """A model: its chunks in file order. ``file`` is the file's name, for messages."""
 
     version: int
     sections: list[Section]
@@ -292,7 +292,7 @@ class Oof:
 
     @property
     def major(self) -> int:
-        """The hundreds of the version, on which most of the layout depends."""
+        """Hundreds of the version, which determine most of the layout."""
         return self.version // 100
 
     @property
@@ -301,29 +301,30 @@ class Oof:
         return PurePath(self.file.replace("\\", "/")).stem
 
     def all(self, kind: type[Wanted]) -> Iterator[Wanted]:
-        """The values of a kind, in file order."""
+        """Yield the values of a type, in file order."""
         return (section.value for section in self.sections if isinstance(section.value, kind))
 
     def first(self, kind: type[Wanted]) -> Wanted | None:
-        """The first value of a kind, or None."""
+        """Return the first value of a type, or None."""
         return next(self.all(kind), None)
 
     def last(self, kind: type[Wanted]) -> Wanted | None:
-        """The last value of a kind, which is the one the engine keeps, or None."""
+        """Return the last value of a type, which is the one that the engine uses, or None."""
         return next(iter(reversed(list(self.all(kind)))), None)
 
     @property
     def header(self) -> ObjectHeader:
-        """The object header, which every file that was read has."""
+        """The object header. `read` refuses files without one."""
         header = self.first(ObjectHeader)
         assert header is not None  # noqa: S101 - `read` refuses a file without one
         return header
 
     @property
     def sub_objects(self) -> list[SubObject]:
-        """In order of their index; the first of each index, and none of an index outside of what the header declares.
+        """Sub-objects in order of their stored index. Of duplicate indices the first counts; indices beyond the number
+        that the header declares are left out.
 
-        The index in this list is the part index of `Model`; it differs from the stored index if some are missing.
+        The index in this list is the part index of `Model`. It differs from the stored index if some are missing.
         """
         found: dict[int, SubObject] = {}
         for part in self.all(SubObject):
@@ -333,7 +334,7 @@ class Oof:
 
     @property
     def textures(self) -> list[str]:
-        """The names that faces index."""
+        """Names of the textures that faces index."""
         names = self.last(TextureNames)
         return names.labels if names is not None else []
 
@@ -344,12 +345,12 @@ class Oof:
 
     @property
     def parent_indices(self) -> NDArray[np.int32]:
-        """(sub-objects,) part index of each one's parent, -1 for a root, also for one that names itself."""
+        """(sub-objects,) part index of each one's parent, -1 for roots, also for those that are their own parent."""
         indices = self.part_indices
         found = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in self.sub_objects]
         return np.array(found, np.int32)
 
 
 def chunk_label(identifier: bytes) -> str:
-    """A chunk's four letters, as hexadecimal digits if they are not letters."""
+    """Return a chunk's id as text, as hexadecimal digits if it is not alphanumeric."""
     return names.decode(identifier) if identifier.isalnum() else identifier.hex()

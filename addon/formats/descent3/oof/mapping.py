@@ -1,4 +1,4 @@
-"""`Oof` <-> `Model`: sub-objects and the header here; meshes, points and tracks in the modules of these names."""
+"""`Oof` <-> `Model`: sub-objects and the header. Meshes, points and tracks are in the modules with these names."""
 
 from __future__ import annotations
 
@@ -51,15 +51,15 @@ ORDER = (
     b"PANI",
     b"PINF",
 )
-"""The order in which the game's tools write chunks (that of GRND and PANI is not known)."""
+"""Order in which the game's tools write chunks (for GRND and PANI it is unknown)."""
 
 
 # Decode --------------------------------------------------------------------------------------------------------------
 
 
-@np.errstate(over="ignore", invalid="ignore")  # damaged files hold numbers that overflow, and signalling NaNs
+@np.errstate(over="ignore", invalid="ignore")  # numbers of damaged files overflow or are signalling NaNs
 def decode(document: Oof, report: Report) -> Model:
-    """The whole model in Blender's axes. Raises `ReadError` if parents form a cycle."""
+    """Return the whole model in Blender's axes. Raises `ReadError` if parents form a cycle."""
     textures, parents, tracks = document.textures, document.parent_indices, played_tracks(document)
     _check_parents(document, parents, report)
     motions = decode_motions(document, tracks, report)
@@ -81,7 +81,7 @@ def decode(document: Oof, report: Report) -> Model:
 
 
 def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) -> None:
-    """Raise `ReadError` if parents (parts,) form a cycle; report those that do not exist."""
+    """Raise `ReadError` if parents (parts,) form a cycle; report parents that do not exist."""
     try:
         parents_first(parents)
     except ValueError as cycle:
@@ -102,9 +102,9 @@ def _check_parents(document: Oof, parents: NDArray[np.int32], report: Report) ->
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model is compared and written.
+    """Options for comparing and writing a model.
 
-    ``normal_step`` is the tolerance within which a component of a given normal is that of the file.
+    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited.
     """
 
     normal_step: float = 0.0
@@ -113,15 +113,15 @@ class Settings:
 
 @np.errstate(over="ignore", invalid="ignore")
 def encode(model: Model, base: Oof | None = None, settings: Settings | None = None) -> tuple[Oof, Changes]:
-    """The model in its base file, or in a new file of version 2300, and what changed; the base itself if nothing did.
+    """Return the base file (or a new one of version 2300) with the model, and the changes; the base itself if none.
 
-    Raises `WriteError` for what the file or the game cannot hold. Five phases, each with one result:
+    Raises `WriteError` for what the format or the game cannot store. Five phases, each with one result:
 
-    1. match: which sub-object of the base each part is, and its index in the file -> `Match`
+    1. match: the sub-object of the base and the stored index of each part -> `Match`
     2. parts: sub-objects, texture table and header -> `EncodedParts`
     3. points: points and batteries -> `EncodedChunks`
     4. tracks: rotation and position keys -> `EncodedChunks`
-    5. join: the chunks that differ, put between those of the base -> `Oof`
+    5. join: changed chunks replace or extend those of the base -> `Oof`
     """
     settings = settings or Settings()
     check_hierarchy(model)
@@ -148,7 +148,9 @@ def _empty() -> Oof:
 
 
 def _match(model: Model, base: Oof) -> Match:
-    """Parts keep the base's indices if they are its sub-objects in order, before new ones; else they are renumbered."""
+    """Match parts with the base's sub-objects. Parts keep the base's indices if they are its sub-objects in order,
+    possibly followed by new parts; otherwise they are renumbered.
+    """
     existing = base.sub_objects
     taken: set[int] = set()
     sources = []
@@ -208,7 +210,7 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
 
 
 def _keep_parent(encoded: SubObject, old: SubObject, match: Match, changes: Changes) -> None:
-    """Keep the stored parent of a root, which may be itself or a sub-object that does not exist."""
+    """Keep the stored parent of a root, which may be the sub-object itself or one that does not exist."""
     if encoded.index != old.index:
         changes.lines.append(f"index {old.index} -> {encoded.index}")
     root = old.parent == old.index or old.parent not in match.base_indices
@@ -219,7 +221,7 @@ def _keep_parent(encoded: SubObject, old: SubObject, match: Match, changes: Chan
 
 
 def _encode_texts(part: Part, encoded: SubObject, old: SubObject | None, changes: Changes) -> None:
-    """Offset, name and property string."""
+    """Set offset, name and property string. Raises `WriteError` for a NaN or infinite offset."""
     offset = space.descent_points(np.asarray(part.offset, np.float32))
     if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
         raise WriteError(f"{part.label!r} has a NaN or infinite position", remedy="Move it")
@@ -258,19 +260,22 @@ def _new_part(major: int) -> SubObject:
 
 
 def _encode_header(base: Oof, parts: list[SubObject]) -> ObjectHeader:
-    """The base's header, changed by as much as the parts: the game's tools measured in a scene of their own."""
+    """Return the base's header, with radius and box changed by as much as the parts' were.
+
+    They are not recomputed because the game's tools measured them in a scene that may have contained more objects.
+    """
     old, existing = base.header, base.sub_objects
     if len(parts) == len(existing) and all(part is known for part, known in zip(parts, existing, strict=True)):
         return old
     before, after = _rest_positions(existing), _rest_positions(parts)
     old_radius, new_radius = radius(before), radius(after)
-    # Helper objects that became points were measured too.
+    # The game's tools also measured helper objects, which became points.
     measured_more = float(old.radius) > float(old_radius) * (1 + 1e-6)
     if new_radius == old_radius:
         new_radius = old.radius
     elif measured_more:
         new_radius = max(old.radius, new_radius)
-    # A model that had no vertices gets its true box.
+    # Without vertices in the base there is no difference to apply: the box is computed.
     box = (old.box + (_box(after) - _box(before)) if len(before) else _box(after)).astype("<f4")
     header = ObjectHeader(len(parts), np.float32(new_radius), box, old.details)
     same = header.radius == old.radius and np.array_equal(box, old.box) and header.sub_objects == old.sub_objects
@@ -282,7 +287,7 @@ def _box(positions: Floats) -> Floats:
 
 
 def _rest_positions(parts: list[SubObject]) -> Floats:
-    """(vertices, 3) of all parts at rest, in the model's frame."""
+    """Return (vertices, 3) the vertices of all parts at rest, in model space."""
     indices = {part.index: index for index, part in enumerate(parts)}
     parents = [-1 if part.parent == part.index else indices.get(part.parent, -1) for part in parts]
     pivots = np.zeros((len(parts), 3))
@@ -306,7 +311,7 @@ def _join(base: Oof, parts: EncodedParts, *chunks: EncodedChunks) -> Oof:
 
 
 def _with_parts(base: Oof, parts: list[SubObject]) -> list[Section]:
-    """The base's chunks with these sub-objects in place of its own, new ones after the last."""
+    """Return the base's chunks with these sub-objects in place of its own, new ones after the last."""
     waiting = {part.index: part for part in parts}
     known = {id(part) for part in base.sub_objects}
     result: list[Section] = []
@@ -327,7 +332,9 @@ def _with_parts(base: Oof, parts: list[SubObject]) -> list[Section]:
 
 
 def _put(sections: list[Section], identifier: bytes, value: Value | None) -> list[Section]:
-    """The chunks with the last of its kind replaced, or removed by None; a new one where the game's tools put it."""
+    """Return the chunks with the last of this kind replaced, or removed if ``value`` is None. A new chunk is inserted
+    where the game's tools write it.
+    """
     alike = (b"RANI", b"ANIM") if identifier == b"RANI" else (identifier,)
     existing = [index for index, section in enumerate(sections) if section.id in alike]
     result = list(sections)
@@ -346,7 +353,7 @@ def _put(sections: list[Section], identifier: bytes, value: Value | None) -> lis
 
 
 def to_newest(document: Oof, report: Report) -> Oof:
-    """The same model in version 2300, whose additional fields get their defaults; untimed keys are rewritten.
+    """Convert a model to version 2300. Fields that older versions lack get default values; untimed keys are rewritten.
 
     Raises `ReadError` and `WriteError` as `decode` and `encode`.
     """
@@ -384,4 +391,4 @@ def _with_sizes(part: SubObject, major: int) -> Faces:
 
 
 CONVERSIONS: dict[str, Callable[[Oof, Report], Oof]] = {str(NEWEST): to_newest}
-"""By the name of the result: a version's number."""
+"""Conversions by the name of the result, a version number."""

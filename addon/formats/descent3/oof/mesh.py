@@ -1,7 +1,7 @@
-"""The mesh of a sub-object <-> `PolygonMesh` in Blender's axes: polygons, texture coordinates by corner, materials.
+"""The mesh of a sub-object <-> `PolygonMesh` in Blender's axes: polygons, UVs per corner, materials.
 
-The conversion mirrors, so the corners of a face are reversed, and its first corner stays the first. Faces that a mesh
-cannot hold (fewer than three corners, a vertex twice or missing) are left out and restored on export. When encoding, a
+The conversion mirrors, so the corners of a face are reversed; its first corner stays the first. Faces that a mesh
+cannot store (fewer than three corners, a vertex twice or missing) are left out and restored on export. When encoding, a
 face whose corners are those of the base, at the same positions, keeps its normal and sizes; a vertex keeps its normal
 if none of its faces changed. Everything else follows the rules of the game's own tools, known from real files.
 """
@@ -27,14 +27,14 @@ from .model import Singles
 Flags = NDArray[np.bool_]
 
 ALPHA, FACE_NORMAL, SIZES = "alpha", "face_normal", "lightmap_size"
-"""Attributes: alpha of a vertex (float32), stored normal of a face (3), the level editor's two sizes of a face (2).
+"""Attributes: alpha per vertex (float32), stored normal per face (3), the level editor's sizes per face (2).
 
-The last two are for display; an export recomputes those of changed faces.
+Normals and sizes of faces are for display only; an export recomputes those of changed faces.
 """
 DEFAULT_COLOUR = (128, 128, 128)
-"""Of faces without texture and colour."""
+"""Colour of faces without texture and colour."""
 NO_NORMAL = np.array([0xFFC00000], np.uint32).view(np.float32)[0]
-"""The NaN that the game's tools write as normal of a vertex without faces."""
+"""NaN that the game's tools write as the normal of a vertex without faces."""
 _LAST = np.iinfo(np.int64).max
 
 
@@ -42,7 +42,7 @@ _LAST = np.iinfo(np.int64).max
 
 
 def decode_mesh(part: SubObject, textures: list[str], report: Report) -> PolygonMesh:
-    """The mesh relative to the part's pivot; attributes `FILE_VERTEX` and `FILE_FACE` hold the rows of the file."""
+    """Return the mesh relative to the part's pivot. Attributes `FILE_VERTEX` and `FILE_FACE` store file rows."""
     kept = np.flatnonzero(holdable(part.faces, len(part.positions)))
     if len(kept) < len(part.faces):
         left_out = len(part.faces) - len(kept)
@@ -75,7 +75,7 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
 
 
 def holdable(faces: Faces, vertices: int) -> Flags:
-    """(faces,) whether a mesh of so many ``vertices`` can hold them."""
+    """Return (faces,) whether a Blender mesh with this number of ``vertices`` can store each face."""
     corners = faces.corners["vertex"]
     existing = polygons.all_in_face((corners >= 0) & (corners < vertices), faces.counts)
     result: Flags = existing & (faces.counts >= 3) & ~polygons.repeats_a_vertex(faces.counts, corners)
@@ -85,11 +85,11 @@ def holdable(faces: Faces, vertices: int) -> Flags:
 # Materials -----------------------------------------------------------------------------------------------------------
 
 _COLOURS = -(1 << 40) - 1
-"""The code of black; other colours lie below, texture indices above."""
+"""Code of the colour black. Other colours have smaller codes, texture indices greater ones."""
 
 
 def looks(faces: Faces, textures: list[str]) -> tuple[list[Material], NDArray[np.int32]]:
-    """The distinct materials of faces, textures in the order of the table, then colours; (faces,) index of each."""
+    """Return the distinct materials of faces, textures in table order before colours, and (faces,) index of each."""
     red, green, blue = (faces.rows["colour"][:, channel].astype(np.int64) for channel in range(3))
     colours = _COLOURS - (red << 16 | green << 8 | blue)
     codes = np.where(faces.is_textured, faces.rows["texture"].astype(np.int64), colours)
@@ -115,13 +115,13 @@ def _look(code: int, textures: list[str]) -> Material:
 
 
 def look_key(material: Material) -> tuple[str, object]:
-    """What distinguishes materials: texture and colour, the name only without these."""
+    """Return what distinguishes materials: texture and colour, or the name if both are missing."""
     return material.texture or material.name if material.colour is None else "", material.colour
 
 
 @dataclass
 class TextureTable:
-    """The file's texture names, to which new ones are appended; ``stored`` with their NUL."""
+    """The file's texture names, to which new names are appended; ``stored`` with NUL."""
 
     stored: list[bytes]
     labels: list[str] = field(init=False)
@@ -130,7 +130,7 @@ class TextureTable:
         self.labels = [strings.decode(name) for name in self.stored]
 
     def index(self, name: str) -> int:
-        """The first entry of this name, exactly or in another case; a new one if there is none."""
+        """Return the first entry with this name, exactly or else ignoring case; append one if there is none."""
         lowered = [label.lower() for label in self.labels]
         if name in self.labels:
             return self.labels.index(name)
@@ -145,7 +145,7 @@ class TextureTable:
 
 
 def radius(positions: NDArray[Any]) -> np.float32:
-    """The distance of the farthest vertex (vertices, 3) from the pivot."""
+    """Return the distance of the farthest vertex (vertices, 3) from the pivot."""
     if not len(positions):
         return np.float32(0)
     exact = positions.astype(np.float64)
@@ -153,7 +153,7 @@ def radius(positions: NDArray[Any]) -> np.float32:
 
 
 def center(positions: Singles) -> Singles:
-    """(3,) the centre of the vertices' bounding box."""
+    """Return (3,) the centre of the vertices' bounding box."""
     if not len(positions):
         return np.zeros(3, np.float32)
     exact = positions.astype(np.float64)
@@ -162,7 +162,10 @@ def center(positions: Singles) -> Singles:
 
 
 def vertex_normals(count: int, face_normals: Singles, counts: NDArray[np.int32], corners: NDArray[np.int32]) -> Singles:
-    """(count, 3) mean of the face normals at a vertex's corners, summed in file order in float32, not normalised."""
+    """Return (count, 3) the mean of the face normals at each vertex's corners, not normalised.
+
+    Summed in file order in float32, as by the game's tools.
+    """
     total = np.zeros((count, 3), np.float32)
     existing = (corners >= 0) & (corners < count)
     face, corners = polygons.face_of_corner(counts)[existing], corners[existing]
@@ -175,7 +178,7 @@ def vertex_normals(count: int, face_normals: Singles, counts: NDArray[np.int32],
 
 
 def face_sizes(positions: Singles, normals: Singles, counts: NDArray[np.int32], corners: NDArray[Any]) -> Singles:
-    """(faces, 2) extent of each face along two axes in its plane, from which the level editor derives lightmaps."""
+    """Return (faces, 2) the extent of each face along two axes in its plane, used by the level editor for lightmaps."""
     exact = normals.astype(np.float64)
     upright = (exact[:, 0] == 0) & (exact[:, 2] == 0)
     right = np.stack([exact[:, 2], np.zeros(len(exact)), -exact[:, 0]], axis=-1)
@@ -203,10 +206,10 @@ def encode_mesh(
     *,
     normal_step: float = 0.0,
 ) -> SubObject:
-    """The base, which may be a new empty one, with the mesh; the base itself if nothing differs.
+    """Return the base (possibly a new empty one) with the mesh; the base itself if nothing differs.
 
-    ``normal_step`` is the tolerance within which a component of a given normal is that of the file. Raises `WriteError`
-    for what no file can hold.
+    ``normal_step``: largest difference of a normal's component from the file's that counts as unedited. Raises
+    `WriteError` for a mesh that no file can store.
     """
     if _is_of_base(mesh, base, textures):
         return base
@@ -242,7 +245,7 @@ def encode_mesh(
 
 
 def _is_of_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
-    """Whether it equals the decoded base to the bit; then no row has to be compared."""
+    """Return whether the mesh is bitwise equal to the decoded base, so that no rows have to be compared."""
     if len(mesh.positions) != len(base.positions) or len(mesh.counts) > len(base.faces):
         return False
     old = decode_mesh(base, textures.labels, Report())
@@ -291,10 +294,10 @@ def _report_changes(
 
 @dataclass(frozen=True, eq=False)
 class _Shape:
-    """Faces in file order: ``source`` (faces,) the base's row or -1, ``mesh`` (faces,) the mesh's face or -1.
+    """Faces in file order. ``source`` (faces,): row in the base or -1; ``mesh`` (faces,): face of the mesh or -1.
 
-    ``counts`` (faces,) and ``corners`` (corners,) vertices of the file; ``mesh_corners`` (corners,) those of the mesh,
-    -1 for faces that Blender meshes cannot store, which are the base's.
+    ``counts`` (faces,) and ``corners`` (corners,): vertices of the file; ``mesh_corners`` (corners,): corners of the
+    mesh, -1 for faces copied from the base because Blender meshes cannot store them.
     """
 
     source: NDArray[np.int64]
@@ -333,7 +336,7 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: Rows, changes: Changes)
 
 
 def _restored_faces(base: SubObject, broken: NDArray[np.int64], vertices: Rows, changes: Changes) -> NDArray[np.int64]:
-    """The base's faces that Blender meshes cannot store and whose vertices all remain."""
+    """Return the base's faces that Blender meshes cannot store and whose vertices all remain."""
     same = np.array_equal(vertices.of_base, np.arange(len(vertices.order)))
     corners = base.faces.corners["vertex"][polygons.corners_of(base.faces.counts, broken)]
     existing = np.logical_and(corners >= 0, corners < len(base.positions))
@@ -355,9 +358,9 @@ def _check(mesh: PolygonMesh, fresh: Singles) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """``same`` (faces,) whether a face has the vertices of the base's face, in its order.
+    """``same`` (faces,): whether a face has the vertices of the base's face, in its order.
 
-    ``mine`` and ``theirs`` are the corners of these faces, here and in the base.
+    ``mine`` and ``theirs``: the corners of these faces, here and in the base.
     """
 
     same: Flags
@@ -383,7 +386,7 @@ def _pair(base: SubObject, shape: _Shape, vertices: Rows) -> _Pairs:
 
 
 def _is_unmoved(shape: _Shape, moved: Flags) -> Flags:
-    """(faces,) whether none of a face's vertices moved."""
+    """Return (faces,) whether none of a face's vertices moved."""
     existing = (shape.corners >= 0) & (shape.corners < len(moved))
     unmoved = np.ones(len(shape.corners), np.bool_)
     unmoved[existing] = np.logical_not(moved[shape.corners[existing]])
@@ -391,7 +394,7 @@ def _is_unmoved(shape: _Shape, moved: Flags) -> Flags:
 
 
 def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs) -> tuple[Singles, Flags]:
-    """(corners, 2) texture coordinates, and (faces,) which differ from the base's."""
+    """Return (corners, 2) UVs, and (faces,) whether they differ from the base's."""
     result = np.zeros((len(shape.corners), 2), np.float32)
     old = base.faces.corners["uv"][pairs.theirs]
     own = shape.mesh_corners >= 0
@@ -414,7 +417,7 @@ def _shape_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, chan
 
 
 def _around(base: SubObject, vertices: Rows, shape: _Shape, changed: Flags) -> Flags:
-    """(vertices,) which belong to a changed face, here or in the base."""
+    """Return (vertices,) whether a vertex belongs to a changed face, here or in the base."""
     result = np.zeros(len(vertices.order), np.bool_)
     result[shape.corners[polygons.corners_of(shape.counts, np.flatnonzero(changed))]] = True
     unchanged = np.zeros(len(base.faces), np.bool_)
@@ -434,7 +437,11 @@ def _encode_normals(
     touched: Flags,
     step: float,
 ) -> tuple[Singles, Flags]:
-    """(vertices, 3) normals, given or by the rule of the game's tools where faces changed; (vertices,) which differ."""
+    """Return (vertices, 3) normals, and (vertices,) whether they differ from the base's.
+
+    Given normals replace the base's where they differ. Normals follow the rule of the game's tools where the given ones
+    are not finite, and at vertices of changed faces if none are given.
+    """
     count, known = len(vertices.order), vertices.known
     result = np.zeros((count, 3), np.float32)
     result[known] = base.normals[vertices.source[known]]
@@ -443,7 +450,7 @@ def _encode_normals(
     if mesh.normals is not None:
         given = space.descent_points(mesh.normals).astype(np.float32)[vertices.order]
         changed = fresh.copy()
-        # What Blender shows of normals without faces has no meaning.
+        # Blender's normals of vertices without faces (NaN in the file) are meaningless.
         shown = ~np.isnan(result[known]).any(axis=1)
         changed[known] = shown & rebase.normals_differ(given[known], result[known], step)
         usable = np.isfinite(given).all(axis=1)
@@ -476,7 +483,7 @@ def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: Rows) -> tuple[
 def _encode_looks(
     mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[np.void], textures: TextureTable
 ) -> Flags:
-    """Write textures and colours into ``rows`` of `FACE` where they differ from the base's; (faces,) where."""
+    """Write textures and colours into ``rows`` of `FACE` where they differ from the base's; returns (faces,) where."""
     old_looks, old_index = looks(base.faces, textures.labels)
     known = {look_key(material): row for row, material in enumerate(old_looks)}
     index = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index

@@ -1,7 +1,7 @@
-"""A model of Descent 3 as an animator edits it, in Blender's axes; its property strings; what the game would refuse.
+"""A model of Descent 3 for editing, in Blender's axes; its property strings; problems that the game would have with it.
 
-Indices of parts and points count in the lists here; ``source`` is their index in the file they come from. Property
-strings and limits are known from the engine's ``newstyle.cpp``, ``polymodel.h`` and ``polymodel.cpp``.
+Indices of parts and points are indices in the lists here; ``source`` is the index in the file. Property strings and
+limits are known from the engine's ``newstyle.cpp``, ``polymodel.h`` and ``polymodel.cpp``.
 """
 
 from __future__ import annotations
@@ -24,16 +24,16 @@ Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
 
 NEW = -1
-"""The ``source`` of a part or point that no file contains yet."""
+"""``source`` of a part or point that is not in a file yet."""
 
 
 @dataclass
 class Motion:
-    """How a part moves in its parent's frame, tick by tick.
+    """Animation of a part in its parent's space, one row per tick.
 
-    ``first`` the tick of the first row; ``rotations`` (ticks, 4) quaternions w first, sign-continuous;
-    ``displacements`` (ticks, 3) added to the part's offset. ``key_ticks`` are the ticks of the file's keys: an importer
-    sets its keys there, an exporter keeps keys there where it can.
+    ``first``: tick of the first row; ``rotations`` (ticks, 4): quaternions w first, sign-continuous; ``displacements``
+    (ticks, 3): added to the part's offset. ``key_ticks``: the ticks of the file's keys. An import sets keys at these
+    ticks, an export keeps keys there if possible.
     """
 
     first: int
@@ -43,7 +43,7 @@ class Motion:
 
     @property
     def last(self) -> int:
-        """The tick of the last row."""
+        """Tick of the last row."""
         return self.first + len(self.rotations) - 1
 
 
@@ -51,10 +51,10 @@ class Motion:
 class Part:
     """A sub-object: a rigid mesh around its pivot.
 
-    ``parent`` index of another part or -1; ``offset`` (3,) pivot relative to the parent's pivot. ``properties`` the
-    property string, verbatim. ``motion`` None if unknown: an export keeps that of the file. ``spin_axis`` (3,),
-    right-handed, of a rotor or turret, which the game rotates by itself: rotation keys do not affect such a part.
-    ``shown``: what the user knows it by, where others have its name too.
+    ``parent``: index of another part or -1; ``offset`` (3,): pivot relative to the parent's pivot. ``properties``: the
+    property string, verbatim. ``motion``: None if unknown, then an export keeps that of the file. ``spin_axis`` (3,),
+    right-handed, of a rotor or turret, which the game rotates itself: rotation keys do not affect such a part.
+    ``shown``: the name in Blender, if it differs from ``name`` because several parts have the same name.
     """
 
     name: str
@@ -69,12 +69,12 @@ class Part:
 
     @property
     def label(self) -> str:
-        """What reports call it."""
+        """Name for reports."""
         return self.shown or self.name
 
 
 class PointKind(Enum):
-    """What a point is for."""
+    """Purpose of a point."""
 
     GUN = "gun point"
     GROUND = "ground point"
@@ -84,10 +84,11 @@ class PointKind(Enum):
 
 @dataclass
 class Point:
-    """A point in the frame of its part.
+    """A point in the space of its part.
 
-    ``direction`` (3,), None for special points; ``up`` (3,) of an attach point that has one. ``name``, ``properties``
-    and ``radius`` belong to special points, whose ``parent`` is -1. ``source`` counts among points of this kind.
+    ``direction`` (3,), None for special points; ``up`` (3,) of an attach point, if it has one. ``name``, ``properties``
+    and ``radius`` belong to special points, whose ``parent`` is -1. ``source``: index among the file's points of this
+    kind.
     """
 
     kind: PointKind
@@ -103,7 +104,7 @@ class Point:
 
 @dataclass
 class WeaponBattery:
-    """``guns`` indices among the gun points, ``turrets`` indices of parts, the most mobile first."""
+    """A weapon battery: ``guns`` indices among the gun points, ``turrets`` indices of parts, the most mobile first."""
 
     guns: list[int] = field(default_factory=list)
     turrets: list[int] = field(default_factory=list)
@@ -111,7 +112,7 @@ class WeaponBattery:
 
 @dataclass
 class Model:
-    """A whole model; ``textures`` is the file's table of names."""
+    """A whole model. ``textures``: the file's table of texture names."""
 
     name: str
     parts: list[Part] = field(default_factory=list)
@@ -120,12 +121,12 @@ class Model:
     textures: list[str] = field(default_factory=list)
 
     def of_kind(self, kind: PointKind) -> list[Point]:
-        """The points of a kind, in order. Batteries refer to gun points by their index in this list."""
+        """Return the points of a kind, in order. Batteries refer to gun points by their index in this list."""
         return [point for point in self.points if point.kind is kind]
 
     @property
     def ticks(self) -> tuple[int, int]:
-        """The first and last tick of all motions, extended to include 0, as in the game."""
+        """First and last tick of all motions, extended to include 0, as in the game."""
         moving = [part.motion for part in self.parts if part.motion is not None]
         return min([0, *(m.first for m in moving)]), max([0, *(m.last for m in moving)])
 
@@ -135,10 +136,10 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class Match:
-    """How the parts of a model correspond to the sub-objects of a base file.
+    """The correspondence between the parts of a model and the sub-objects of a base file.
 
-    ``stored`` the index that each part has in the file that is written; ``sources`` its part index in the base or -1;
-    ``base_indices`` stored index -> part index of the base; ``same`` if the parts are those of the base, in its order.
+    ``stored``: the stored index of each part in the file to be written; ``sources``: its part index in the base, or -1;
+    ``base_indices``: stored index -> part index of the base; ``same``: the parts are those of the base, in its order.
     """
 
     stored: list[int]
@@ -147,7 +148,7 @@ class Match:
     same: bool
 
     def of_part(self, index: int) -> int:
-        """The stored index of a part, -1 for none (-1). Raises `WriteError` if there is no such part."""
+        """Return the stored index of a part, -1 for -1 (none). Raises `WriteError` if there is no such part."""
         if index < 0:
             return -1
         if index >= len(self.stored):
@@ -155,7 +156,7 @@ class Match:
         return self.stored[index]
 
     def kept(self, stored: int, index: int) -> int:
-        """The base's stored index if it still means part ``index``, else that of the part."""
+        """Return the base's stored index if it still refers to part ``index``, else the stored index of that part."""
         unchanged = self.same and self.base_indices.get(stored, -1) == index
         return stored if unchanged else self.of_part(index)
 
@@ -164,22 +165,22 @@ class Match:
 
 
 class Kind(Enum):
-    """What the property string makes of a sub-object, by its command."""
+    """Role of a sub-object, given by the command in its property string."""
 
     ROTATE = "$rotate="
-    """Rotates all the time: seconds per turn."""
+    """Rotates continuously: seconds per turn."""
     JITTER = "$jitter"
     SHELL = "$shell"
     """The housing of a door, which becomes the room."""
     FACING = "$facing"
-    """One face that always looks at the camera."""
+    """One face that always points at the camera."""
     FRONT_FACE = "$frontface"
     GLOW = "$glow="
     """Light at the pivot: red, green, blue, size."""
     THRUSTER = "$thruster="
-    """The same behind an engine."""
+    """Light of an engine: red, green, blue, size."""
     TURRET = "$fov="
-    """Rotated by the game: field in degrees, seconds per turn, seconds to react."""
+    """Rotated by the game: field of view in degrees, seconds per turn, seconds to react."""
     MONITOR = "$monitor"
     """A gauge of a cockpit, 1 to 8."""
     VIEWER = "$viewer"
@@ -193,19 +194,19 @@ NUMBERS = {
     Kind.THRUSTER: ("red", "green", "blue", "size"),
     Kind.TURRET: ("degrees", "seconds a turn", "seconds to react"),
 }
-"""The numbers after a command, in order."""
+"""Names of the numbers after a command, in order."""
 _BY_BEGINNING = (Kind.JITTER, Kind.SHELL, Kind.FACING, Kind.FRONT_FACE)
 _EXACT = (Kind.VIEWER, Kind.LAYER, Kind.CUSTOM)
 _LIMITS = {Kind.ROTATE: (20.0,), Kind.TURRET: (360.0, 60.0, 10.0)}
-"""The greatest values the engine accepts; the least is 0, for a rotor anything above 0."""
+"""Largest values that the engine accepts. The smallest is 0; rotors need more than 0."""
 _NUMBER = re.compile(r"\s*([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)")
 
 
 @dataclass(frozen=True)
 class Property:
-    """A command with its ``numbers`` (named in `NUMBERS`; a monitor has its own number).
+    """A command with its ``numbers`` (named in `NUMBERS`; for a monitor, its index).
 
-    ``problem`` says why the engine would ignore it, empty if it does not.
+    ``problem``: why the engine would ignore the command, "" if it does not.
     """
 
     kind: Kind
@@ -214,21 +215,21 @@ class Property:
 
     @property
     def works(self) -> bool:
-        """Whether the engine obeys it."""
+        """Whether the engine obeys the command."""
         return not self.problem
 
     def text(self) -> str:
-        """The shortest property string of this meaning."""
+        """Return the shortest property string with this meaning."""
         if self.kind is Kind.MONITOR:
             return f"{self.kind.value}{int(self.numbers[0]):02}"
         return str(self.kind.value) + ",".join(f"{number:g}" for number in self.numbers)
 
 
 def parse_property(text: str) -> Property | None:
-    """What a property string means to the engine, None if nothing.
+    """Parse a property string as the engine does. None if it has no effect.
 
-    The engine splits the string at its first ``=``, compares the command without regard to case, some commands only by
-    their beginning, and ignores unknown ones and strings of fewer than three characters.
+    The engine splits the string at its first ``=``, compares the command without regard to case (some commands only by
+    their beginning), and ignores unknown commands and strings of fewer than three characters.
     """
     if len(text) < 3:
         return None
@@ -259,7 +260,7 @@ def _with_numbers(kind: Kind, data: str) -> Property:
 
 
 def _leading_numbers(data: str, most: int) -> tuple[float, ...]:
-    """The numbers at the start of ``data``, separated by commas, ``most`` at most."""
+    """Return the comma-separated numbers at the start of ``data``, at most ``most``."""
     numbers: list[float] = []
     at = 0
     while len(numbers) < most:
@@ -295,7 +296,7 @@ MOST_IN_BATTERY = 8
 MOST_GUNS = 64
 MOST_GROUND_POINTS = 10
 FLAT = 1e-3
-"""How far corners may be from the plane of a face, relative to the size of the mesh, before it shows."""
+"""Largest distance of a corner from the plane of its face, relative to the mesh's size, that is not visible."""
 _ONE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
 _CHILDLESS = (Kind.SHELL, Kind.FRONT_FACE)
 _NONE = np.zeros(0, np.int64)
@@ -303,14 +304,14 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True)
 class Finding:
-    """A problem of the part of this index, or with -1 of the whole model."""
+    """A problem of the part with this index, or of the whole model (-1)."""
 
     part: int
     problem: Problem
 
 
 def check_hierarchy(model: Model) -> None:
-    """Raise `WriteError` if parents form a cycle or do not exist."""
+    """Raise `WriteError` if parents are missing or form a cycle."""
     for part in model.parts:
         if part.parent >= len(model.parts):
             raise WriteError(f"the parent of {part.name!r} is not one of the parts", remedy="Export it too")
@@ -321,9 +322,9 @@ def check_hierarchy(model: Model) -> None:
 
 
 def refuse(model: Model, before: Model | None = None) -> None:
-    """Raise `WriteError` for the first fatal problem, unless ``before``, the model as in its file, has it too.
+    """Raise `WriteError` for the first fatal problem that ``before``, the model as in its file, does not have as well.
 
-    Problems already present in the file must not stop edits of something else.
+    Problems that the file already has must not block edits of something else.
     """
     known: dict[tuple[int, str], int] = {}
     if before is not None:
@@ -338,15 +339,15 @@ def refuse(model: Model, before: Model | None = None) -> None:
 
 
 def _kind(problem: Problem) -> str:
-    """The sentence without the number of elements."""
+    """Return the sentence without the number of elements."""
     return problem.kind or problem.sentence
 
 
 def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
-    """What the game would refuse or show differently, first of the whole model, then of each part.
+    """Yield what the game would refuse or draw differently, first for the whole model, then for each part.
 
-    The hierarchy must be valid (`check_hierarchy`). Without ``shapes`` faces are not examined for being flat, convex
-    and of some area, none of which is fatal.
+    The hierarchy must be valid (`check_hierarchy`). Without ``shapes`` it is not checked whether faces are flat, convex
+    and have an area; these problems are never fatal.
     """
     yield from (Finding(-1, problem) for problem in _of_model(model))
     children = {part.parent for part in model.parts}
@@ -356,7 +357,7 @@ def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
 
 
 def problems_of_name(name: str) -> Iterator[Problem]:
-    """What the game would refuse about the name of a model's file, without its suffix."""
+    """Yield problems of the name of a model's file (without suffix) that the game would refuse."""
     if len(name) > LONGEST_FILE_NAME:
         yield whole(f"the name {name!r} is longer than {LONGEST_FILE_NAME} characters", "Shorten the file's name")
 

@@ -42,7 +42,7 @@ _CHUNKS: dict[PointKind, tuple[bytes, type[GunPoints | GroundPoints | AttachPoin
 
 @dataclass(frozen=True)
 class EncodedChunks:
-    """The chunks that differ from the base's: letters -> new value, None to remove the chunk; and what changed."""
+    """Chunks that differ from the base's: id -> new value, None to remove the chunk; and the list of changes."""
 
     values: dict[bytes, Value | None] = field(default_factory=dict)
     changes: Changes = field(default_factory=Changes)
@@ -52,7 +52,7 @@ class EncodedChunks:
 
 
 def decode_points(document: Oof, report: Report) -> list[Point]:
-    """All points, kind by kind, in Blender's axes."""
+    """Return all points, kind by kind, in Blender's axes."""
     indices = document.part_indices
     result: list[Point] = []
     for kind, (_, chunk) in _CHUNKS.items():
@@ -75,7 +75,7 @@ def decode_points(document: Oof, report: Report) -> list[Point]:
 
 
 def _up_vectors(document: Oof, count: int, report: Report) -> NDArray[np.float32] | None:
-    """(attach points, 3), None if there are none or their number is wrong."""
+    """Return the up vectors (attach points, 3), None if there are none or their number is wrong."""
     ups = document.last(AttachUps)
     if ups is not None and len(ups.rows) == count:
         vectors: NDArray[np.float32] = ups.rows["direction"]
@@ -104,7 +104,7 @@ def _special_points(document: Oof) -> list[Point]:
 
 
 def decode_batteries(document: Oof) -> list[WeaponBattery]:
-    """The weapon batteries, turrets by part index."""
+    """Return the weapon batteries, with turrets by part index."""
     indices, chunk = document.part_indices, document.last(Batteries)
     return [
         WeaponBattery(battery.guns.tolist(), [indices.get(int(part), -1) for part in battery.turrets])
@@ -116,7 +116,7 @@ def decode_batteries(document: Oof) -> list[WeaponBattery]:
 
 
 def encode_points(model: Model, base: Oof, match: Match) -> EncodedChunks:
-    """The chunks of points and batteries that differ from the base's. Raises `WriteError`."""
+    """Return the chunks of points and batteries that differ from the base's. Raises `WriteError`."""
     result = EncodedChunks()
     for kind, (identifier, chunk) in _CHUNKS.items():
         old = base.last(chunk)
@@ -159,21 +159,21 @@ def _encode_rows(points: list[Point], kind: PointKind, base: Oof, old: Points | 
 
 
 def _sources(points: list[Point], count: int) -> NDArray[np.int64]:
-    """The row of the base that each point comes from, -1 for new ones and copies."""
+    """Return (points,) the row in the base of each point, -1 for new points and copies."""
     return rebase.sources(np.array([point.source for point in points], np.int64), len(points), count, unique=True)
 
 
 def _keep_stored(
     rows: NDArray[np.void], old: NDArray[np.void], sources: NDArray[np.int64], fields: tuple[str, ...]
 ) -> None:
-    """Restore the base's bits where rows are unchanged. Raises `WriteError` if new numbers are NaN or infinite."""
+    """Restore the base's bits in unchanged rows. Raises `WriteError` if new numbers are NaN or infinite."""
     for name in fields:
         rows[name], fresh = rebase.over(rows[name], old[name], sources)
         rebase.refuse_not_finite(f"the {name} of a point is NaN or infinite", "Move it", rows[name][fresh])
 
 
 def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[np.void] | None:
-    """The rows of NATH; None if no point has an up vector, then the base's chunk stays, whatever it contains."""
+    """Return the rows of NATH, or None to keep the base's chunk unchanged because no point has an up vector."""
     old = base.last(AttachUps)
     if all(point.up is None for point in points):
         existing = base.last(AttachPoints)
@@ -195,7 +195,7 @@ def _encode_ups(points: list[Point], base: Oof, match: Match) -> NDArray[np.void
 
 
 def _any_up(point: Point) -> NDArray[np.float32]:
-    """(3,) a vector perpendicular to the direction: the game needs an up vector for all attach points or for none."""
+    """Return a vector (3,) perpendicular to the direction: the game needs all attach points to have one, or none."""
     forward = np.asarray(point.direction, np.float64)
     least = np.eye(3)[int(np.argmin(np.abs(forward)))]
     across = np.cross(np.cross(forward, least), forward)
@@ -259,7 +259,7 @@ def _replace_chunk(
     same: bool,
     result: EncodedChunks,
 ) -> None:
-    """Add a chunk that differs from the base's. New files have these two even if empty, as the game's tools write."""
+    """Store a chunk that differs from the base's. New files get both chunks even if empty, as from the game's tools."""
     if same and (old is not None or base.sub_objects):
         return
     if not same:

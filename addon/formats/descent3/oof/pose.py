@@ -1,10 +1,10 @@
-"""Where every sub-object is at a tick: what the engine plays, computed with exact trigonometry, in the file's axes.
+"""The pose of every sub-object at a tick: what the engine plays, computed with exact trigonometry, in the file's axes.
 
 Source: the engine's ``polymodel.cpp``, ``newstyle.cpp`` and ``vector.cpp``; compared with numbers computed by the
 engine's own routines. Rotation keys are cumulative: each rotates the result of the keys before it, about an axis in the
-parent's frame. Between keys the engine blends matrix entries, not angles, and takes heading, pitch and bank of the
-result, so large steps lag behind and bulge. A track of one key is ignored in timed files and obeyed in untimed ones.
-The fraction of a track that has passed comes from the rotation track's range, for positions too.
+parent's space. Between keys the engine blends matrix entries, not angles, and takes heading, pitch and bank of the
+result, so large steps lag behind and bulge. A track with one key is ignored in timed files and obeyed in untimed ones.
+The fraction of a track that has passed is computed from the rotation track's range, for positions too.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from .model import Floats, Kind, Motion, Property, Singles, parse_property
 
 _UPRIGHT = 1e-5
 _TURN_BY_FRACTION = 65535
-"""The angle units by which a rotor or turret rotates in a whole fraction: one less than a turn, as in the engine."""
+"""Angle units that a rotor or turret rotates for a fraction of 1: one less than a full turn, as in the engine."""
 
 
 @dataclass(frozen=True, eq=False)
 class Poses:
-    """The poses of n sub-objects at f frames, in column form: ``p_parent = rotation @ p + position``.
+    """Poses of n sub-objects at f frames, in column form: ``p_parent = rotation @ p + position``.
 
-    ``fractions`` (f, n) of each track that have passed; ``rotations`` (f, n, 3, 3) and ``positions`` (f, n, 3) in the
-    parent's frame; ``model_rotations`` and ``model_positions`` the same in the model's frame.
+    ``fractions`` (f, n): the fraction of each track that has passed; ``rotations`` (f, n, 3, 3) and ``positions`` (f,
+    n, 3) in the parent's space; ``model_rotations`` and ``model_positions``: the same in model space.
     """
 
     fractions: Singles
@@ -48,11 +48,11 @@ def poses(
     game_times: NDArray[Any] | None = None,
     overrides: Singles | None = None,
 ) -> Poses:
-    """The model at ``frames`` (f,), in ticks or fractions of them.
+    """Return the poses of a model at ``frames`` (f,), in ticks, possibly fractional.
 
-    ``game_times`` (f,) seconds drive rotors, default 0; ``overrides`` (f, n) fraction of a track to use instead of the
-    frame's (the engine sets it for turrets, which are at 0 by default), NaN for none. Raises `ValueError` if parents
-    form a cycle.
+    ``game_times`` (f,): seconds that drive rotors, default 0. ``overrides`` (f, n): fractions of the tracks to use
+    instead of those of the frames, NaN for none; the engine sets these for turrets, whose default is 0. Raises
+    `ValueError` if parents form a cycle.
     """
     when = np.asarray(frames, np.float32)
     parts, tracks, aimed = document.sub_objects, played_tracks(document), aimed_parts(document)
@@ -73,9 +73,9 @@ def poses(
 def play(
     track: Track, frames: NDArray[Any], seconds: NDArray[Any] | None = None, given: Singles | None = None
 ) -> tuple[Singles, Floats, Floats]:
-    """One track at ``frames`` (f,): fractions (f,), rotations (f, 3, 3), displacements (f, 3), as in `poses`.
+    """Evaluate one track at ``frames`` (f,): fractions (f,), rotations (f, 3, 3), displacements (f, 3), as in `poses`.
 
-    ``given`` (f,) fractions are used instead of the frames' unless they are NaN.
+    ``given`` (f,): fractions to use instead of those of the frames, NaN for none.
     """
     when = np.asarray(frames, np.float32)
     fractions = _fractions(track, when)
@@ -86,13 +86,13 @@ def play(
 
 
 def aimed_parts(document: Oof) -> set[int]:
-    """The stored indices of the turrets of weapon batteries, which no key moves."""
+    """Return the stored indices of the turrets of weapon batteries, which are not moved by keys."""
     batteries = document.last(Batteries)
     return {int(part) for battery in (batteries.batteries if batteries else ()) for part in battery.turrets[:8]}
 
 
 def _accumulated(parents: NDArray[np.int32], rotations: Floats, positions: Floats) -> tuple[Floats, Floats]:
-    """Rotations and positions in the model's frame of those in the parent's."""
+    """Return rotations and positions in model space from those in the parent's space."""
     in_model, at = rotations.copy(), positions.copy()
     for index in parents_first(parents):
         parent = parents[index]
@@ -105,12 +105,12 @@ def _accumulated(parents: NDArray[np.int32], rotations: Floats, positions: Float
 
 @dataclass(frozen=True, eq=False)
 class Track:
-    """The keys of one sub-object, ready to be played.
+    """Keys of one sub-object, prepared for playing.
 
-    ``rotations`` (keys, 3, 3) after each key, exact; ``rotation_starts`` and ``position_starts`` ticks,
-    ``rotation_range`` and ``position_range`` first and last tick (all None in untimed files, whose ``length`` is the
-    number of frames); ``displacements`` (keys, 3). ``spin_axis`` (3,) of what the game rotates by itself, None if keys
-    do; ``spin_seconds`` per turn of a rotor, None for a turret.
+    ``rotations`` (keys, 3, 3): the rotation after each key, exact; ``displacements`` (keys, 3). ``rotation_starts`` and
+    ``position_starts``: ticks of the keys; ``rotation_range`` and ``position_range``: first and last tick. These four
+    are None in untimed files, whose ``length`` is their number of frames. ``spin_axis`` (3,) of a part that the game
+    rotates itself, else None; ``spin_seconds`` per turn of a rotor, None for a turret.
     """
 
     rotations: Floats
@@ -125,7 +125,7 @@ class Track:
 
 
 def played_tracks(document: Oof) -> list[Track]:
-    """The tracks of `Oof.sub_objects`, in that order; empty ones if the file has no animation."""
+    """Return the tracks of `Oof.sub_objects`, in that order; empty ones if the file has no animation."""
     rotations, positions = document.last(RotationTracks), document.last(PositionTracks)
     chunks = [chunk for chunk in (rotations, positions) if chunk is not None]
     length = max((chunk.shared_count for chunk in chunks), default=0)
@@ -180,7 +180,7 @@ def _starts(keys: NDArray[np.void] | None) -> NDArray[np.int32]:
 
 
 def unit_axes(axes: Singles) -> Floats:
-    """Axes (..., 3) of length 1; a zero axis remains zero, as in the engine."""
+    """Return axes (..., 3) normalised to length 1; a zero axis remains zero, as in the engine."""
     exact = axes.astype(np.float64)
     length = np.linalg.norm(exact, axis=-1, keepdims=True)
     result: Floats = exact / np.where(length > 0, length, 1.0)
@@ -188,7 +188,7 @@ def unit_axes(axes: Singles) -> Floats:
 
 
 def rotation_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
-    """(n, 3, 3) rotations by ``angles`` (n,) in units of `FULL_TURN` about unit ``axes`` (n, 3)."""
+    """Return (n, 3, 3) rotations by ``angles`` (n,) in units of `FULL_TURN` about unit ``axes`` (n, 3)."""
     radians = (np.asarray(angles, np.int64) % FULL_TURN) * (2 * np.pi / FULL_TURN)
     cosine, sine = np.cos(radians), np.sin(radians)
     x, y, z = np.moveaxis(axes, -1, 0)
@@ -202,9 +202,9 @@ def rotation_matrices(axes: Floats, angles: NDArray[Any]) -> Floats:
 
 
 def cumulative_rotations(axes: Singles, angles: NDArray[np.int32]) -> Floats:
-    """(keys, 3, 3) the rotation at each key: its own rotation applied after all before it."""
+    """Return (keys, 3, 3) the rotation at each key: its own rotation applied after all earlier ones."""
     steps = rotation_matrices(unit_axes(axes), angles)
-    # Products of runs of doubling length, so that there is no Python step per key.
+    # Prefix products by doubling distances: a few array operations instead of a loop over keys.
     result = steps
     distance = 1
     while distance < len(steps):
@@ -259,7 +259,7 @@ def _displacements(track: Track, fractions: Singles) -> Floats:
 def _keys_at(
     fractions: Singles, count: int, starts: NDArray[np.int32] | None, span: NDArray[np.int32] | None
 ) -> tuple[NDArray[np.int64], Floats]:
-    """(frames,) the key that is reached at each fraction, and the weight of the next one (0 ... 1)."""
+    """Return (frames,) the last key that has started at each fraction, and the weight of the next key (0 to 1)."""
     last = count - 1
     if starts is None or span is None:
         if last == 0:
@@ -281,7 +281,7 @@ def _keys_at(
 
 
 def by_angles(matrices: Floats) -> Floats:
-    """(f, 3, 3) what the engine makes of blended matrices: rotations of their heading, pitch and bank."""
+    """Convert blended matrices (f, 3, 3) to rotations by their heading, pitch and bank, as the engine does."""
     right_y, up_y = matrices[:, 1, 0], matrices[:, 1, 1]
     x, y, z = matrices[:, 0, 2], matrices[:, 1, 2], matrices[:, 2, 2]
     upright = (np.abs(x) < _UPRIGHT) & (np.abs(z) < _UPRIGHT)
@@ -300,19 +300,19 @@ def by_angles(matrices: Floats) -> Floats:
 # Keys within a tolerance ---------------------------------------------------------------------------------------------
 
 _FIRST_ROUNDS = 12
-"""Rounds in which intervals are divided at their worst tick; later ones halve them, which bounds their number."""
+"""Rounds that split each interval at its worst tick. Later rounds split in the middle, which limits their number."""
 _STILL = 1e-9
 
 
 def chosen_ticks(
     count: int, hints: NDArray[np.int64], error: Callable[[NDArray[np.int64]], Floats]
 ) -> NDArray[np.int64]:
-    """Rows to set keys at: the ends, the hints, and more until ``error`` of the keys (count,) is nowhere above 1."""
+    """Return rows for keys: both ends, ``hints``, and more rows until ``error(keys)`` (count,) is nowhere above 1."""
     keys = np.unique(np.concatenate([hints, np.array([0, count - 1])]))
     rounds = 0
     while True:
         errors = error(keys)
-        errors[keys] = 0  # a key is exact, whatever step follows it
+        errors[keys] = 0  # the pose at a key is exact, however large the next step is
         bad = np.flatnonzero(errors > 1 + _STILL)
         if not len(bad):
             return keys
@@ -329,7 +329,7 @@ def chosen_ticks(
 
 
 def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], Floats]:
-    """(count,) for each tick the index of the key before it in ``keys``, and the weight of the next one."""
+    """Return (count,) for each tick the index in ``keys`` of the key before it, and the weight of the next key."""
     ticks = np.arange(count)
     before = np.clip(np.searchsorted(keys, ticks, side="right") - 1, 0, max(len(keys) - 2, 0))
     after = np.minimum(before + 1, len(keys) - 1)
@@ -337,30 +337,30 @@ def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64]
     return before, (ticks - keys[before]) / length
 
 
-# Keys at which linear curves play what the game plays, between ticks too ---------------------------------------------
+# Keys with which linear curves show what the game plays, between ticks too -------------------------------------------
 #
-# The game takes keys over at whole ticks, below 0 a tick early; keys at one time make a step; positions run by the
-# rotation's range, and untimed keys lie at any time. Curves that blend quaternions evenly differ from that between two
-# ticks, the more the faster a part rotates. So every tick is examined, and where the two differ keys are added between
-# ticks, on a grid of `GRID` steps per tick or at the file's own times.
+# The game changes to the next key at whole ticks, at negative ticks one tick early; two keys at one tick are a step;
+# positions use the rotation's range; untimed keys can be at fractional ticks. Curves that interpolate quaternions
+# linearly differ from this between two ticks, the more the faster a part rotates. So every tick is examined, and where
+# both differ, keys are added between ticks, on a grid of `GRID` steps per tick or at the file's own times.
 
 GRID = 96
-"""Steps per tick. Blender merges keys less than 0.01 frames apart."""
+"""Possible key times per tick. Blender merges keys that are less than 0.01 frames apart."""
 TOLERANCE = 2e-5
-"""Units, and radians, by which curves may differ from the game; fewer radians for parts with distant children."""
+"""Largest difference between curves and the game, in units and radians; smaller for parts with distant children."""
 _LEAST_TOLERANCE = 2e-6
 MOST_FAST_TICKS = 8192
-"""Of a whole model, after which keys are added; a file of few bytes can declare hours of fast rotation."""
+"""Ticks of the whole model after which keys are added; a file of few bytes can declare hours of fast rotation."""
 _PROBES = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
 _AT_ONCE = 8192
 _EXACT = 2**14
-"""From this tick on 32 bits do not distinguish the steps of the grid well enough."""
+"""From this tick on 32-bit floats do not resolve the steps of the grid well enough."""
 
 
 @dataclass(frozen=True, eq=False)
 class KeyedMotion:
     """Keys for linear curves: ``rotations`` (k, 4) at ``rotation_times`` (k,), ``displacements`` (m, 3) at
-    ``position_times`` (m,); as in `Motion`. Times are in ticks, whole or not.
+    ``position_times`` (m,); as in `Motion`. Times are in ticks, possibly fractional.
     """
 
     rotation_times: Floats
@@ -370,13 +370,13 @@ class KeyedMotion:
 
     @classmethod
     def of_rows(cls, motion: Motion, rows: NDArray[np.int64]) -> KeyedMotion:
-        """The motion at some of its rows."""
+        """Return the keys of a motion at some of its rows."""
         times = (motion.first + rows).astype(np.float64)
         return cls(times, motion.rotations[rows], times, motion.displacements[rows])
 
 
 def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Report) -> list[KeyedMotion | None]:
-    """Keys at every tick of ``motions``, those of the document's parts, and between ticks where they are needed."""
+    """Return keys for ``motions``, those of the document's parts: at every tick, and between ticks where needed."""
     left = MOST_FAST_TICKS
     result: list[KeyedMotion | None] = []
     rows = zip(document.sub_objects, played_tracks(document), motions, _levers(document, motions), strict=True)
@@ -399,7 +399,7 @@ def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Repor
 
 
 def _levers(document: Oof, motions: Sequence[Motion | None]) -> Floats:
-    """(parts,) the largest distance of a descendant's pivot from that of the part."""
+    """Return (parts,) the largest possible distance of a descendant's pivot from the part's pivot."""
     parents = document.parent_indices
     arms = np.array([np.linalg.norm(part.offset.astype(np.float64)) for part in document.sub_objects])
     arms += [np.abs(motion.displacements).max(initial=0) if motion is not None else 0.0 for motion in motions]
@@ -411,13 +411,13 @@ def _levers(document: Oof, motions: Sequence[Motion | None]) -> Floats:
 
 
 def _played(track: Track, times: Floats) -> tuple[Floats, Floats]:
-    """Quaternions (times, 4) and displacements (times, 3) in Blender's axes."""
+    """Return quaternions (times, 4) and displacements (times, 3) of a track, in Blender's axes."""
     _, matrices, moved = play(track, times)
     return rotation.from_matrices(space.descent_turns(matrices)), space.descent_points(moved).astype(np.float64)
 
 
 def _fast_ticks(track: Track, motion: Motion, tolerance: float) -> NDArray[np.int64]:
-    """The rows after which linear curves leave the tolerance before the next row."""
+    """Return the rows after which linear curves exceed the tolerance before the next row."""
     if max(abs(motion.first), abs(motion.last)) >= _EXACT:
         return np.zeros(0, np.int64)
     rotation_limits, position_limits = _limits(motion, tolerance)
@@ -445,7 +445,7 @@ def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: flo
     rotation_limits, position_limits = (limits[row] for limits in _limits(motion, tolerance))
 
     def around(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
-        """(times,) the rows of the keys before and after each time, and the weight of the latter."""
+        """Return (times,) the rows of the keys before and after each time, and the weight of the latter."""
         place = np.clip(np.searchsorted(keys, np.arange(len(times)), side="right") - 1, 0, len(keys) - 2)
         before, after = keys[place], keys[place + 1]
         return before, after, (times - times[before]) / (times[after] - times[before])
@@ -463,11 +463,11 @@ def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: flo
 
 
 def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
-    """Times at which keys may be, ascending, and the rows of whole ticks among them."""
+    """Return possible times of keys, ascending, and the rows of the whole ticks among them."""
     ticks = np.arange(motion.first, motion.last + 1, dtype=np.float64)
     own = _own_times(track, motion)
     own = own[np.isin(np.floor(own) - motion.first, fast) & (np.abs(own - np.rint(own)) >= 1 / GRID)]
-    # The game and Blender count frames in 32 bits.
+    # The game and Blender store frames as 32-bit floats.
     own = np.unique(own.astype(np.float32)).astype(np.float64)
     grid = ((motion.first + fast)[:, None] + np.arange(1, GRID) / GRID).ravel().astype(np.float32).astype(np.float64)
     if len(own):
@@ -479,7 +479,7 @@ def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[
 
 
 def _own_times(track: Track, motion: Motion) -> Floats:
-    """The times of the file's keys that are not at whole ticks of the rotation's range."""
+    """Return the times of the file's keys that may be between whole ticks of the rotation's range."""
     if track.rotation_range is None or track.position_range is None or track.position_starts is None:
         counts = [count for count in (len(track.rotations), len(track.displacements)) if count > 1]
         return np.concatenate([np.arange(count) * (track.length / (count - 1)) for count in counts] or [np.zeros(0)])
@@ -502,16 +502,16 @@ def _blended_rotations(values: Floats, before: NDArray[np.int64], after: NDArray
 
 
 def _angles(a: Floats, b: Floats) -> Floats:
-    """Radians between unit quaternions, accurate for small angles."""
+    """Return angles in radians between unit quaternions, accurate for small angles."""
     difference = np.minimum(np.linalg.norm(a - b, axis=1), np.linalg.norm(a + b, axis=1))
     result: Floats = 2 * difference
     return result
 
 
 def _limits(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
-    """(ticks - 1,) tolerances in radians and units between each tick and the next.
+    """Return (ticks - 1,) tolerances in radians, and in units, between each tick and the next.
 
-    Both add what the 32 bits of positions and of ticks, times the speed, cannot express.
+    Both include the rounding error of 32-bit positions and of 32-bit ticks multiplied by the speed.
     """
     single = float(np.finfo(np.float32).eps)
     farthest = max(abs(motion.first), abs(motion.last))

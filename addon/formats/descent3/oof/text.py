@@ -1,4 +1,4 @@
-"""An `.oof` file as text: a summary, a complete dump, and what differs between two files."""
+"""An `.oof` file as text: a summary, a complete dump, and the differences between two files."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _WORDS = {
 
 
 def describe(document: Oof) -> list[str]:
-    """A summary: version, size, sub-objects, points, keys, textures."""
+    """Return a summary: version, size, sub-objects, points, keys, textures."""
     parts = document.sub_objects
     vertices, faces = sum(len(part.positions) for part in parts), sum(len(part.faces) for part in parts)
     lines = [
@@ -78,7 +78,7 @@ def _motion_words(document: Oof) -> str:
 
 
 def dump(document: Oof) -> Iterator[str]:
-    """Everything, one value or row of numbers per line. Equal texts mean equal bytes."""
+    """Yield the whole document as text, one value or row of numbers per line. Equal dumps mean equal bytes."""
     yield f"version {document.version}"
     for section in document.sections:
         yield f"chunk {section.id.hex()} {chunk_label(section.id)}"
@@ -93,7 +93,7 @@ def dump(document: Oof) -> Iterator[str]:
 
 
 def differences(first: Oof, second: Oof) -> Iterator[str]:
-    """What differs, by chunk, sub-object and field."""
+    """Yield the differences between two models, by chunk, sub-object and field."""
     if first.version != second.version:
         yield f"version: {first.version} / {second.version}"
     ones, others = _by_title(first), _by_title(second)
@@ -113,7 +113,7 @@ def differences(first: Oof, second: Oof) -> Iterator[str]:
 
 
 def _by_title(document: Oof) -> dict[str, Section]:
-    """Sub-objects by their names, other chunks by their kind; repeated ones have a number."""
+    """Return the chunks by title: sub-objects by name, others by kind; repeated titles are numbered."""
     found: dict[str, Section] = {}
     counts: dict[str, int] = {}
     for section in document.sections:

@@ -1,10 +1,10 @@
 """Animation chunks <-> the motions of parts, tick by tick, in Blender's axes; unchanged tracks keep their bytes.
 
-Decoded motions are what the game shows at every tick, so its blending of matrices is included. Because that blending
-lags behind and bulges where steps are large, an edited motion gets keys until what the game would play is within a
-tolerance at every tick, and no step exceeds ten degrees where ticks permit. Keys that the tolerance does not need are
-not written. The fraction of a track that has passed comes from the rotation track's range, for positions too: a track
-that is rewritten has one range for both, and with position keys there is always a rotation chunk.
+A decoded motion is what the game shows at every tick, including the error of its blending of matrices, which makes
+large steps lag behind and bulge. Therefore an edited motion gets keys until what the game would play is within a
+tolerance at every tick, and no step exceeds ten degrees where ticks permit; no further keys are written. The engine
+computes the fraction of a track that has passed from the rotation track's range, for positions too. So a rewritten
+track has one range for both, and a file with position keys always has a rotation chunk.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from .pose import Track, aimed_parts, between_keys, by_angles, chosen_ticks, pla
 Flags = NDArray[np.bool_]
 
 MOST_TICKS = 150_000
-"""Of all parts together: more than an hour. A hostile file of few bytes can declare billions."""
+"""Limit for all parts together, more than an hour. A damaged or malicious file of a few bytes can declare billions."""
 _STILL = 1e-9
 
 
@@ -46,7 +46,7 @@ _STILL = 1e-9
 
 
 def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[Motion | None]:
-    """The motion of each part, None for parts that no key moves and for turrets of weapon batteries."""
+    """Return the motion of each part, None for parts without effective keys and for turrets of weapon batteries."""
     parts, aimed = document.sub_objects, aimed_parts(document)
     moving = [index for index, track in enumerate(tracks) if moves(track) and parts[index].index not in aimed]
     result: list[Motion | None] = [None] * len(parts)
@@ -66,14 +66,14 @@ def decode_motions(document: Oof, tracks: list[Track], report: Report) -> list[M
 
 
 def moves(track: Track) -> bool:
-    """Whether the game moves a part by the keys of this track: a timed track of one key has no effect."""
+    """Return whether the keys of this track move the part: a timed track with only one key has no effect."""
     least = 1 if track.rotation_range is not None else 0
     rotates = len(track.rotations) > least and track.spin_axis is None
     return rotates or len(track.displacements) > least
 
 
 def span(track: Track) -> tuple[int, int]:
-    """The first and last tick of a track; one tick if the range is empty, after which positions jump."""
+    """Return the first and last tick of a track. An empty range becomes one tick, after which positions jump."""
     if track.rotation_range is None:
         return 0, track.length
     first, last = (int(tick) for tick in track.rotation_range)
@@ -81,7 +81,7 @@ def span(track: Track) -> tuple[int, int]:
 
 
 def sampled(track: Track, first: int, last: int) -> Motion:
-    """What a track plays at every tick from first to last."""
+    """Sample what the game plays for a track, at every tick from ``first`` to ``last``."""
     _, matrices, moved = play(track, np.arange(first, last + 1))
     quaternions = rotation.continuous(rotation.from_matrices(space.descent_turns(matrices)))
     return Motion(first, quaternions, space.descent_points(moved), _key_ticks(track, first, last))
@@ -97,7 +97,7 @@ def _starts_late(track: Track) -> bool:
 
 
 def _key_ticks(track: Track, first: int, last: int) -> NDArray[np.int64]:
-    """The ticks at which keys start, and both ends."""
+    """Return the ticks at which keys start, and both ends of the track."""
     found = [np.array([first, last])]
     ranges = (track.rotation_range, track.position_range)
     if track.rotation_starts is not None and track.position_starts is not None:
@@ -112,7 +112,7 @@ def _key_ticks(track: Track, first: int, last: int) -> NDArray[np.int64]:
 
 
 def spin_axis(track: Track) -> Floats | None:
-    """(3,) axis of a rotor or turret, right-handed in Blender's axes; None for other parts."""
+    """Return the axis (3,) of a rotor or turret, right-handed in Blender's axes; None for other parts."""
     if track.spin_axis is None:
         return None
     # Mirroring reverses the sense of rotation.
@@ -127,7 +127,7 @@ def spin_axis(track: Track) -> Floats | None:
 class Precision:
     """Tolerances of written keys: ``degrees`` and ``distance`` (units) at every tick, ``step`` degrees per key.
 
-    A motion within ``untouched_degrees`` and ``untouched_distance`` of the file's at every tick counts as unchanged.
+    A motion that differs from the file's by at most the ``untouched_…`` tolerances counts as unedited.
     """
 
     degrees: float = 0.02
@@ -138,14 +138,14 @@ class Precision:
 
 
 def same_rotations(motion: Motion, other: Motion, precision: Precision) -> Flags:
-    """(ticks,) where the rotations of two motions of the same ticks are equal within the tolerance."""
+    """Return (ticks,) whether the rotations of two motions with the same ticks are equal within the tolerance."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
     result: Flags = apart <= math.radians(precision.untouched_degrees)
     return result
 
 
 def same_displacements(motion: Motion, other: Motion, precision: Precision) -> Flags:
-    """(ticks,) where the displacements of two motions of the same ticks are equal within the tolerance."""
+    """Return (ticks,) whether the displacements of two motions with the same ticks are equal within the tolerance."""
     size = 1 + np.abs(other.displacements).max(initial=0)
     apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
     result: Flags = apart <= precision.untouched_distance * size
@@ -154,7 +154,7 @@ def same_displacements(motion: Motion, other: Motion, precision: Precision) -> F
 
 @dataclass
 class _Stored:
-    """The keys and ranges of one part in the file."""
+    """Keys and ranges of one part in the file."""
 
     rotation: NDArray[np.void]
     position: NDArray[np.void]
@@ -163,7 +163,7 @@ class _Stored:
 
 
 def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -> EncodedChunks:
-    """The animation chunks that differ from the base's. Raises `WriteError`."""
+    """Return the animation chunks that differ from the base's. Raises `WriteError`."""
     rotations, positions = base.last(RotationTracks), base.last(PositionTracks)
     played, sub_objects = played_tracks(base), base.sub_objects
     if base.major < TIMED_SINCE and (rotations is not None or positions is not None):
@@ -199,7 +199,7 @@ def _stored(rotations: Tracks | None, positions: Tracks | None, index: int) -> _
 
 
 def _table(stored: list[_Stored], match: Match, which: str) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
-    """Keys and ranges by stored index."""
+    """Return keys and ranges in order of the stored index."""
     layout = ROTATION_KEY if which == "rotation" else POSITION_KEY
     count = max(match.stored, default=-1) + 1
     keys: list[NDArray[np.void]] = [np.zeros(0, layout)] * count
@@ -243,7 +243,7 @@ def _encode_track(
         if fastest > precision.step:
             changes.left_out.append(f"{part.label} turns {fastest:.0f}° in one tick: the game rotates the shorter way")
     if not keeps_position or not one_range:
-        # With a range of their own the game plays position keys at other ticks than their start.
+        # With a different range of its own the game plays position keys at other ticks than their start.
         stored = before.position if before.rotation_range == before.position_range else before.position[:0]
         result.position = position_keys(motion, precision, StoredKeys(stored, motion.first, same_position))
         keys = changed_count("position keys", len(before.position), len(result.position))
@@ -253,7 +253,7 @@ def _encode_track(
 
 
 def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tuple[Flags, Flags]:
-    """(ticks,) where rotation and where displacement are what the base plays, which is constant beyond its range."""
+    """Return (ticks,) whether rotation, and displacement, is what the base plays (beyond its range: its end)."""
     if track is None:
         nowhere = np.zeros(len(motion.rotations), np.bool_)
         return nowhere, nowhere
@@ -262,12 +262,12 @@ def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tu
 
 
 def _is_as_long(track: Track, motion: Motion) -> bool:
-    """Whether the base's motion has the same ticks; that of a part that nothing moved has any."""
+    """Return whether the motion has the same ticks as the base's track, or that track does not move the part."""
     return not moves(track) or span(track) == (motion.first, motion.last)
 
 
 def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[int, int], changes: Changes) -> None:
-    assert part.spin_axis is not None  # noqa: S101 - the caller asked
+    assert part.spin_axis is not None  # noqa: S101 - checked by the caller
     if _same_axis(spin_axis(track) if track is not None else None, part.spin_axis):
         return
     if not np.isfinite(part.spin_axis).all():
@@ -283,7 +283,7 @@ def _encode_spin(part: Part, result: _Stored, track: Track | None, ticks: tuple[
 
 
 def _same_axis(old: Floats | None, new: Floats) -> bool:
-    """Whether an axis (3,) is the file's, which may be NaN or infinite in a damaged file."""
+    """Return whether an axis (3,) equals the file's, which may be NaN or infinite in a damaged file."""
     if old is None:
         return False
     return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
@@ -313,12 +313,12 @@ def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], p
 class StoredKeys:
     """Keys of a file, and which of them an edited motion keeps.
 
-    ``keys`` (n,) as stored; ``same`` (ticks,) where the motion is what they play. An interval between two keys is kept
-    if it is the same at every tick: then the motion already includes what the game makes of large steps.
+    ``keys`` (n,) as stored. An interval between two keys is kept if the motion equals what they play at every tick of
+    it: then the motion already includes the engine's error at large steps.
     """
 
     def __init__(self, keys: NDArray[np.void], first: int, same: Flags) -> None:
-        """``first`` is the tick of the first of ``same``."""
+        """``same`` (ticks,): whether the motion is unedited; ``first``: the tick of its first row."""
         starts = keys["start"].astype(np.int64)
         usable = len(keys) > 1 and bool((np.diff(starts) > 0).all())
         if usable and "axis" in (keys.dtype.names or ()):
@@ -333,9 +333,9 @@ class StoredKeys:
         changed = different[ends[1:] + 1] - different[ends[:-1]]
         self._kept = inside[1:] & inside[:-1] & (changed == 0)
         self.holds_on = bool(len(ends) and inside[-1] and different[-1] == different[ends[-1]])
-        """Whether nothing differs after the last key: then no key is needed at the end."""
+        """Whether the motion is unedited after the last key: then no key is needed at the end."""
         self.quiet = np.zeros(count, np.bool_)
-        """(ticks,) which the kept keys play, including their own ticks."""
+        """(ticks,) whether a tick is played by kept keys, including the ticks of these keys."""
         edges = np.zeros(count + 1, np.int64)
         np.add.at(edges, ends[:-1][self._kept], 1)
         np.add.at(edges, ends[1:][self._kept] + 1, -1)
@@ -344,23 +344,23 @@ class StoredKeys:
             self.quiet[ends[-1] :] = True
 
     def hints(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Rows to set keys at: those of kept keys, and of ``others`` those not between kept keys."""
+        """Return rows for keys: those of kept keys, and those of ``others`` that are not between kept keys."""
         own = self._rows[(self._rows >= 0) & (self._rows < len(self.quiet))]
         return np.union1d(own[self.quiet[own]], others[~self.quiet[others]])
 
     def ended(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The rows without those after the last stored key if nothing changes after it."""
+        """Return ``rows`` without those after the last stored key, if nothing changes after it."""
         return rows[rows <= self._rows[-1]] if self.holds_on else rows
 
     def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """(rows,) the index of the stored key that is at this row and was not edited, -1 for none."""
+        """Return (rows,) the index of the unedited stored key at each row, -1 for none."""
         if not len(self.keys):
             return np.full(len(rows), -1, np.int64)
         found = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
         return np.where((self._rows[found] == rows) & self._same[rows], found, -1)
 
     def steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The same for keys relative to the one before, which must be the stored one too."""
+        """Like `sources` for keys relative to the previous key, which must be the previous stored key."""
         found = self.sources(rows)
         before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
         follows = (found >= 0) & (before == found - 1)
@@ -370,7 +370,7 @@ class StoredKeys:
 
 
 def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
-    """(keys,) of `ROTATION_KEY`, none for a part that does not rotate; ``stored`` are the keys that it had."""
+    """Return (keys,) of `ROTATION_KEY`, empty for a part that does not rotate; ``stored``: its keys in the file."""
     matrices = space.descent_turns(rotation.matrices(rotation.normalised(motion.rotations)))
     limit = math.radians(precision.degrees)
     if (_angle(matrices, np.eye(3)) <= limit).all():
@@ -392,7 +392,7 @@ def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
 
 
 def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
-    """(keys,) of `POSITION_KEY`, none for a part that stays at its offset; ``stored`` are the keys that it had."""
+    """Return (keys,) of `POSITION_KEY`, empty for a part that stays at its offset; ``stored``: its keys in the file."""
     moved = space.descent_points(motion.displacements).astype(np.float64)
     if (np.abs(moved) <= precision.distance).all():
         return np.zeros(0, POSITION_KEY)
@@ -419,7 +419,7 @@ def _no_keys(motion: Motion, layout: np.dtype[np.void]) -> StoredKeys:
 
 
 def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[np.void]:
-    """The two keys of a rotor or turret that rotates about ``axis`` (3,), right-handed in Blender's axes."""
+    """Return the two keys of a rotor or turret that rotates about ``axis`` (3,), right-handed in Blender's axes."""
     result = np.zeros(2, ROTATION_KEY)
     result["start"], result["angle"] = ticks, (0, FULL_TURN)
     result["axis"] = -space.descent_points(axis)
@@ -427,36 +427,35 @@ def spin_keys(axis: Floats, ticks: tuple[int, int]) -> NDArray[np.void]:
 
 
 def largest_step(motion: Motion, same: Flags) -> float:
-    """The largest angle in degrees between neighbouring ticks, except where both are the ``same`` as in the file."""
+    """Return the largest angle in degrees between adjacent ticks, ignoring pairs that are both unedited (``same``)."""
     steps = rotation.angles_between(motion.rotations[1:], motion.rotations[:-1])
     return math.degrees(float(steps[~(same[1:] & same[:-1])].max(initial=0)))
 
 
 def _angle(a: Floats, b: Floats) -> Floats:
-    """Radians between rotation matrices, from the length of their difference: precise for small ones."""
+    """Return angles in radians between rotation matrices, from the norm of their difference: precise if small."""
     apart = np.linalg.norm(a - b, axis=(-2, -1)) / (2 * math.sqrt(2))
     result: Floats = 2 * np.arcsin(np.minimum(apart, 1))
     return result
 
 
 def key_hints(motion: Motion) -> NDArray[np.int64]:
-    """The rows of a motion at which it has keys."""
+    """Return the rows of a motion that have keys."""
     found = motion.key_ticks - motion.first
     return found[(found >= 0) & (found < len(motion.rotations))]
 
 
 def _even_steps(matrices: Floats, step: float) -> NDArray[np.int64]:
-    """The last row before each further ``step`` degrees: keys there are the fewest."""
+    """Return the last row before each further ``step`` degrees of rotation: keys there are as few as possible."""
     angles = np.concatenate([np.zeros(1), np.cumsum(np.degrees(_angle(matrices[1:], matrices[:-1])))])
     rows = np.searchsorted(angles, np.arange(step, angles[-1], step) + _STILL, side="right") - 1
     return rows.astype(np.int64)
 
 
 def _relative(quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[np.void]:
-    """Keys that give these rotations (keys, 4) at these rows, each relative to what the stored numbers before it give.
+    """Return keys that result in these rotations (keys, 4) at these rows, each relative to the stored keys before it.
 
-    A loop, because each key compensates the rounding of those before it: errors do not add up. Kept keys have the
-    numbers they had.
+    A loop, because each key compensates the rounding of the keys before it: errors do not add up. Kept keys are copied.
     """
     result = np.zeros(len(rows), ROTATION_KEY)
     result["start"] = motion.first + rows
@@ -485,7 +484,7 @@ Quaternion = tuple[float, float, float, float]
 
 
 def _quaternion(axis: NDArray[np.float32], units: int) -> Quaternion:
-    """The rotation of a key."""
+    """Return the rotation of a key."""
     half = units * math.pi / FULL_TURN
     exact = axis.astype(np.float64)
     x, y, z = (exact * (math.sin(half) / np.linalg.norm(exact))).tolist()
@@ -504,7 +503,7 @@ def _product(a: Any, b: Quaternion) -> Quaternion:
 
 
 def _at_least_two(keys: NDArray[np.void], motion: Motion) -> NDArray[np.void]:
-    """The same, or two keys instead of one: the game ignores a single key."""
+    """Return the keys, a single one doubled: the game ignores a track with one key."""
     if len(keys) != 1:
         return keys
     again = keys.copy()
