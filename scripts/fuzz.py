@@ -1,20 +1,20 @@
-"""Damages real and sample files and gives them to every reader.
+"""Damage real and sample files and pass them to every reader.
 
     python3 scripts/fuzz.py [--format NAME]... [--seconds N | --cases N | --cpu-seconds N] [--seed S]
                             [--tally FILE] [--label WORD] [--output FOLDER] [PATHS]
     python3 scripts/fuzz.py --format NAME --seed S --only NUMBER [PATHS]
     python3 scripts/fuzz.py --sum FILE...
 
-Without PATHS the samples and, where MOTIONBRIDGE_CORPUS names it, the folder of real files. `fuzzing/targets.py` is the
-table of what is read: every format, and what is read besides (`model.cfg`, compressed streams, names in archives, …).
+Default PATHS: the samples, and the folder of real files if MOTIONBRIDGE_CORPUS names one. `fuzzing/targets.py` is the
+table of fuzzed readers: every format, and others (`model.cfg`, compressed streams, names in archives, …).
 
-The law: a reader raises `ReadError`, or gives a document that is written back as the very bytes that were read, in
-both ways, and that can be described, dumped, compared, converted, and decoded and encoded, where only a
-`MotionbridgeError` may say no; what was not edited is encoded to the same bytes; NaN and infinite values are warned
-about. Time and memory stay in proportion to the bytes. `fuzzing/law.py` says it in code. Whatever breaks the law is
-saved with its seed. Exit status 1 where anything did.
+The law that readers must obey: a reader raises `ReadError`, or returns a document that both `write` and `recompose`
+write back as exactly the bytes that were read. The document can be described, dumped, compared, converted, and decoded
+and encoded; only a `MotionbridgeError` may refuse one of these. An unedited document is encoded to the same bytes. NaN
+and infinite values are warned about. Time and memory are proportional to the number of bytes. `fuzzing/law.py`
+implements this law. Every case that breaks it is saved with its seed. The exit status is 1 if there was one.
 
-`--tally` adds a line of JSON for each target to a file, `--sum` adds up such files.
+`--tally` appends a line of JSON for each target to a file, `--sum` adds up such files.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from addon.core.report import Report
 from addon.formats import format_named
 
 HANGS_AFTER = 60
-"""Seconds of processor time."""
+"""Seconds of CPU time."""
 SECONDS = (1.0, 20e-6)
-"""What a case may cost: a fixed part, and a part for each byte."""
+"""Limit of CPU seconds for a case: a fixed part, and a part per byte."""
 MOST_MEMORY = 3 << 30
-"""The process gets no more: a reader that asks for it gets a `MemoryError`, and the machine lives on."""
+"""Memory limit of the process: a reader that needs more gets a `MemoryError`, and the machine keeps running."""
 MEASURED_EVERY = 8
-"""Memory is measured in every how manyth case: that makes it several times slower."""
+"""Memory is measured only in every Nth case, because measuring makes a case several times slower."""
 
 
 class Hanging(Exception):
@@ -62,7 +62,7 @@ class Hanging(Exception):
 
 @contextlib.contextmanager
 def _time_limit() -> Iterator[None]:
-    if not hasattr(signal, "setitimer"):  # Windows: a hanging case has to be ended by hand
+    if not hasattr(signal, "setitimer"):  # Windows: a hanging case has to be stopped by hand
         yield
         return
 
@@ -79,7 +79,7 @@ def _time_limit() -> Iterator[None]:
 
 
 def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: bool) -> None:
-    """Judge one case and enter it in the tally. Raises what breaks the law, costs out of proportion included."""
+    """Judge one case and record it in the tally. Raises what breaks the law, including excessive time or memory."""
     if measured:
         for decoding, (fixed, each) in ((False, MEMORY), (True, DECODED_MEMORY)):
             outcome, peak = _judged_with_memory(target, data, decoding=decoding)
@@ -104,7 +104,7 @@ def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: 
 
 
 def _judged_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple[str, int]:
-    """The outcome of a case, and the most bytes of memory that were held at once for it."""
+    """Return the outcome of a case and its peak of allocated memory in bytes."""
     tracemalloc.start()
     try:
         with _time_limit():
@@ -115,7 +115,7 @@ def _judged_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple
 
 
 def _times_packed(target: Target, data: bytes) -> int:
-    """How much larger than its bytes a case may honestly be."""
+    """Return by which factor a case may exceed its limits: `law.PACKED` for compressed data, else 1."""
     if target not in FORMAT_TARGETS:
         return law.PACKED
     report = Report()
@@ -143,14 +143,14 @@ class Cases:
             for name in names:
                 if name in own:
                     own[name].append((path.name, data))
-        # What nobody has a file of is fed with everything there is.
+        # Targets without any file use all files.
         self._contents = {name: found or everything for name, found in own.items()}
         self._weights = {
             target.name: [_weight(target, data) for _, data in self._contents[target.name]] for target in targets
         }
 
     def case(self, target: Target, number: int) -> tuple[str, bytes]:
-        """The name of the file that was damaged, and the damaged bytes; seldom a file of another target's."""
+        """Return the name of the damaged file and the damaged bytes; rarely, the file belongs to another target."""
         chance = random.Random(f"{self.seed}:{target.name}:{number}")  # noqa: S311 (nothing here is secret)
         name = target.name if chance.random() >= 0.03 else chance.choice(self.targets).name
         (source, data), (_, other) = chance.choices(self._contents[name], self._weights[name], k=2)
@@ -158,10 +158,10 @@ class Cases:
 
 
 def _weight(target: Target, data: bytes) -> float:
-    """Small files are damaged more often, and those that are refused even undamaged seldom."""
+    """Return how often a file is used: small files more often, files refused even undamaged rarely."""
     weight = 1 / (20_000 + len(data))
     if target in FORMAT_TARGETS:
-        with contextlib.suppress(Exception), _time_limit():  # what it wrongly raises will be found
+        with contextlib.suppress(Exception), _time_limit():  # wrong exceptions are found by the cases
             format_named(target.name).module.read(data, "whole", Report())
             return weight
         return weight / 10
@@ -169,7 +169,7 @@ def _weight(target: Target, data: bytes) -> float:
 
 
 def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found: Tally) -> None:
-    """Run one case, enter it, and save it in ``folder`` if it breaks the law."""
+    """Run one case, record it, and save it in ``folder`` if it breaks the law."""
     start = time.process_time()
     source, data = cases.case(target, number)
     name = f"{cases.seed}:{number} ({source} as {target.name})"
@@ -177,7 +177,7 @@ def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # numpy only warns where arithmetic goes wrong
             run_case(target, data, name, found, measured=number % MEASURED_EVERY == 0)
-    except Exception as finding:  # noqa: BLE001 (whatever a reader raises is what is looked for)
+    except Exception as finding:  # noqa: BLE001 (any exception is a finding)
         found.outcomes["broken"] += 1
         saved = folder / f"{cases.seed}-{number}.{target.name}"
         folder.mkdir(parents=True, exist_ok=True)
@@ -191,7 +191,7 @@ def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found:
 
 
 def _turns(chosen: argparse.Namespace, found: dict[str, Tally]) -> Iterator[tuple[Target, int]]:
-    """Target and number of one case after another, for as long or as many as was asked for."""
+    """Yield target and number of each case to run, as long or as many as requested."""
     targets = [TARGETS[name] for name in found]
     if chosen.only is not None:
         yield from ((target, chosen.only) for target in targets)
@@ -238,7 +238,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run for the time or the number of cases asked for, and sum up."""
+    """Run for the requested time or number of cases, and print a summary."""
     chosen = _parser().parse_args(arguments)
     if chosen.sum:
         sums = tally.read(chosen.sum)

@@ -1,15 +1,15 @@
-"""Imports damaged files into Blender, in processes of their own, and exports what was not edited.
+"""Import damaged files into Blender in separate processes, and export them unedited.
 
     python3 scripts/fuzz_blender.py --blender VERSION|PATH [--format NAME]... [--cases N | --cpu-seconds N] [--seed S]
                                     [--tally FILE] [--label WORD] [--output FOLDER] [PATHS]
 
-VERSION is that of a bpy wheel, PATH a Blender executable.
-Without PATHS the samples and, where MOTIONBRIDGE_CORPUS names it, the folder of real files.
+VERSION is that of a bpy wheel, PATH a Blender executable. Default PATHS: the samples, and the folder of real files if
+MOTIONBRIDGE_CORPUS names one.
 
-The law: an import or export refuses in a sentence, without a traceback and with nothing left behind, or it succeeds:
-then NaN and infinite numbers in the scene were announced, Blender finds nothing to repair in a mesh, and an export
-gives the bytes that were imported and leaves the scene alone. If the bytes that are kept of the file are damaged, an
-export refuses, or does not need them. A Blender that crashes or hangs is a finding. Exit status 1 where there is one.
+The law: an import or export refuses with a sentence, without a traceback, and leaves nothing behind; or it succeeds.
+Then NaN and infinite numbers in the scene were reported, `Mesh.validate` finds nothing to repair, and an export writes
+the imported bytes and does not change the scene. If the stored bytes of the file are damaged, an export refuses, or
+does not need them. A crash or hang of Blender is a finding. The exit status is 1 if there was a finding.
 """
 
 from __future__ import annotations
@@ -37,16 +37,16 @@ from fuzzing.tally import Tally
 
 CASES_A_PROCESS = 150
 HANGS_AFTER = 120.0
-"""Seconds of processor time for one case, after which its process is stopped."""
+"""Seconds of CPU time for one case, after which its process is killed."""
 SILENT_FOR = 1200.0
-"""Seconds by the clock; a busy machine may take long."""
+"""Seconds of wall-clock time without progress; a busy machine may need long."""
 WAIT = 0.5
 CASE = Path("scripts") / "fuzz_in_blender.py"
 
 
 @dataclass
 class Watched:
-    """A Blender that imports cases: the lines it has said, which case it is at, and since when."""
+    """A Blender process that imports cases: its output lines, its current case, and when that began (clock, CPU)."""
 
     progress: Path
     process: subprocess.Popen[bytes]
@@ -56,7 +56,7 @@ class Watched:
     since: tuple[float, float] = (0.0, 0.0)
 
     def look(self) -> None:
-        """Read what it has said since."""
+        """Read the lines written since the last call."""
         text = self.progress.read_bytes() if self.progress.exists() else b""
         whole = text[self.seen : text.rfind(b"\n") + 1]
         self.seen += len(whole)
@@ -67,7 +67,7 @@ class Watched:
             self.since = time.monotonic(), self.processor()
 
     def processor(self) -> float:
-        """Seconds of processor time it has used; 0 where the system does not say."""
+        """Return the CPU seconds used by the process, 0 if the system does not tell."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
         except (FileNotFoundError, ProcessLookupError):
@@ -75,15 +75,15 @@ class Watched:
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
     def hangs(self) -> bool:
-        """Whether the case it is at takes too long."""
+        """Return whether the current case takes too long."""
         clock, processor = self.since
         return time.monotonic() - clock > SILENT_FOR or self.processor() - processor > HANGS_AFTER
 
 
 def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
-    """Run a job in a Blender: what it said of each case, and how many of them it got through.
+    """Run a job in a Blender. Returns the result of each completed case, and their number.
 
-    A crash or a hang ends it; the case at fault is entered as broken.
+    A crash or a hang ends the job; the case that caused it is recorded as broken.
     """
     folder = Path(tempfile.mkdtemp(prefix="fuzz-", dir=session.scratch))
     job |= {"folder": str(folder / "files"), "progress": str(folder / "progress.jsonl")}
@@ -123,7 +123,7 @@ def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[d
 
 
 def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str, Tally]) -> None:
-    """Import cases until there are enough of them, or enough time has gone into each target."""
+    """Import cases until the requested number of cases, or CPU time per target, is reached."""
     numbers = dict.fromkeys(found, 0)
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     default = [ROOT / "tests" / "samples", SAVED, *([Path(corpus)] if corpus else [])]
@@ -167,7 +167,7 @@ def _enter(result: dict[str, Any], found: Tally, chosen: argparse.Namespace) -> 
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run for the time or the number of cases asked for, and sum up."""
+    """Run for the requested time or number of cases, and print a summary."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     parser.add_argument("--blender", metavar="VERSION|PATH")

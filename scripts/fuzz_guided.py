@@ -1,13 +1,13 @@
-"""Fuzzes one reader guided by coverage, with atheris: by hand only, never in the gate.
+"""Fuzz one reader guided by code coverage, with atheris. Run by hand only, never in the gate.
 
-`python3 scripts/fuzz_guided.py TARGET [--seconds N] [--output FOLDER] [PATHS]`; the targets, their law and the ways to
-damage their bytes are those of `scripts/fuzz.py`. Small files are the corpus to begin with; what leads to new code is
-kept below FOLDER, and goes on there the next time. A finding is saved beside it and ends the run with its traceback.
+`python3 scripts/fuzz_guided.py TARGET [--seconds N] [--output FOLDER] [PATHS]`; targets, their law and the ways to
+damage bytes are those of `scripts/fuzz.py`. Small files are the initial corpus. Inputs that reach new code are kept
+below FOLDER, where the next run continues. A finding is saved there and ends the run with its traceback.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - tells users of an older Python what to do
     sys.exit("Motionbridge fuzzes with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -24,13 +24,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 from environment import virtual
 
 LARGEST = 1 << 16
-"""Bytes; larger files are slow to learn from."""
+"""Bytes; learning from larger files is slow."""
 OWN_WAYS = 0.5
-"""How often a case is damaged by the ways that know the format, and not by atheris."""
+"""Share of the cases that are damaged by the ways that know the format instead of by atheris."""
 
 
 def main() -> int:
-    """Fuzz in an environment that has atheris, which is made where it is missing."""
+    """Fuzz in an environment with atheris, which is created if missing."""
     if (status := virtual.started_again("guided")) is not None:
         return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -46,10 +46,10 @@ def main() -> int:
 
 
 def _run(name: str, paths: list[Path], seconds: int, folder: Path) -> None:
-    import atheris  # noqa: PLC0415 - it is only there in its own environment
+    import atheris  # noqa: PLC0415 - only installed in its own environment
 
     with atheris.instrument_imports(include=["addon"]):
-        from fuzzing.targets import TARGETS, files_of  # noqa: PLC0415 - instrumented as it is imported
+        from fuzzing.targets import TARGETS, files_of  # noqa: PLC0415 - must be imported while instrumented
 
     if name not in TARGETS:
         sys.exit(f"there is no target {name!r}; known: {', '.join(TARGETS)}")

@@ -1,9 +1,9 @@
-"""The part of scripts/fuzz_blender.py that runs inside a Blender: imports damaged files, one after the other.
+"""The part of `scripts/fuzz_blender.py` that runs inside Blender: import damaged files, each in an empty scene.
 
     blender --background --factory-startup --python scripts/fuzz_in_blender.py -- JOB.json
 
-The job names targets, numbers of cases, seed and files; a line of JSON is added to its ``progress`` file before and
-after each case, so that the parent knows which one a crash or a hang belongs to.
+The job lists targets, numbers of cases, seed and files. A line of JSON is appended to its ``progress`` file before and
+after each case, so that the parent process knows which case caused a crash or a hang.
 """
 
 from __future__ import annotations
@@ -48,15 +48,15 @@ from addon.formats.xray import bones, omf, skl
 from tests.scene import differences, snapshot
 
 COMPARED_EVERY = 4
-"""A snapshot of the whole scene is made in every how manyth case; an export must not change it."""
+"""In every Nth case (on average) snapshots of the whole scene are compared: an export must not change it."""
 SEAL = "_seal"
 BOOKKEEPING = "motionbridge_known_as"
-"""Where bones that no importer made get a note of their name, at the first operator that comes along."""
+"""Property in which the first operator stores the names of bones that no importer created."""
 LARGEST = float(np.finfo(np.float32).max)
 
 
 def main(job: dict[str, Any]) -> None:
-    """Run the job's cases."""
+    """Run the cases of a job."""
     targets = [BLENDER_TARGETS[name] for name in job["targets"]]
     paths = [Path(path) for path in job["paths"]]
     cases = fuzz.Cases(paths, job["seed"], [TARGETS[name] for name in dict.fromkeys(one.bytes_of for one in targets)])
@@ -77,7 +77,7 @@ def main(job: dict[str, Any]) -> None:
 
 
 def run_case(target: BlenderTarget, source: str, data: bytes, folder: Path, seed: str) -> tuple[str, str]:
-    """What became of a case, and what broke the law ("" for nothing)."""
+    """Return the outcome of a case, and how it broke the law ("" if it did not)."""
     said = io.StringIO()
     try:
         with contextlib.redirect_stderr(said), warnings.catch_warnings():
@@ -87,7 +87,7 @@ def run_case(target: BlenderTarget, source: str, data: bytes, folder: Path, seed
             return "broken", f"a traceback: {said.getvalue()[-3000:]}"
     except Broken as broken:
         return "broken", f"{broken}\n{said.getvalue()[-2000:]}"
-    except Exception:  # noqa: BLE001 (whatever is raised is what is looked for)
+    except Exception:  # noqa: BLE001 (any exception is a finding)
         return "broken", traceback.format_exc()
     return outcome, ""
 
@@ -116,7 +116,7 @@ def _case(target: BlenderTarget, source: str, data: bytes, folder: Path, random:
 
 
 def _bones_named_in(target: BlenderTarget, path: Path, data: bytes) -> list[str]:
-    """The bones that a damaged file is about, so that there is an armature for it; none where it cannot be read."""
+    """Return the bones that a damaged motion or bone file names, to create an armature; [] if it is unreadable."""
     readers = {"omf": omf, "skl": skl, "bones": bones}
     if target.bytes_of not in readers:
         return []
@@ -132,7 +132,7 @@ def _bones_named_in(target: BlenderTarget, path: Path, data: bytes) -> list[str]
 
 
 def _make_rig(labels: list[str]) -> None:
-    """An armature with a chain of bones."""
+    """Create an armature with a chain of bones."""
     armature = bpy.data.armatures.new("rig")
     rig = bpy.data.objects.new("rig", armature)
     bpy.context.scene.collection.objects.link(rig)
@@ -147,7 +147,7 @@ def _make_rig(labels: list[str]) -> None:
 
 
 def _run(operator: Any, **options: Any) -> str | None:
-    """The report of an operator, or None where it refused. Raises `Broken` where Python failed inside."""
+    """Return the report of an operator, None if it refused. Raises `Broken` for a Python exception inside."""
     try:
         answer = operator(**options)
     except RuntimeError as refusal:
@@ -164,7 +164,7 @@ def _run(operator: Any, **options: Any) -> str | None:
 
 
 def _check_scene(before: dict[str, Any]) -> None:
-    """NaN and infinite numbers must have been announced."""
+    """Raise `Broken` for NaN and infinite numbers in the scene that were not reported."""
     report = str(bpy.context.window_manager.motionbridge_report)
     if "the import failed" in report:
         raise Broken(report)
@@ -213,7 +213,10 @@ def _attribute(attribute: Any) -> Any:
 
 
 def _check_meshes() -> None:
-    """Blender finds nothing to repair but faces of the same vertices, which files have. It is done last."""
+    """Raise `Broken` if Blender repairs a mesh, except for duplicate faces, which files contain.
+
+    Changes meshes, so it is called last.
+    """
     for mesh in bpy.data.meshes:
         sizes = len(mesh.vertices), len(mesh.edges)
         corners = [tuple(face.vertices) for face in mesh.polygons]
@@ -245,11 +248,11 @@ def _export(target: BlenderTarget, data: bytes | None, out: Path, random: Random
             raise Broken("a refused export wrote a file")
         outcome = "not exported"
     elif data is None:
-        outcome = "kept in parts"  # the report of the import says what was left out
+        outcome = "kept in parts"  # the report of the import lists what was left out
     elif out.read_bytes() != data:
         if target.bytes_of != "bones" or " added" not in report:
             raise Broken(f"exported unedited it is changed: {report[:500]}")
-        outcome = "kept, and bones added"  # those of the armature that the file has not
+        outcome = "kept, and bones added"  # bones of the armature that the file lacks
     if outcome == "kept" and data is not None:
         _damage_hidden(save, target, data, out, random)
     _check_meshes()
@@ -257,7 +260,7 @@ def _export(target: BlenderTarget, data: bytes | None, out: Path, random: Random
 
 
 def _damage_hidden(save: Any, target: BlenderTarget, data: bytes, out: Path, random: Random) -> None:
-    """What is kept of the file is damaged: the export must refuse, or not need it."""
+    """Damage the stored bytes of the file: the export must refuse, or not need them."""
     kept = list(_sealed())
     if not kept:
         return
@@ -281,7 +284,7 @@ def _damage_hidden(save: Any, target: BlenderTarget, data: bytes, out: Path, ran
 
 
 def _sealed() -> Iterator[tuple[Any, str]]:
-    """Owners and names of the bytes kept of files, of all data-blocks and what is inside them."""
+    """Yield owner and property name of all stored bytes of files, of data-blocks and their property groups."""
     for kind in ("objects", "meshes", "armatures", "actions", "materials", "images", "curves", "scenes", "collections"):
         for block in getattr(bpy.data, kind):
             yield from _sealed_in(block, 0)

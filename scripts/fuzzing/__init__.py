@@ -1,1 +1,1 @@
-"""The parts of `scripts/fuzz.py`: how files are damaged, what is tried with them, what the law is, what is counted."""
+"""Parts of `scripts/fuzz.py`: ways to damage files, the table of targets, the law, and the tallies."""

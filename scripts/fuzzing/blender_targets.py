@@ -1,4 +1,4 @@
-"""What is imported into Blender by `scripts/fuzz_blender.py`: operators, options, and what lies beside the file."""
+"""Targets of `scripts/fuzz_blender.py`: operators, their options, and files placed beside the damaged one."""
 
 from __future__ import annotations
 
@@ -11,20 +11,21 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests" / "samples"
 SAVED = ROOT / "tests" / "saved" / "0.1.0"
-"""Where files of the X-Ray editor are, of which there are no samples."""
+"""Folder with files of the X-Ray editor, of which there are no samples."""
 
 Step = tuple[str, Path, Mapping[str, Any]]
-"""An importer, a file and options."""
+"""An import operator, a file and options."""
 
 
 @dataclass(frozen=True)
 class BlenderTarget:
     """A kind of file that an operator imports.
 
-    ``bytes_of`` the target of `targets` whose cases are imported; ``importer`` and ``exporter`` operators of
-    `bpy.ops.import_scene` and `export_scene`; ``options`` values of which one is chosen; ``base`` what is imported
-    before. ``beside``: files that are copied beside; with ``imported`` one of them is imported in the place of the
-    damaged one, which lies beside it under ``named``.
+    ``bytes_of``: the target of `targets` whose cases are imported; ``importer`` and ``exporter``: operators of
+    `bpy.ops.import_scene` and `export_scene`; ``options``: possible values of options, of which one is chosen at
+    random; ``base``: what is imported before, or the model that ``models`` lists for a source file. ``beside``: files
+    copied beside the damaged one. With ``imported`` one of these is imported instead of the damaged file, which is
+    named ``named``.
     """
 
     bytes_of: str
@@ -40,7 +41,7 @@ class BlenderTarget:
     models: Mapping[str, str] = field(default_factory=dict)
 
     def prepare(self, folder: Path, source: str, data: bytes) -> tuple[Path, bytes]:
-        """Put the files into an empty folder; the one to import, and the bytes that an export must give."""
+        """Write the files into an emptied folder. Returns the path to import, and the bytes an export must write."""
         shutil.rmtree(folder, ignore_errors=True)
         folder.mkdir(parents=True)
         for file in self.beside:
@@ -53,7 +54,7 @@ class BlenderTarget:
         return path, path.read_bytes()
 
     def scene(self, source: str) -> list[Step]:
-        """What is imported before."""
+        """Return the imports to run before that of a case from the file ``source``."""
         model = self.models.get(source)
         return [("xray_ogf", Path(model), {})] if model else list(self.base)
 
@@ -116,4 +117,4 @@ BLENDER_TARGETS = {
     ),
     "ogf_image": BlenderTarget("ogf_image", "descent3_ogf"),
 }
-"""By name, which is that of ``bytes_of``."""
+"""Targets by name, the same as ``bytes_of``."""

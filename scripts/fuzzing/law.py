@@ -1,7 +1,7 @@
-"""What must be true of every file whatever its bytes: the judges of `targets`, one for each kind of thing that is read.
+"""What must be true of every file whatever its bytes: the judges of `targets`, one for each kind of reader.
 
-A judge is given bytes and returns a word for what became of them (``refused``, ``kept``, …). It raises `Broken`, or
-lets through what the project wrongly raises.
+A judge takes bytes and returns a word for the outcome (``refused``, ``kept``, …). It raises `Broken` if the law is
+broken, and does not catch unexpected exceptions.
 """
 
 from __future__ import annotations
@@ -44,26 +44,26 @@ from addon.formats.xray.ogf.skeleton import decode_skeleton
 from fuzzing import packing
 
 PACKED = 200
-"""Compressed bodies may be this much larger than their bytes: `lzhuf` refuses more."""
+"""Compressed data may unpack to this many times its size: `lzhuf` refuses more."""
 DUMPED_UP_TO = 100_000
-"""Bytes of a file of which the text is made as well; it is slow by nature."""
+"""Size in bytes up to which a document is also dumped as text, which is slow."""
 CONVERTED_UP_TO = 200_000
 DEEPEST = 40
 ANNOUNCED = ("nan or infinite", "nan is not a valid", "inf is not a valid")
-"""What warnings of such values contain."""
+"""Words that warnings of NaN or infinite values contain."""
 
 
 class Broken(Exception):
-    """The law is broken, in words."""
+    """The law is broken; the message says how."""
 
 
 # Files of formats ---------------------------------------------------------------------------------------------------
 
 
 def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
-    """Read, write, describe, and with ``decoding`` import, export and convert the bytes of a format.
+    """Read, write and describe the bytes of a format; with ``decoding`` also import, export and convert them.
 
-    "refused", "not decoded" (no import), "not encoded" (no export of what nobody edited) or "kept".
+    Returns "refused", "not decoded" (no import), "not encoded: …" (no export of the unedited document) or "kept".
     """
     module = known.module
     report = Report()
@@ -95,7 +95,7 @@ def _says_something(refusal: MotionbridgeError) -> None:
 
 
 def unpacked(report: Report) -> bool:
-    """Whether something in the file was compressed."""
+    """Return whether some data of the file was compressed."""
     return any("compressed" in note for note in report.notes)
 
 
@@ -123,19 +123,19 @@ def _judge_decoding(known: Format, document: Any, data: bytes, report: Report) -
 
 
 def announces(said: str) -> bool:
-    """Whether warnings tell of NaN or infinite values."""
+    """Return whether warnings mention NaN or infinite values."""
     return any(words in said.lower() for words in ANNOUNCED)
 
 
 def _announced(document: Any, report: Report) -> None:
-    """NaN and infinite values of a document must have been warned about."""
+    """Raise `Broken` if a document contains NaN or infinite values without a warning."""
     place = next((place for place, array in floats_of(document) if not np.isfinite(array).all()), None)
     if place is not None and not announces("\n".join(report.warnings)):
         raise Broken(f"a NaN or infinite value of {place} that no warning announces")
 
 
 def floats_of(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """The place and the values of every float and array of floats inside a document or a model."""
+    """Yield the path and the values of every float and array of floats inside a document or a model."""
     if isinstance(value, np.ndarray):
         if value.dtype.names is not None:
             for name in value.dtype.names:
@@ -158,7 +158,7 @@ def floats_of(value: Any, place: str = "", depth: int = 0) -> Iterator[tuple[str
 
 
 def _used_normals(part: SubObject) -> NDArray[np.float32]:
-    """Normals of vertices with faces. Tools leave NaN as the others; a warning about those would be noise."""
+    """Return the normals of vertices with faces. Tools write NaN for the others, which is not worth a warning."""
     used = np.zeros(len(part.normals), np.bool_)
     vertices = part.faces.corners["vertex"]
     used[vertices[(vertices >= 0) & (vertices < len(used))]] = True
@@ -166,7 +166,7 @@ def _used_normals(part: SubObject) -> NDArray[np.float32]:
 
 
 def _convert(known: Format, document: Any) -> None:
-    """Every conversion refuses or gives a document that can be written and read."""
+    """Run every conversion: it must refuse, or return a document that can be written and read again."""
     plain = [functools.partial(change, document) for change in known.conversions.values()]
     along = [
         functools.partial(change, document, bones)
@@ -192,7 +192,7 @@ def _more_ogf(document: Any, report: Report) -> None:
 
 
 def _more_rtm(document: Any, report: Report) -> None:
-    """Along the built-in man, whom most binarised animations are of."""
+    """Decode and encode with the built-in man as skeleton, which fits most binarised animations."""
     if not isinstance(document, rtm.Binarised):
         return
     with suppress(ReadError):
@@ -222,7 +222,7 @@ def _more_oof(document: Any, report: Report) -> None:
 
 
 def _more_ltx(document: Any, report: Report) -> None:
-    """The fast scan finds what the document has; a value is changed in its own line."""
+    """Compare the fast scan with the document, and check that changing a value changes only its line."""
     data = ltx.write(document)
     scanned = scan_ltx(data)
     if scanned is not None and scanned != document.parts:
@@ -258,7 +258,7 @@ def _problems_of(module: Any) -> Callable[[Any, Report], None]:
 
 
 def _more_level(document: Any, report: Report) -> None:
-    """What the visuals draw, from a geometry that holds nothing."""
+    """Decode what the visuals draw, with an empty geometry."""
     empty = Geometry(14, 0, [], [], document.visuals.windows, document.run)
     visual_mesh.drawn(document, empty, report)
     visual_mesh.tree_matrices(document, np.arange(len(document.visuals)))
@@ -283,14 +283,14 @@ MORE: dict[str, Callable[[Any, Report], None]] = {
     "level": _more_level,
     "level_geom": _more_geometry,
 }
-"""What an import, an export or a check does besides the way there and back."""
+"""Further steps of imports, exports and checks that round trips do not contain, by format."""
 
 
 # What is read besides -----------------------------------------------------------------------------------------------
 
 
 def judge_model_cfg(data: bytes) -> str:
-    """A `model.cfg`: skeletons whose hierarchy can be asked for every bone, without a cycle."""
+    """Judge a `model.cfg`: the parents of every bone can be looked up and form no cycle."""
     try:
         config = model_cfg.read(data, "model.cfg", report := Report())
     except ReadError as refusal:
@@ -301,7 +301,7 @@ def judge_model_cfg(data: bytes) -> str:
         bones = list(skeleton.parents)
         parents = skeleton.parent_indices(bones)
         depth = np.arange(len(parents))
-        for _ in range(len(parents).bit_length() + 1):  # doubling steps: all roots are reached unless there is a cycle
+        for _ in range(len(parents).bit_length() + 1):  # pointer doubling reaches all roots, except from a cycle
             above = np.append(parents, -1)
             parents = np.where(parents >= 0, above[parents], -1)
         if (parents[depth] >= 0).any():
@@ -313,7 +313,7 @@ def judge_model_cfg(data: bytes) -> str:
 
 
 def judge_bone_table(data: bytes) -> str:
-    """A table of bone names: what is renamed is found again the other way round."""
+    """Judge a table of bone names: every pair is found in both directions."""
     try:
         table = skeletons.read_table(data, "table.json")
     except ReadError as refusal:
@@ -348,17 +348,17 @@ def _judge_stream(
 
 
 def judge_lzo(data: bytes) -> str:
-    """Four bytes of size and an LZO stream: the same bytes as a plain reader gives."""
+    """Judge four bytes of size and an LZO stream: it must unpack as with the reference decoder in `packing`."""
     return _judge_stream(lzo, packing.unpack_lzo, int.from_bytes(data[:4], "little") & 0xFFFFFF, data[4:])
 
 
 def judge_lzss(data: bytes) -> str:
-    """The same for LZSS."""
+    """Judge four bytes of size and an LZSS stream, as `judge_lzo`."""
     return _judge_stream(lzss, packing.unpack_lzss, int.from_bytes(data[:4], "little") & 0xFFFFFF, data[4:])
 
 
 def judge_lzhuf(data: bytes) -> str:
-    """The body of a compressed chunk: the same bytes as a plain reader gives, from exactly the whole stream."""
+    """Judge the body of a compressed chunk: as `judge_lzo`, and the whole stream must be used."""
     size, stream = int.from_bytes(data[:4], "little"), data[4:]
     expected: tuple[bytes, int] | None = None
     if len(data) > 4 and 0 < size <= lzhuf.HIGHEST_RATIO * len(stream):
@@ -384,7 +384,7 @@ _tree: list[Any] = []
 
 
 def _game_tree() -> Any:
-    """The module `game_tree`, without the package around it, which needs a Blender; and a folder with some files."""
+    """Return the module `game_tree`, loaded without its package, which needs Blender; and a folder with some files."""
     if not _tree:
         path = Path(__file__).resolve().parents[2] / "addon" / "games" / "xray" / "game_tree.py"
         spec = importlib.util.spec_from_file_location("fuzzed_game_tree", path)
@@ -404,7 +404,7 @@ def _game_tree() -> Any:
 
 
 def judge_mask(data: bytes) -> str:
-    """A reference of a model in the first line, names in the others: a mask matches what a plain matcher matches."""
+    """Judge a motion reference (first line) and names (other lines): a mask must match as a simple matcher does."""
     module, root = _game_tree()
     reference, *names = (line.decode("latin-1") for line in data.split(b"\n")[:40])
     tree = module.GameTree(root / "meshes" / "x", (root / "meshes",))
@@ -422,7 +422,7 @@ def judge_mask(data: bytes) -> str:
 
 
 def _plainly_fits(mask: str, name: str) -> bool:
-    """By a table of which beginnings of the mask fit which beginnings of the name."""
+    """Match by dynamic programming: whether each prefix of the mask matches each prefix of the name."""
     fitting = [True] + [False] * len(name)
     for sign in mask:
         if sign == "*":
@@ -441,7 +441,7 @@ def _same_letter(one: str, other: str) -> bool:
 
 
 def judge_ltx_tree(data: bytes) -> str:
-    """Files of settings that include each other, each behind a byte 1: all sections have values, or a refusal."""
+    """Judge configurations that include each other, separated by a byte 1: all sections have values or are refused."""
     with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
         configs = Path(name) / "gamedata" / "configs"
         (configs / "a").mkdir(parents=True)
@@ -474,7 +474,7 @@ _DEVICES = {"con", "prn", "aux", "nul", "conin$", "conout$", "clock$"} | {
 
 
 def judge_extraction(data: bytes) -> str:
-    """An archive whose files are extracted: plain new files right in the folder, of names that every system takes."""
+    """Judge the extraction of an archive: only new files directly in the folder, with names valid everywhere."""
     try:
         document = hog2.read(data, "damaged.hog", Report())
     except ReadError as refusal:

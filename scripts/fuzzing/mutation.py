@@ -1,7 +1,7 @@
-"""Ways to damage a file: bits, sizes and counts, cuts, and chunks moved about.
+"""Ways to damage a file: bits, sizes and counts, cuts, and rearranged chunks.
 
-Everything hangs on the `random.Random` it is given, so that a case is found again by its seed. The reading of chunks
-here is nobody's but this module's: it must not share mistakes with what it tests.
+All choices depend only on the given `random.Random`, so that a case can be repeated from its seed. This module parses
+chunks on its own, so as not to share errors with the code that it tests.
 """
 
 from __future__ import annotations
@@ -12,40 +12,40 @@ from dataclasses import dataclass
 from random import Random
 
 HOSTILE = (0, 1, 2, 0x7F, 0xFF, 0x7FFF, 0xFFFF, 0x10000, 0x7FFFFFFF, 0x80000000, 0xFFFFFFFF)
-"""Values that sizes and counts are set to."""
+"""Values written over sizes and counts."""
 Way = Callable[[bytes, Random, bytes], bytes]
-"""Bytes, the source of chance and the bytes of another file -> damaged bytes."""
+"""Function (bytes, random, bytes of another file) -> damaged bytes."""
 DESCENT_MODEL = b"PSPO"
-"""Chunks of the same kind follow it and a version."""
+"""Mark of a Descent 3 model. After it and a version follow chunks of the same layout."""
 DEEPEST = 3
 MOST_CHUNKS = 400
-"""Files of more are damaged as bytes only: taking them apart in Python would be the slowest part."""
+"""Files with more chunks are damaged as bytes only, because parsing them in Python would be the slowest step."""
 
 
 @dataclass(slots=True)
 class Node:
-    """A chunk: its id and either plain bytes or the chunks inside."""
+    """A chunk: its id, and its body as bytes or as inner chunks."""
 
     number: int
     body: bytes | list[Node]
 
     def plain(self) -> bytes:
-        """The bytes of its body."""
+        """Return the bytes of the body."""
         return self.body if isinstance(self.body, bytes) else compose(self.body)
 
     def compose(self) -> bytes:
-        """Its bytes, with a true size."""
+        """Return the bytes of the chunk, with its correct size."""
         body = self.plain()
         return struct.pack("<II", self.number, len(body) & 0xFFFFFFFF) + body
 
 
 def compose(nodes: list[Node]) -> bytes:
-    """The bytes of a run of chunks."""
+    """Return the bytes of concatenated chunks."""
     return b"".join(node.compose() for node in nodes)
 
 
 def parse(data: bytes, deep: int = DEEPEST) -> list[Node] | None:
-    """The chunks of a run, as far inside as bodies look like runs; None where it is none."""
+    """Return the chunks in ``data``, nested ones up to ``deep`` levels; None if it is not a sequence of chunks."""
     spans: list[tuple[int, bytes]] = []
     at = 0
     while at < len(data):
@@ -64,9 +64,9 @@ def parse(data: bytes, deep: int = DEEPEST) -> list[Node] | None:
 
 
 def mutated(data: bytes, random: Random, other: bytes, more: Sequence[Way] = ()) -> bytes:
-    """The bytes damaged in one to four ways; ``other`` is a file to borrow pieces from.
+    """Return the bytes damaged in one, two or four ways; ``other`` is a file to borrow bytes from.
 
-    ``more``: ways that know the format, taken half the time.
+    ``more``: ways that know the format, used half the time.
     """
     for _ in range(random.choice((1, 1, 1, 2, 2, 4))):
         change = random.choice(more if more and random.random() < 0.5 else WAYS)
@@ -75,7 +75,7 @@ def mutated(data: bytes, random: Random, other: bytes, more: Sequence[Way] = ())
 
 
 def _place(data: bytes, random: Random) -> int:
-    """An offset, half the time near the start, where headers and counts are."""
+    """Return a random offset, half the time near the start, where headers and counts are."""
     reach = min(len(data), 512) if random.random() < 0.5 else len(data)
     return random.randrange(reach) if reach else 0
 
@@ -118,7 +118,7 @@ def _insert(data: bytes, random: Random, other: bytes) -> bytes:
 
 
 def _overwrite(data: bytes, random: Random, other: bytes) -> bytes:
-    """A stretch of zeros, ones, noise or another file: many empty chunks, no ends of names."""
+    """Overwrite a range with zeros, ones, noise or another file: gives empty chunks and names without an end."""
     at, size = _place(data, random), random.choice((16, 256, 20_000))
     size = min(size, len(data) - at)
     start = _place(other, random)
@@ -127,7 +127,7 @@ def _overwrite(data: bytes, random: Random, other: bytes) -> bytes:
 
 
 def chunk_way(change: Callable[[list[Node], Random], None]) -> Way:
-    """A way that works on chunks; bytes that are none are damaged otherwise."""
+    """Return a way that changes a list of chunks; bytes that are not chunks get flipped bits instead."""
 
     def way(data: bytes, random: Random, other: bytes) -> bytes:
         start = 8 if data[:4] == DESCENT_MODEL else 0
@@ -181,7 +181,7 @@ def _empty(run: list[Node], random: Random) -> None:
 
 
 def _damage_body(run: list[Node], random: Random) -> None:
-    """A damaged body under a true size: what lies behind the first checks."""
+    """Damage a body but keep its size correct, to test the code after the first checks."""
     place = random.randrange(len(run))
     node = run[place]
     body = node.plain()

@@ -1,8 +1,8 @@
-"""Compressed streams for the fuzzer: packers that make any stream, and plain readers to compare the project's with.
+"""Compressed streams for the fuzzer: encoders for arbitrary streams, and decoders to compare the project's with.
 
 LZHUF, LZO1X and LZSS, written from the descriptions of the formats in the most obvious way and independently of
-`addon`: where both read a stream, both must give the same bytes. A stream is made from tokens: runs of literals and
-matches ``(length, distance)``.
+`addon`: if both decoders accept a stream, both must return the same bytes. A stream is made from tokens: runs of
+literals and matches ``(length, distance)``.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _DISTANCE_BITS = [3] * 1 + [4] * 3 + [5] * 8 + [6] * 12 + [7] * 24 + [8] * 16
 
 
 class Damaged(Exception):
-    """A stream that a plain reader cannot read."""
+    """A stream that a reference decoder refuses."""
 
 
 def _codes() -> list[int]:
@@ -38,10 +38,10 @@ _BY_CODE = {(length, code): upper for upper, (length, code) in enumerate(zip(_DI
 
 
 class HuffmanTree:
-    """The adaptive tree of LZHUF: ``weights`` of the nodes in ascending order, and which node is at which index.
+    """The adaptive tree of LZHUF. ``weights`` of the nodes are in ascending order.
 
-    ``content`` of an index is a symbol (a leaf, 0 to 313) or minus the index of its first child; ``parent`` of an
-    index, and ``leaf`` of a symbol, are indices. The root is at index 626.
+    ``content`` of a node: its symbol (a leaf, 0 to 313), or minus the index of its first child, minus 1; ``parent`` of
+    a node, and ``leaf`` of a symbol, are indices. The root has index 626.
     """
 
     def __init__(self) -> None:
@@ -72,7 +72,7 @@ class HuffmanTree:
             self.parent[-content - 1] = self.parent[-content] = index
 
     def code(self, symbol: int) -> list[int]:
-        """The bits from the root to a symbol."""
+        """Return the bits of the path from the root to a symbol."""
         index, bits = self.leaf[symbol], []
         while index != _NODES - 1:
             above = self.parent[index]
@@ -81,7 +81,7 @@ class HuffmanTree:
         return bits[::-1]
 
     def count(self, symbol: int) -> None:
-        """Make a symbol one more frequent."""
+        """Increase the frequency of a symbol by one."""
         if self.weights[-1] == _HALVE_AT:
             self._halve()
         index = self.leaf[symbol]
@@ -104,7 +104,7 @@ class HuffmanTree:
 
 
 def pack_lzhuf(tokens: list[Token]) -> bytes:
-    """The bit stream of tokens, without the size before it. Matches of 3 to 60 bytes, up to 4096 back."""
+    """Return the bit stream of tokens, without the size before it. Matches: 3 to 60 bytes, up to 4096 back."""
     tree, bits = HuffmanTree(), []
 
     def put(symbol: int) -> None:
@@ -127,7 +127,7 @@ def pack_lzhuf(tokens: list[Token]) -> bytes:
 
 
 def unpack_lzhuf(packed: bytes, size: int) -> tuple[bytes, int]:
-    """At least ``size`` plain bytes and how many bytes of the stream they took. Raises `Damaged`."""
+    """Return at least ``size`` unpacked bytes, and the number of bytes of the stream used. Raises `Damaged`."""
     tree, at = HuffmanTree(), 0
 
     def bit() -> int:
@@ -159,7 +159,9 @@ def unpack_lzhuf(packed: bytes, size: int) -> tuple[bytes, int]:
 
 
 def pack_lzo(tokens: list[Token]) -> bytes:
-    """An LZO1X stream of tokens: matches of 3 bytes and more, up to 49151 back. Literals of 1 to 3 go with a match."""
+    """Return the LZO1X stream of tokens. Matches: 3 bytes and more, up to 49151 back. Runs of 1 to 3 literals are
+    stored in the match before them.
+    """
     out, literals, start = bytearray(), b"", True
     for token in [*tokens, None]:
         if isinstance(token, bytes):
@@ -194,7 +196,7 @@ def _lzo_length(code: int, length: int, most: int) -> bytes:
 
 
 class _Stream:
-    """Bytes read one by one. Raises `Damaged` at the end."""
+    """Reader of single bytes. Raises `Damaged` at the end."""
 
     def __init__(self, data: bytes) -> None:
         self.data, self.at = data, 0
@@ -221,9 +223,9 @@ class _Stream:
 
 
 def unpack_lzo(packed: bytes, size: int) -> tuple[bytes, int]:
-    """The plain bytes and how many of the stream they took. Raises `Damaged`, also for other than ``size`` bytes."""
+    """Return ``size`` unpacked bytes, and the number of bytes of the stream used. Raises `Damaged`."""
     stream, out = _Stream(packed), bytearray()
-    before = 0  # literals copied just before: 4 stands for 4 and more
+    before = 0  # number of literals copied just before, at most 4
     first = stream.byte()
     if first > 17:
         out += stream.take(first - 17)
@@ -269,7 +271,7 @@ def unpack_lzo(packed: bytes, size: int) -> tuple[bytes, int]:
 
 
 def pack_lzss(tokens: list[Token]) -> bytes:
-    """An LZSS stream of tokens (matches of 3 to 18 bytes, up to 4095 back) and the sum of its plain bytes."""
+    """Return the LZSS stream of tokens (matches: 3 to 18 bytes, up to 4095 back) and the sum of its unpacked bytes."""
     parts: list[tuple[int, bytes]] = []
     plain = bytearray(b" " * _WINDOW)
     for token in tokens:
@@ -290,7 +292,7 @@ def pack_lzss(tokens: list[Token]) -> bytes:
 
 
 def unpack_lzss(packed: bytes, size: int) -> tuple[bytes, int]:
-    """The plain bytes and how many of the stream they and their sum took. Raises `Damaged`."""
+    """Return the unpacked bytes, and the number of bytes of the stream used, with checksum. Raises `Damaged`."""
     stream, out = _Stream(packed), bytearray(b" " * _WINDOW)
     flags, left = 0, 0
     while len(out) < size + _WINDOW:
@@ -312,7 +314,7 @@ def unpack_lzss(packed: bytes, size: int) -> tuple[bytes, int]:
 
 
 def expanded(tokens: list[Token], before: bytes = b"") -> bytes:
-    """The plain bytes of tokens; ``before`` lies before their beginning and can be referred to."""
+    """Return the unpacked bytes of tokens; ``before``: initial content of the window, which matches can refer to."""
     out = bytearray(before)
     for token in tokens:
         if isinstance(token, bytes):
@@ -324,7 +326,10 @@ def expanded(tokens: list[Token], before: bytes = b"") -> bytes:
 
 
 def random_tokens(random: Random, longest: int, farthest: int, before: int = 0) -> list[Token]:
-    """Tokens that can be packed: matches of 3 to ``longest`` bytes up to ``farthest`` back, not before ``before``."""
+    """Return random tokens: matches of 3 to ``longest`` bytes, at most ``farthest`` back, and literals.
+
+    ``before``: number of bytes already in the window.
+    """
     tokens: list[Token] = [random.randbytes(random.choice((4, 5, 18, 200, 300)))]
     size = before + len(expanded(tokens))
     for _ in range(random.choice((0, 1, 3, 20, 60))):
@@ -341,7 +346,7 @@ def random_tokens(random: Random, longest: int, farthest: int, before: int = 0) 
 
 
 def tokens_of(plain: bytes, longest: int, farthest: int) -> list[Token]:
-    """Tokens that give ``plain``; the first is a run of at least four literals where there are as many bytes."""
+    """Return tokens that unpack to ``plain``; the first is a run of at least four literals, if there are as many."""
     tokens: list[Token] = []
     literals, at = bytearray(plain[:4]), 4
     seen = {plain[place : place + 3]: place for place in range(2)}
@@ -367,5 +372,5 @@ def tokens_of(plain: bytes, longest: int, farthest: int) -> list[Token]:
 
 
 def compressed_chunk_body(plain: bytes) -> bytes:
-    """``plain`` as the body of a compressed chunk: its size and an LZHUF stream."""
+    """Return ``plain`` as the body of a compressed chunk: its size and an LZHUF stream."""
     return len(plain).to_bytes(4, "little") + pack_lzhuf(tokens_of(plain, 60, 4096))

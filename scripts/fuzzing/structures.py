@@ -1,7 +1,6 @@
-"""Ways to damage what the general ways seldom reach: tags of models, pages, tables of archives, packed bytes, texts.
+"""Ways to damage tags of models, pages, tables of archives, compressed data and texts, rarely reached otherwise.
 
-As in `mutation`, everything depends on the `random.Random` given, and what is taken apart here is taken apart without
-the project's own readers.
+As in `mutation`, all choices depend only on the given `random.Random`. Files are parsed without the project's readers.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ SPECIAL_FLOATS = (
     struct.pack("<f", 1e-20),
 )
 LONGEST_PACKED = 2000
-"""Bytes that are compressed for a case; the packers are plain Python."""
+"""Maximum number of bytes to compress in a case; the encoders are slow, plain Python."""
 
 
 def damaged(data: bytes, random: Random) -> bytes:
-    """Bytes damaged in one of the general ways, or with a special float in them."""
+    """Damage bytes in one of the general ways, or write special floats into them."""
     return random.choice((*BYTE_WAYS, set_floats))(data, random, data)
 
 
 def set_floats(data: bytes, random: Random, _other: bytes) -> bytes:
-    """Some 32-bit floats made NaN, infinite, huge, or tiny."""
+    """Overwrite some 32-bit floats with NaN, infinite, huge or tiny values."""
     changed = bytearray(data)
     step = random.choice((1, 4, 4))
     for _ in range(random.choice((1, 1, 3, 30))):
@@ -51,7 +50,7 @@ def set_floats(data: bytes, random: Random, _other: bytes) -> bytes:
 
 @chunk_way
 def pack_chunk(run: list[Node], random: Random) -> None:
-    """Compress the body of a chunk, damaged before or after or not at all, sometimes with a wrong size."""
+    """Compress the body of a chunk, damaged before, after or not at all, sometimes with a wrong size."""
     small = [place for place, node in enumerate(run) if len(node.plain()) <= LONGEST_PACKED]
     if not small:
         return
@@ -97,7 +96,7 @@ _TAG_NAMES = (
 
 
 def _tags(data: bytes, start: int) -> tuple[list[tuple[int, bytes, bytes]], int]:
-    """(active, name, payload) of the tags behind a mark ``TAGG``, and where they end."""
+    """Return (active, name, payload) of the tags after a mark ``TAGG``, and their end."""
     tags: list[tuple[int, bytes, bytes]] = []
     at = start
     while at + 2 < len(data):
@@ -115,7 +114,7 @@ def _tags(data: bytes, start: int) -> tuple[list[tuple[int, bytes, bytes]], int]
 
 
 def change_tags(data: bytes, random: Random, _other: bytes) -> bytes:
-    """Tags of a model renamed, doubled, removed, moved, damaged under a true size; and its counts."""
+    """Rename, duplicate, remove, move or damage tags of a model, keeping sizes correct."""
     marks = [found.start() for found in re.finditer(b"TAGG", data)]
     if not marks:
         return damaged(data, random)
@@ -148,7 +147,7 @@ def change_tags(data: bytes, random: Random, _other: bytes) -> bytes:
 
 
 def change_counts(data: bytes, random: Random, _other: bytes) -> bytes:
-    """One of the counts before the points of a model, or an index in its faces."""
+    """Change one of the numbers in the header of a LOD."""
     marks = [found.start() for found in re.finditer(b"P3DM|SP3X", data)]
     if not marks:
         return damaged(data, random)
@@ -162,7 +161,7 @@ def change_counts(data: bytes, random: Random, _other: bytes) -> bytes:
 
 
 def pack_frames(data: bytes, random: Random, _other: bytes) -> bytes:
-    """Frames of a binarised animation of version 5 that are not compressed, damaged or not, compressed."""
+    """Compress uncompressed frames of a binarised animation of version 5, damaged or not."""
     if data[:4] != b"BMTR" or data[4:8] != b"\5\0\0\0":
         return damaged(data, random)
     changed = data
@@ -201,7 +200,7 @@ def _pages(data: bytes) -> list[tuple[int, bytes]]:
 
 
 def change_pages(data: bytes, random: Random, _other: bytes) -> bytes:
-    """Pages of a table damaged under a true length, doubled, removed, moved, of another type."""
+    """Duplicate, remove or damage pages of a table or change their type, keeping lengths correct."""
     pages = _pages(data)
     if not pages:
         return damaged(data, random)
@@ -224,11 +223,11 @@ NAMES = (
     "conin$", "CONOUT$.a", "aux .txt", "x.", "x ", " ", "...", "a:b", "a*", "a?", "a\"", "a|", "a<", "\n", "\t", "\x7f",
     "a", "A", "file.oof", "FILE.OOF", "\xe9", "\xc9", "\xff", "ss", "\xdf", "clock$", "prn", "~", "-rf", "%00", ".x",
 )  # fmt: skip
-"""Names of files that are no plain names, or that fall together with others on some systems."""
+"""Names that are not plain file names, or that are equal to others on some systems."""
 
 
 def change_table(data: bytes, random: Random, _other: bytes) -> bytes:
-    """Names, lengths and order of an archive's table, and the number and start before it."""
+    """Change names, lengths and order in an archive's table, and the number and start before it."""
     if data[:4] != b"HOG2" or len(data) < 68:
         return damaged(data, random)
     count = min(int.from_bytes(data[4:8], "little"), (len(data) - 68) // 48)
@@ -254,7 +253,7 @@ def change_table(data: bytes, random: Random, _other: bytes) -> bytes:
 
 
 def change_runs(data: bytes, random: Random, _other: bytes) -> bytes:
-    """A texture with another type, other sizes or other runs of pixels."""
+    """Change the type, size or runs of pixels of a texture."""
     if len(data) < 20:
         return damaged(data, random)
     way = random.randrange(4)
@@ -286,7 +285,7 @@ _HOSTILE_WORDS = (
 
 
 def change_words(data: bytes, random: Random, other: bytes) -> bytes:
-    """Words of a text exchanged, doubled, removed, or a stretch of them repeated many times."""
+    """Replace, duplicate or remove words of a text, or repeat a range of them many times."""
     words = _WORDS.findall(data) or [b""]
     for _ in range(random.choice((1, 2, 4, 12))):
         place = random.randrange(len(words)) if words else 0
@@ -311,7 +310,7 @@ def change_words(data: bytes, random: Random, other: bytes) -> bytes:
 
 
 def nest_text(data: bytes, random: Random, _other: bytes) -> bytes:
-    """A text with the same thing inside itself, or asked for again and again, very often."""
+    """Insert text with very deep nesting or very many repeated definitions, includes or inheritances."""
     count = random.choice((3, 30, 70, 1000, 20_000))
     bombs: tuple[Callable[[], bytes], ...] = (
         lambda: b"class a {" * count,

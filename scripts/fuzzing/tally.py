@@ -1,4 +1,4 @@
-"""What runs of the fuzzer have found, per target: kept as lines of JSON that can be added up."""
+"""Results of fuzzing runs per target, stored as lines of JSON that can be added up."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 Worst = tuple[float, float, str]
-"""Seconds or bytes, the share of what the case was allowed, and the name of the case."""
+"""Seconds or bytes, their share of the case's limit, and the name of the case."""
 
 
 @dataclass
 class Tally:
-    """What has happened to one target.
+    """Results of one target.
 
-    ``outcomes`` counts cases by what became of them; ``cpu`` seconds of processor time for everything, the damaging
-    included; ``slowest`` and ``hungriest`` the cases nearest to their limits; ``longest`` and ``largest`` the most
-    seconds and bytes of memory of any case; ``label`` what the user calls the state of the code.
+    ``outcomes``: number of cases by outcome; ``cpu``: CPU seconds for everything, damaging included; ``slowest`` and
+    ``hungriest``: the cases nearest to their limits of time and memory; ``longest`` and ``largest``: the most seconds
+    and bytes of memory of any case; ``label``: the user's name for the state of the code.
     """
 
     target: str
@@ -35,21 +35,21 @@ class Tally:
 
     @property
     def cases(self) -> int:
-        """How many cases have run, findings included."""
+        """Number of cases that ran, findings included."""
         return sum(self.outcomes.values())
 
     def took(self, seconds: float, share: float, name: str) -> None:
-        """Enter the time of a case."""
+        """Record the time of a case."""
         self.longest = max(self.longest, seconds)
         self.slowest = max(self.slowest, (seconds, share, name), key=_share)
 
     def held(self, size: int, share: float, name: str) -> None:
-        """Enter the memory of a case."""
+        """Record the memory of a case."""
         self.largest = max(self.largest, size)
         self.hungriest = max(self.hungriest, (size, share, name), key=_share)
 
     def add(self, other: Tally) -> None:
-        """Enter everything another run of the same target found."""
+        """Add the results of another run of the same target."""
         self.outcomes.update(other.outcomes)
         self.cpu += other.cpu
         self.slowest = max(self.slowest, other.slowest, key=_share)
@@ -64,14 +64,14 @@ def _share(worst: Worst) -> float:
 
 
 def append(tallies: Iterable[Tally], path: Path) -> None:
-    """Add a line for each tally to a file."""
+    """Append a line for each tally to a file."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a", encoding="utf-8") as stream:
         stream.writelines(json.dumps(vars(tally)) + "\n" for tally in tallies if tally.cases)
 
 
 def read(paths: Iterable[Path]) -> dict[str, Tally]:
-    """The sums of all lines of these files, and of the tallies (`.jsonl`) in these folders, by target."""
+    """Return the sums of all lines of these files, and of the tallies (`.jsonl`) in these folders, by target."""
     sums: dict[str, Tally] = {}
     for path in (file for given in paths for file in (sorted(given.glob("*.jsonl")) if given.is_dir() else [given])):
         for line in path.read_text(encoding="utf-8").splitlines():
@@ -103,13 +103,13 @@ _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
 def _without_values(outcome: str) -> str:
-    """What became of a case, without the places, names and numbers of its file: those of many files are one line."""
+    """Return an outcome without the offsets, names and numbers of its file, to count equal ones together."""
     what, *parts = outcome.split(": ")
     return f"{what}: {_VALUES.sub('…', parts[-1])}" if parts else what
 
 
 def table(tallies: Iterable[Tally]) -> Iterator[str]:
-    """A line for each target, their sum, and below it how often an import or export was refused, with the reasons."""
+    """Yield a line for each target, their sum, and then how often an import or export was refused, by reason."""
     rows = list(tallies)
     total = Tally("all")
     for tally in rows:

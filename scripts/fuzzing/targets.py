@@ -1,4 +1,4 @@
-"""The table of what is fuzzed: which files each target begins with, how they are damaged, and who judges the result."""
+"""The table of fuzzed readers: initial files of each target, ways to damage them, and the judge of the result."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from fuzzing import law, packing, structures
 from fuzzing.mutation import Way, mutated
 
 MEMORY = (4 << 20, 160.0)
-"""What reading may cost: a fixed part, and a part for each byte (an empty chunk is 8 bytes and a few objects)."""
+"""Memory limit for reading: a fixed part, and a part per byte (an empty chunk: 8 bytes, several Python objects)."""
 DECODED_MEMORY = (64 << 20, 4096.0)
-"""What decoding may take: bones that stand still have an array row for each frame (`omf.tracks.POSES_PER_BYTE`)."""
+"""Memory limit for decoding: a constant track still has an array row per frame (`omf.tracks.POSES_PER_BYTE`)."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """Something that reads bytes of strangers.
+    """A reader of untrusted bytes.
 
-    ``judge`` bytes, decoding or not -> what became of them; ``accepts`` whether a file (its path and first bytes) is
-    one to damage; ``seeds`` bytes to damage besides; ``ways`` those that know the structure. ``fresh`` makes bytes
-    from nothing, half the time.
+    ``judge``: function (bytes, with decoding or not) -> outcome; ``accepts``: whether a file (path, first bytes) can be
+    damaged for this target; ``seeds``: further bytes to damage; ``ways``: ways that know the structure. ``fresh``, if
+    given, generates the bytes of half the cases.
     """
 
     name: str
@@ -38,7 +38,7 @@ class Target:
     fresh: Callable[[Random], bytes] | None = None
 
     def case(self, random: Random, data: bytes, other: bytes) -> bytes:
-        """The bytes of a case, from a file and another one to borrow from."""
+        """Return the bytes of a case, from a file's ``data`` and another file to borrow from."""
         made = self.fresh(random) if self.fresh is not None and random.random() < 0.5 else data
         if made is not data and random.random() < 0.5:
             return made
@@ -272,7 +272,7 @@ TARGETS = {target.name: target for target in (*FORMAT_TARGETS, *OTHER_TARGETS)}
 
 
 def files_of(paths: Sequence[Path]) -> list[tuple[Path, list[str]]]:
-    """The files among and below these that a target begins with, in a fixed order, and the names of such targets."""
+    """Return the files in and below ``paths`` that targets accept, in a fixed order, with these targets' names."""
     found = []
     for path in paths:
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
