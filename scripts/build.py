@@ -1,13 +1,13 @@
-"""Builds the extension's zip, looks inside and says where it lies; where a Blender is at hand, that validates it.
+"""Build the extension's zip, check its content and print its path; validate it if a Blender is available.
 
 python3 scripts/build.py [--blender 4.2|4.5|5.0|5.2|PATH] [--output FOLDER]
 
-The zip is what Blender's own builder makes (`tests/package` compares the two), so that no Blender is needed for it.
+The zip equals that of Blender's own builder (`tests/package` compares them), so building needs no Blender.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - tells users of an older Python what to do
     sys.exit("Motionbridge needs Python 3.11 or newer to be built: install it and start this again with it.")
 
 import argparse
@@ -27,7 +27,7 @@ FOREIGN = ("__pycache__", "tests", "scripts")
 
 
 def main() -> int:
-    """Builds as the command line says."""
+    """Build as the command line says."""
     parser = argparse.ArgumentParser(description="Build the extension's zip, and validate it where a Blender is there.")
     parser.add_argument("--blender", help="version (4.2, 4.5, 5.0, 5.2) or path that validates; else the one found")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder for the zip (dist/)")
@@ -47,11 +47,11 @@ def main() -> int:
 
 
 class BuildFailure(Exception):
-    """The zip could not be built, or is not what it should be."""
+    """The zip could not be built, or its content is wrong."""
 
 
 def build(output: Path) -> Path:
-    """The zip, in the folder `output`: the manifest first, then everything that it does not exclude."""
+    """Write the zip into the folder `output` and return its path: the manifest, then all files not excluded by it."""
     manifest = tomllib.loads((ROOT / MANIFEST).read_text(encoding="utf-8"))
     archive = output.absolute() / f"{manifest['id']}-{manifest['version']}.zip"
     output.mkdir(parents=True, exist_ok=True)
@@ -67,7 +67,7 @@ def build(output: Path) -> Path:
 
 
 def _sources(folder: Path, excluded: Sequence[str]) -> Iterator[Path]:
-    """The files below a folder whose names no pattern of the manifest matches; one that ends in / is for folders."""
+    """Yield the files in and below a folder whose names no pattern of the manifest matches; dir patterns end in /."""
     if unknown := [pattern for pattern in excluded if "/" in pattern[:-1] or pattern.startswith("!")]:
         raise BuildFailure(f"{MANIFEST} excludes {unknown[0]}: build.py knows patterns of single names only")
     for entry in sorted(os.scandir(folder), key=lambda entry: entry.name):
@@ -81,12 +81,12 @@ def _sources(folder: Path, excluded: Sequence[str]) -> Iterator[Path]:
 
 
 def _of_kind(pattern: str, name: str) -> str:
-    """A pattern without a slash is for files and folders alike."""
+    """Return the pattern for a file or folder ``name``: a pattern without a final slash matches both."""
     return f"{pattern}/" if name.endswith("/") and not pattern.endswith("/") else pattern
 
 
 def validate(archive: Path, command: Sequence[str]) -> None:
-    """Raises `BuildFailure` where the Blender that `command` starts finds fault with the zip."""
+    """Raise `BuildFailure` if the Blender started by `command` rejects the zip."""
     call = [*command, "--command", "extension", "validate", str(archive)]
     status, said = blenders.run(call, LIMIT)
     if status != 0:
@@ -94,7 +94,7 @@ def validate(archive: Path, command: Sequence[str]) -> None:
 
 
 def check_names(names: Sequence[str]) -> None:
-    """Raises `BuildFailure` where the zip lacks what it needs or carries what does not belong to users."""
+    """Raise `BuildFailure` if a needed file is missing in the zip, or if it contains files that are not for users."""
     for name in names:
         parts = Path(name).parts
         if any(part.startswith(".") for part in parts) or parts[0] in FOREIGN or "__pycache__" in parts:

@@ -1,13 +1,13 @@
-"""Shows what Motionbridge does: it changes one motion of a model, proves what changed and draws a picture.
+"""Demonstrate Motionbridge: change one motion of a model, prove what changed and render a picture.
 
     python3 scripts/demo.py [MODEL.ogf MOTIONS.omf] [--blender 4.2|4.5|5.0|5.2|PATH] [--output FOLDER]
 
-Without files the samples are taken. Nothing that is read is changed: everything made lies in the output folder.
+Without files the samples are used. The input files are not changed: all results are written to the output folder.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - tells users of an older Python what to do
     sys.exit("Motionbridge's demo needs Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -20,7 +20,7 @@ SAMPLES = [ROOT / "tests" / "samples" / name for name in ("humanoid.ogf", "human
 
 
 def main() -> int:
-    """Runs the demonstration as the command line says."""
+    """Run the demonstration as the command line says."""
     parser = argparse.ArgumentParser(description="Change one motion of a model, prove what changed, draw a picture.")
     parser.add_argument("files", nargs="*", type=Path, help="a model (.ogf) and its motions (.omf); else the samples")
     parser.add_argument("--blender", help="version (4.2, 4.5, 5.0, 5.2) or path; else the one found or made")

@@ -37,7 +37,7 @@ VIEW = (np.radians(75), 0.0, np.radians(150))  # from the front, a little from a
 
 
 def main(model: Path, motions: Path, folder: Path) -> int:
-    """Imports, changes one key, exports, compares and draws; the exit status."""
+    """Import, change one key, export, compare and render. Returns the exit status."""
     edited = folder / motions.name
     if edited.resolve() == motions.resolve():
         raise SystemExit(f"{folder} is where the motions lie: name another output folder")
@@ -71,7 +71,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     for line in report.lines():
         print(f"  note: {line}")
     print("\nThe proof, by comparing the two files:", flush=True)
-    if cli.main(["diff", str(motions), str(edited)]) != 1:  # 1 says that they differ
+    if cli.main(["diff", str(motions), str(edited)]) != 1:  # exit status 1: the files differ
         print("the change cannot be seen in the file")
         return 1
 
@@ -87,7 +87,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
 
 @dataclass(frozen=True)
 class _Change:
-    """One key of one bone: where the demo lays its hand."""
+    """The key of a bone that the demo changes."""
 
     rig: Any
     action: Any
@@ -95,13 +95,13 @@ class _Change:
     frame: int
 
     def show(self) -> None:
-        """Let the rig stand in the pose of the key."""
+        """Put the rig in the pose at the key."""
         compat.assign(self.rig, self.action)
         bpy.context.scene.frame_set(self.frame)
 
 
 def _turning(action: Any) -> dict[str, list[Any]]:
-    """Bone -> the four curves of its rotation, of bones with a key on every frame."""
+    """Return bone -> the four F-curves of its rotation, of bones with more than one rotation key."""
     bones: dict[str, list[Any]] = {}
     for curve in compat.curve_bag(action).fcurves:
         if curve.data_path.endswith("rotation_quaternion") and len(curve.keyframe_points) > 1:
@@ -110,18 +110,18 @@ def _turning(action: Any) -> dict[str, list[Any]]:
 
 
 def _most_moving(rig: Any, made: list[Any]) -> _Change:
-    """The motion with most keys, in it a limb that carries a few bones, and the middle of its frames."""
+    """Choose the motion with the most rotating bones, in it a limb with about two descendants, and the middle frame."""
     action = max(made, key=lambda each: (len(_turning(each)), each.frame_range[1]))
     turning = _turning(action)
     if not turning:
         raise SystemExit("no bone of the model has rotation keys in these motions")
-    # A limb with a few bones below it makes a change that can be seen; a root would turn everything.
+    # The change of a limb with a few descendants is visible; a root would rotate everything.
     bone = min(turning, key=lambda name: abs(len(rig.data.bones[name].children_recursive) - 2))
     return _Change(rig, action, bone, actions.frame_range(action)[1] // 2)
 
 
 def _turn(change: _Change) -> None:
-    """One key turned about the bone's own X axis, as a hand in the editor would."""
+    """Rotate one key about the bone's own X axis, as a user would."""
     curves = _turning(change.action)[change.bone]
     key = np.array([curve.keyframe_points[change.frame].co[1] for curve in curves])
     for curve, value in zip(curves, rotation.multiply(key, rotation.about_axis(0, TURN)), strict=True):
@@ -129,7 +129,7 @@ def _turn(change: _Change) -> None:
 
 
 def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
-    """How far Blender's pose is from a chain of the file's own keys that knows no Blender, in words."""
+    """Compare Blender's pose with one computed from the file's keys alone. Returns the largest distance as text."""
     change.show()
     skeleton = decode_skeleton(ogf.read(read_file(model), str(model), Report()), Report())
     clips = decode(omf.read(read_file(motions), str(motions), Report()).motion_set, Report(), skeleton.bones)
@@ -151,7 +151,7 @@ def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
 
 @dataclass(frozen=True)
 class _Figure:
-    """A mesh as it stands: (vertices, 3) in the world and its faces as Blender lists them."""
+    """An evaluated mesh: (vertices, 3) in world space and its faces as vertex indices."""
 
     points: np.ndarray
     faces: list[tuple[int, ...]]
@@ -178,12 +178,12 @@ def _figures(rig: Any, shown: list[Any], change: _Change) -> list[_Figure]:
 
 
 def _draw(before: list[_Figure], after: list[_Figure]) -> None:
-    """Both side by side, alone in the scene."""
+    """Put both figures side by side into an otherwise empty scene."""
     for each in list(bpy.context.scene.objects):
         bpy.data.objects.remove(each)
     everything = np.concatenate([figure.points for figure in before + after])
     low, high = everything.min(axis=0), everything.max(axis=0)
-    # To the right as the camera sees it, so that the figures stand level.
+    # To the right in the camera's view, so that both figures are at the same height.
     aside = np.array((np.cos(VIEW[2]), np.sin(VIEW[2]), 0.0))
     step = aside * (np.abs(aside) @ (high - low) * 1.1)
     grey, gold, red = _material(BEFORE), _material(AFTER), _material(MOVED)
@@ -208,7 +208,7 @@ def _object(figure: _Figure, points: np.ndarray, materials: list[Any], which: np
 def _material(colour: tuple[float, ...]) -> Any:
     material = bpy.data.materials.new("Skin")
     material.diffuse_color = colour
-    if material.node_tree is None:  # from Blender 5.0 on every material has one
+    if material.node_tree is None:  # since Blender 5.0 every material has one
         material.use_nodes = True
     material.node_tree.nodes["Principled BSDF"].inputs["Base Color"].default_value = colour
     return material
@@ -236,7 +236,7 @@ def _look_at(centre: np.ndarray, size: np.ndarray) -> None:
 
 @contextlib.contextmanager
 def _silence() -> Iterator[None]:
-    """Blender tells of every step of a render; that would bury what the demo has to say."""
+    """Suppress Blender's output about every step of a render, which would hide the demo's."""
     sys.stdout.flush()
     kept = os.dup(1)
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:

@@ -1,4 +1,4 @@
-"""The rings of tests, from lint to the built zip, and the summary of what they found."""
+"""The rings of tests, from lint to the built zip, and the summary of their results."""
 
 import json
 import os
@@ -27,7 +27,7 @@ PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
 @dataclass
 class Outcome:
-    """What one ring found in one place."""
+    """Result of one ring in one place."""
 
     ring: str
     place: str
@@ -39,7 +39,7 @@ class Outcome:
     note: str = ""
     said: str = ""
     skip_reasons: Counter[str] = field(default_factory=Counter)
-    excused: bool = False  # a gap of this machine that is reported and no failure
+    excused: bool = False  # a limit of this machine: reported, but not a failure
 
 
 Run = Callable[[], Iterator[Outcome]]
@@ -47,7 +47,7 @@ Run = Callable[[], Iterator[Outcome]]
 
 @dataclass(frozen=True)
 class Job:
-    """Rings that run one after the other; the minutes are what they took on two cores, beside another job."""
+    """Rings that run in sequence. ``minutes``: their duration on two cores while another job runs."""
 
     title: str
     minutes: int
@@ -55,7 +55,7 @@ class Job:
 
 
 def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> int:
-    """Runs the rings, two jobs at a time, prints each outcome as it comes and the summary; the exit status."""
+    """Run the rings, two jobs at a time; print each outcome as it arrives and the summary. Returns the exit status."""
     began = time.monotonic()
     outcomes: list[Outcome] = []
     jobs = _jobs(blender, pytest_arguments, fast=fast)
@@ -79,18 +79,18 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[
         return [found, *checks]
     chosen = [
         Job("Debian's Blender and its window", 18, lambda: _debian(arguments)),
-        checks.pop(0),  # soon over, and soonest of use
+        checks.pop(0),  # lint: short, and its result is useful early
         Job("Debian unstable's Blender and its window", 18, lambda: _unstable(arguments)),
         *(_in_wheel(version, arguments) for version in _wheels()),
     ]
     if not arguments:
         chosen.append(Job("saved by one Blender, opened in another", 6, lambda: _across(_wheels())))
-    # What takes longest begins first, and short work fills what is left at the end.
+    # The longest jobs start first; short ones fill the rest of the time.
     return [*chosen, *checks]
 
 
 def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
-    """What will be done and about how long it takes, for whoever waits."""
+    """Return what will be done and about how long it takes."""
     said = [f"Two jobs at a time: {', '.join(job.title for job in jobs)}."]
     longest, total = max(job.minutes for job in jobs), sum(job.minutes for job in jobs)
     minutes = max(longest, round(total / TOGETHER))
@@ -119,15 +119,15 @@ def _against(version: str) -> Job:
 
 
 def _wheels() -> list[str]:
-    """Every version that has a wheel gates, and has stubs too: one without them is reported by its types."""
+    """Return all versions with a wheel, each of which gates. A version without stubs fails in its type check."""
     return list(settings()["tool"]["motionbridge"]["wheels"])
 
 
 def _guarded(job: Job) -> Iterator[Outcome]:
-    """What goes wrong in a ring's own set-up is an outcome too: the other rings still run."""
+    """Run a job. A failure in a ring's own setup becomes an outcome, so that the other rings still run."""
     try:
         yield from job.run()
-    except Exception as error:  # noqa: BLE001 - whatever it is, it is shown and fails the run
+    except Exception as error:  # noqa: BLE001 - any exception is shown and fails the run
         yield Outcome("set-up", job.title, FAILED, failed=1, note=f"{type(error).__name__}: {error}")
 
 
@@ -152,7 +152,7 @@ def _strict_types() -> Iterator[Outcome]:
     rooms += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
     rooms += [f"scripts/{name}" for name in ("make_samples.py", "samples", "bench.py", "fuzz.py", "fuzzing")]
     rooms.append("scripts/fuzz_blender.py")
-    # What these import is checked, but not what merely lies above them in the package: that needs Blender's stubs.
+    # Errors are only reported in these paths: the packages above them import Blender and would need its stubs.
     yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
 
 
@@ -166,7 +166,7 @@ def _types(version: str) -> Iterator[Outcome]:
 
 
 def _of_this_ring(arguments: Sequence[str], foreign: Sequence[str]) -> list[str] | None:
-    """The arguments without the tests of other rings; None where they name only such."""
+    """Return the arguments without tests of other rings; None if they name only such tests."""
     named = {text: (ROOT / text.split("::")[0]) for text in arguments}
     paths = {text: path for text, path in named.items() if path.exists()}
     others = {text for text, path in paths.items() if any(path.is_relative_to(ROOT / folder) for folder in foreign)}
@@ -187,7 +187,7 @@ def _pure(given: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _library() -> Iterator[Outcome]:
-    """Installs the library and its command with pip, and verifies the samples with them outside the checkout."""
+    """Install the library and its command with pip, and verify the samples with them outside the checkout."""
     began = time.monotonic()
     with TemporaryDirectory() as folder:
         virtual.pip(virtual.dev(), [str(ROOT)], ["--no-deps", "--target", folder])
@@ -211,7 +211,7 @@ def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
-    """The real executable of the newest gated version, as long as Debian unstable has it: nobody can pin what moves."""
+    """Test the real executable of the newest gated version, as long as Debian unstable has it: it cannot be pinned."""
     newest = _wheels()[-1]
     place = f"Debian unstable's executable ({newest})"
     try:
@@ -230,12 +230,12 @@ def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
 def _in_window(
     find: Callable[[], blenders.Blender], arguments: Sequence[str], *, excused: bool = False
 ) -> Iterator[Outcome]:
-    """The scenes that are played in a real window; the screens of those that failed are kept."""
+    """Play the scenes that need a real window; screenshots of failed scenes are kept."""
     if arguments and not any(text.startswith("tests/window") for text in arguments):
         return
     try:
         blender = find()
-    except (Unavailable, RuntimeError):  # the tests in this Blender say so
+    except (Unavailable, RuntimeError):  # already reported by the tests in this Blender
         return
     with blenders.session(blender, {}) as session:
         results = session.scratch / "window.xml"
@@ -258,7 +258,7 @@ def _in_window(
 def _inside(
     find: Callable[[], blenders.Blender], name: str, arguments: Sequence[str], *, zip_too: bool = True
 ) -> Iterator[Outcome]:
-    """The tests in a Blender, and with `zip_too` those that install the built zip in it."""
+    """Run the tests in a Blender, and with `zip_too` those that install the built zip in it."""
     try:
         blender = find()
     except (Unavailable, RuntimeError) as lacking:
@@ -277,7 +277,7 @@ def _inside(
 
 
 def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
-    """Files saved in each Blender, opened and exported in each newer one; oldest first."""
+    """Open and export files saved in each Blender in each newer one, the oldest first."""
     try:
         found = [blenders.wheel_anywhere(version) for version in wheels]
     except Unavailable as lacking:
@@ -340,11 +340,11 @@ def _game_files() -> dict[str, Path]:
 def _tests(
     ring: str, place: str, ended: tuple[int | None, str], results: Path, seconds: float, *, narrowed: bool = False
 ) -> Outcome:
-    """Counts what pytest wrote; its exit status decides, and a run without results has failed."""
+    """Return the outcome of a pytest run. Its exit status decides; a run without results has failed."""
     status, said = ended
     outcome = Outcome(ring, place, FAILED, seconds, said=said)
     if results.is_file():
-        for suite in ET.parse(results).iter("testsuite"):  # noqa: S314 - pytest wrote it a moment ago
+        for suite in ET.parse(results).iter("testsuite"):  # noqa: S314 - trusted: just written by pytest
             count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
             outcome.failed += count["failures"] + count["errors"]
             outcome.skipped += count["skipped"]

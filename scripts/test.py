@@ -1,14 +1,14 @@
-"""Runs every test that this machine can run, and says at the end what ran where and what could not.
+"""Run every test that this machine can run, and print what ran where and what could not run.
 
     python3 scripts/test.py [--blender 4.2|4.5|5.0|5.2|all|PATH] [--fast] [pytest arguments]
 
-Real game files are looked for in the folder MOTIONBRIDGE_CORPUS, numbers computed with the engines' arithmetic in
-MOTIONBRIDGE_VECTORS; tests that need them are skipped, and counted, where these are not set.
+MOTIONBRIDGE_CORPUS names a folder of real game files, MOTIONBRIDGE_VECTORS one of numbers computed with the engines'
+arithmetic. If they are not set, tests that need them are skipped, and counted.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - tells users of an older Python what to do
     sys.exit("Motionbridge is tested with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -17,7 +17,7 @@ import rings
 
 
 def main() -> int:
-    """Runs what the command line asks for."""
+    """Run what the command line asks for."""
     parser = argparse.ArgumentParser(
         description="Run lint, type checks, the pure tests, the tests in Blender and those of the built zip.",
         epilog="Further arguments go to pytest, for example: tests/core -k quantum",

@@ -1,4 +1,4 @@
-"""One Blender to call, whichever way it came here: an executable, a bpy wheel, or Debian's in a chroot."""
+"""A Blender to call, whatever provides it: an executable, a bpy wheel, or Debian's in a chroot."""
 
 import contextlib
 import os
@@ -17,13 +17,13 @@ OLDEST = (4, 2)
 # The newest long-term version for each Python that a wheel was built for.
 WHEEL_FOR_PYTHON = {"3.11": "4.5", "3.13": "5.2"}
 
-# Of numpy's linear algebra: its threads wait for each other longer than our small matrices take.
+# For numpy's linear algebra: synchronising threads would take longer than computing with our small matrices.
 ONE_THREAD = {"OPENBLAS_NUM_THREADS": "1"}
 
 
 @dataclass(frozen=True)
 class Blender:
-    """A Blender and how to start it; `place` is the chroot it lives in."""
+    """A Blender and the command that starts it; `place` is its chroot, if any."""
 
     label: str
     command: tuple[str, ...]
@@ -32,13 +32,13 @@ class Blender:
     lacks_pytest: bool = False  # an official build brings its own Python
 
     def started_from(self, root: Path = ROOT) -> list[str]:
-        """The command that starts it, with the launcher of the checkout `root` where it needs one."""
+        """Return the command that starts it; a wheel also needs the launcher of the checkout `root`."""
         return [*self.command, *([str(root / "scripts" / "launcher.py")] if self.is_wheel else [])]
 
 
 @dataclass
 class Session:
-    """A Blender with a fresh folder for its preferences and results; paths are given as Blender sees them."""
+    """A Blender with a new folder for its preferences and results. Paths are as Blender in its chroot sees them."""
 
     blender: Blender
     root: Path
@@ -48,30 +48,30 @@ class Session:
 
     @property
     def command(self) -> list[str]:
-        """How programs beside this Blender start it: in its chroot, where it has one."""
+        """Command with which programs on the same side of the chroot start this Blender."""
         return self.blender.started_from(self.root)
 
     def blender_call(self, *arguments: str) -> list[str]:
-        """The command line that starts this Blender."""
+        """Return the command line that starts this Blender."""
         return [*self._entry(), *self.command, *arguments]
 
     def python_call(self, *arguments: str) -> list[str]:
-        """The command line of a Python with pytest that can start this Blender by `MOTIONBRIDGE_BLENDER`."""
+        """Return the command line of a Python with pytest. Tests in it start Blender by `MOTIONBRIDGE_BLENDER`."""
         interpreter = "/usr/bin/python3" if self.blender.place else str(virtual.dev())
         return [*self._entry(), interpreter, *arguments]
 
     def run(self, command: Sequence[str], limit: float) -> tuple[int | None, str]:
-        """Runs it in the checkout; the exit status (None: stopped after `limit` seconds) and everything it said."""
+        """Run a command in the checkout. Returns exit status (None: stopped after `limit` seconds) and output."""
         surroundings = None if self.blender.place else os.environ | self.variables
         return run(command, limit, surroundings, cwd=ROOT)
 
     def seen_from_outside(self, path: Path) -> Path:
-        """A path in the scratch folder as this process sees it."""
+        """Convert a path in the scratch folder, as used by Blender, to the path as used by this process."""
         return self.outside / path.relative_to(self.scratch)
 
     @contextlib.contextmanager
     def sharing(self, folder: Path) -> Iterator[Path]:
-        """A folder of this machine as Blender sees it; what Blender left in it is there afterwards."""
+        """Yield a folder of this machine as Blender sees it; what Blender writes is copied back at the end."""
         if not self.blender.place:
             yield folder
             return
@@ -89,7 +89,7 @@ class Session:
 def run(
     command: Sequence[str], limit: float, surroundings: Mapping[str, str] | None = None, cwd: Path = ROOT
 ) -> tuple[int | None, str]:
-    """Runs a program and all it starts under a time limit; the exit status (None: stopped) and what it said."""
+    """Run a program and its children with a time limit. Returns its exit status (None if stopped) and its output."""
     process = subprocess.Popen(
         command,
         stdin=subprocess.DEVNULL,
@@ -114,19 +114,19 @@ def run(
 
 
 def find(wanted: str | None = None) -> Blender:
-    """The Blender asked for ("4.2", a path), or the one on this machine, or one made from the wheel that fits."""
+    """Return the requested Blender ("4.2", a path), else one on this machine, else one from a suitable wheel."""
     if wanted:
         return wheel(wanted) if wanted in settings()["tool"]["motionbridge"]["wheels"] else executable(wanted)
     if named := os.environ.get("BLENDER"):
         return executable(named)
     if found := shutil.which("blender"):
-        with contextlib.suppress(Unavailable):  # too old, as Debian's often is: a wheel is the better choice
+        with contextlib.suppress(Unavailable):  # too old, as Debian's often is: a wheel is better
             return executable(found)
     return wheel(_fitting_wheel())
 
 
 def at_hand() -> Blender | None:
-    """A Blender that is on this machine already, or None: nothing is made for it."""
+    """Return a Blender that is already on this machine, or None. Nothing is created."""
     if named := os.environ.get("BLENDER"):
         return executable(named)
     if found := shutil.which("blender"):
@@ -149,13 +149,13 @@ def _fitting_wheel() -> str:
 
 
 def wheel(version: str) -> Blender:
-    """The bpy wheel of that version in an environment of its own, with our launcher as its command line."""
+    """Return the bpy wheel of a version in its own environment, with our launcher as its command line."""
     machine.require_system_libraries()
     return _of_wheel(version, virtual.environment(*_environment(version)))
 
 
 def wheel_anywhere(version: str) -> Blender:
-    """The same; where another Python is needed than this one and Debian's chroot has it, there."""
+    """Like `wheel`, but in Debian's chroot if the wheel needs a Python that is there and is not the running one."""
     name, requirements, python = _environment(version)
     if python != chroot.PYTHON or python == machine.version_of_this() or not chroot.is_possible():
         return wheel(version)
@@ -165,7 +165,7 @@ def wheel_anywhere(version: str) -> Blender:
 
 
 def _environment(version: str) -> tuple[str, list[str], str]:
-    """Name, requirements and Python of a wheel's environment."""
+    """Return name, requirements and Python version of a wheel's environment."""
     chosen = settings()["tool"]["motionbridge"]["wheels"][version]
     return f"blender-{version}", [*chosen["requirements"], *virtual.group("test")], chosen["python"]
 
@@ -176,7 +176,7 @@ def _of_wheel(version: str, interpreter: Path, place: Path | None = None) -> Ble
 
 
 def executable(name: str) -> Blender:
-    """A Blender program by its path or name; one that is older than the extension allows is refused."""
+    """Return a Blender executable by its path or name. Raises `Unavailable` if it is missing or too old."""
     found = shutil.which(name)
     if not found:
         raise Unavailable(f"{name} is no program: name the Blender executable, for example /opt/blender/blender.")
@@ -187,7 +187,7 @@ def executable(name: str) -> Blender:
 
 
 def debian(suite: str = chroot.SUITE) -> Blender:
-    """Debian's Blender in its chroot."""
+    """Return Debian's Blender in its chroot."""
     place = chroot.ready(suite)
     version = _version((*chroot.entering(place, {}), "blender"))
     return Blender(f"{version} Debian {suite}", ("blender",), place=place)
@@ -203,9 +203,9 @@ def _version(command: tuple[str, ...]) -> str:
 
 @contextlib.contextmanager
 def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Session]:
-    """A Blender ready to be called. `game_files`: variable -> folder, which the programs inside will find as well.
+    """Yield a Blender ready to be called. `game_files`: environment variable -> folder, passed to the programs inside.
 
-    For a chroot the checkout (what git tracks, and what it would) and the game files are copied in, and removed after.
+    For a chroot the checkout (files that git tracks or would track) and the game files are copied in, then removed.
     """
     temporary = blender.place / "tmp" if blender.place else None
     outside = Path(tempfile.mkdtemp(prefix="motionbridge-", dir=temporary))
@@ -233,8 +233,8 @@ def session(blender: Blender, game_files: Mapping[str, Path]) -> Iterator[Sessio
 
 
 def copy_checkout(target: Path) -> None:
-    """Copies what git tracks, and what it would, as it lies here now."""
-    # The checkout may belong to somebody else, as it does in a container: git is told that this is meant.
+    """Copy the files of the checkout that git tracks or would track, with their current content."""
+    # The checkout may belong to another user, for example in a container: git has to be told that it is safe.
     listing = ["git", "-c", f"safe.directory={ROOT}", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
     names = subprocess.run(listing, cwd=ROOT, capture_output=True, check=True).stdout.decode().split("\0")
     for name in filter(None, names):

@@ -1,7 +1,7 @@
-"""A real Blender executable: Debian's, in a folder with a small Debian of its own. Needs root.
+"""A real Blender executable: Debian's, in a folder with a small Debian system. Needs root.
 
-Nothing stays mounted inside, so deleting the folder is always safe: debootstrap's own mounts live in a mount
-namespace that ends with it. Sources and game files are copied in for each run instead.
+Nothing stays mounted inside, so deleting the folder is always safe: debootstrap's own mounts are in a mount namespace
+that ends with it. Sources and game files are copied in for each run instead.
 """
 
 import os
@@ -16,11 +16,11 @@ from pathlib import Path
 from . import Unavailable, folder, machine, virtual
 
 SUITE, PYTHON = "trixie", "3.13"  # Blender 4.3, and the Python of the newest wheels
-UNSTABLE = "sid"  # whatever Blender is newest there: it moves
+UNSTABLE = "sid"  # its Blender version changes over time
 MIRROR = "http://deb.debian.org/debian"
 PACKAGES = [
     "blender",
-    # Debian's package does not ask for what Blender's own scripts import
+    # imported by Blender's own scripts, but not required by Debian's package
     "python3-numpy",
     "python3-requests",
     "python3-zstandard",
@@ -28,11 +28,11 @@ PACKAGES = [
     "python3-pytest",
     "python3-hypothesis",
 ]
-# A mirror may stand still longer than unstable's list of packages says that it is good for. The list's signature is
-# checked as ever; only its age is not. Debian's releases have no such date, so nothing is passed over there.
+# A mirror may not be updated until after the expiry date of unstable's package list. Its signature is still checked,
+# only its age is not. The lists of Debian's releases have no expiry date, so this changes nothing for them.
 OLD_LISTS = 'Acquire::Check-Valid-Until "false";\n'
 MORE_PACKAGES = {UNSTABLE: ["python3-cattr"]}  # without it the extension system of 5.2 does not start
-# Services must not start inside, and nobody answers questions.
+# Services must not start inside, and installing must not ask questions.
 POLICY = "#!/bin/sh\nexit 101\n"
 SURROUNDINGS = {
     "PATH": "/usr/sbin:/usr/bin:/sbin:/bin",
@@ -44,7 +44,7 @@ LIMIT = 1500  # seconds
 
 
 def possible() -> None:
-    """Raises `Unavailable` where no chroot can be made: that is a gap to report, and not a failure of the set-up."""
+    """Raise `Unavailable` if no chroot can be created: this is a limit of the machine to report, not a failure."""
     if sys.platform != "linux" or os.geteuid() != 0:
         raise Unavailable("A real Blender executable in a chroot needs root on Linux: run as root, or name a Blender.")
     if shutil.which("debootstrap") is None and shutil.which("apt-get") is None:
@@ -52,7 +52,7 @@ def possible() -> None:
 
 
 def is_possible() -> bool:
-    """Whether a chroot can be made here."""
+    """Return whether a chroot can be created here."""
     try:
         possible()
     except Unavailable:
@@ -61,7 +61,7 @@ def is_possible() -> bool:
 
 
 def ready(suite: str = SUITE) -> Path:
-    """The folder of the chroot with Blender in it, made where it is not there yet."""
+    """Return the folder of the chroot with Blender in it, created if missing."""
     possible()
     place = folder() / f"chroot-{suite}"
     packages = [*PACKAGES, *MORE_PACKAGES.get(suite, ())]
@@ -75,7 +75,7 @@ def ready(suite: str = SUITE) -> Path:
 
 
 def install(place: Path, packages: Sequence[str]) -> None:
-    """Installs what is missing of these packages inside; the lists are fetched anew only where they are stale."""
+    """Install missing packages inside; the package lists are only fetched again if they are outdated."""
     asked = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n"]
     listed = subprocess.run([*entering(place, {}), *asked], capture_output=True, text=True, check=True).stdout
     there = {line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["ii"]}
@@ -92,9 +92,9 @@ def install(place: Path, packages: Sequence[str]) -> None:
 
 
 def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
-    """A Python inside with exactly these packages, made where it is not there yet; its path as programs inside see it.
+    """Return the path, as seen inside, of a Python with exactly these packages, created if missing.
 
-    The packages are chosen and brought by this machine's pip: nothing inside needs pip, an index or a certificate.
+    The packages are chosen and downloaded by this machine's pip: nothing inside needs pip, an index or a certificate.
     """
     inside = Path("/opt") / name
     seen = place / inside.relative_to("/")
@@ -107,19 +107,19 @@ def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
 
 
 def _bring(target: Path, requirements: Sequence[str]) -> None:
-    """Downloads wheels for the Python inside, on a Debian not older than this machine's, and unpacks them."""
+    """Download wheels for the Python inside, for a Debian at least as new as this machine's, and unpack them."""
     kinds = [f"manylinux_2_{minor}" for minor in range(36, 16, -1)] + ["manylinux2014"]
     options = ["--only-binary=:all:", "--implementation", "cp", "--python-version", PYTHON]
     options += [option for kind in kinds for option in ("--platform", f"{kind}_{platform.machine()}")]
     with tempfile.TemporaryDirectory(dir=target) as wheels:
         virtual.pip(virtual.dev(), requirements, [*options, "--dest", wheels], "download")
-        # Only downloading looks at the other Python's version: installing would compare with its own.
+        # Only `pip download` respects --python-version; installing would check the version of the running Python.
         options += ["--no-index", "--no-deps", "--ignore-requires-python", "--target", str(target)]
         virtual.pip(virtual.dev(), sorted(str(path) for path in Path(wheels).iterdir()), options)
 
 
 def entering(place: Path, surroundings: dict[str, str]) -> list[str]:
-    """The beginning of a command line that runs inside, with nothing of this machine's environment."""
+    """Return the start of a command line that runs inside, without any variables of this machine's environment."""
     variables = SURROUNDINGS | surroundings
     return ["chroot", str(place), "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items())]
 
@@ -129,7 +129,7 @@ def _proxies() -> dict[str, str]:
 
 
 def make(place: Path, suite: str, packages: Sequence[str]) -> None:
-    """A Debian with these packages in a folder that is not there yet; raises `RuntimeError` where that fails."""
+    """Create a Debian with these packages in a new folder. Raises `RuntimeError` on failure."""
     if shutil.which("debootstrap") is None:
         machine.install(["debootstrap"])
     place.mkdir(parents=True)
@@ -144,7 +144,7 @@ def make(place: Path, suite: str, packages: Sequence[str]) -> None:
 
 
 def _run(command: Sequence[str]) -> None:
-    """Runs in a mount namespace of its own, so that whatever it mounts is gone when it ends, however it ends."""
+    """Run a command in its own mount namespace, so that its mounts end with it however it ends."""
     apart = ["unshare", "--mount", "--propagation", "private"]
     alone = subprocess.run([*apart, "true"], capture_output=True, check=False).returncode == 0
     done = subprocess.run(

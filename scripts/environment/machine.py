@@ -12,8 +12,8 @@ from pathlib import Path
 
 from . import Unavailable
 
-# What the bpy wheels load from the system on Linux, and the Debian package each comes from. libEGL is not needed to
-# import bpy, but without it the process aborts as soon as somebody renders with Workbench.
+# System libraries that the bpy wheels load on Linux, and the Debian package of each. libEGL is not needed to import
+# bpy, but without it the process aborts when rendering with Workbench.
 SYSTEM_LIBRARIES = {
     "libGL.so.1": "libgl1",
     "libSM.so.6": "libsm6",
@@ -30,12 +30,12 @@ _apt = threading.Lock()
 
 
 def can_install() -> bool:
-    """Whether Debian packages can be installed here: root, and apt-get at hand."""
+    """Return whether Debian packages can be installed here: by root, with apt-get."""
     return sys.platform == "linux" and os.geteuid() == 0 and shutil.which("apt-get") is not None
 
 
 def install(packages: Sequence[str]) -> None:
-    """Installs Debian packages; the package lists are fetched only when they turn out to be missing or stale."""
+    """Install Debian packages; package lists are only fetched if they are missing or outdated. Raises `Unavailable`."""
     command = ["apt-get", "-o", "DPkg::Lock::Timeout=300", "install", "-y", "-q", "--no-install-recommends", *packages]
     surroundings = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
     with _apt:
@@ -55,9 +55,9 @@ def _quiet(command: Sequence[str], surroundings: dict[str, str]) -> subprocess.C
 
 
 def require_system_libraries() -> None:
-    """Makes sure that the libraries a bpy wheel loads are there: installs them where possible, else names them."""
+    """Install missing system libraries that a bpy wheel loads. Raises `Unavailable` if this is impossible."""
     if sys.platform != "linux":
-        return  # the wheels of Windows and macOS bring everything along
+        return  # wheels for Windows and macOS contain everything
     missing = [package for library, package in SYSTEM_LIBRARIES.items() if not _loads(library)]
     if not missing:
         return
@@ -75,7 +75,10 @@ def _loads(library: str) -> bool:
 
 
 def python(version: str | None = None) -> Path:
-    """A Python that can make environments: the running one where it fits `version` ("3.11"), else another one here."""
+    """Return a Python that can create environments: the running one if it has the `version` ("3.11"), or another.
+
+    Raises `Unavailable`.
+    """
     if version is None or version == version_of_this():
         _require_venv()
         return Path(sys.executable)
@@ -86,7 +89,7 @@ def python(version: str | None = None) -> Path:
 
 
 def version_of_this() -> str:
-    """The Python that runs this: "3.11"."""
+    """Return the version of the running Python, such as "3.11"."""
     return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
@@ -96,14 +99,14 @@ def _candidates(version: str) -> Iterator[Path]:
         found = shutil.which(name, path=directory) if directory else None
         if found:
             yield Path(found)
-    # A pyenv shim on PATH runs only the selected version; the others lie beside each other here.
+    # A pyenv shim on PATH only runs the selected version; all versions are in this folder.
     versions = Path(os.environ.get("PYENV_ROOT") or Path.home() / ".pyenv") / "versions"
     yield from sorted(versions.glob(f"{version}.*/bin/{name}"), reverse=True)
 
 
 @cache
 def _works(candidate: Path, version: str) -> bool:
-    """Whether this file runs (a shim may not), is of that version and has what it takes to make environments."""
+    """Return whether this file runs (a shim may not), has that version and can create environments."""
     question = "import ensurepip, venv, sys; print('%d.%d' % sys.version_info[:2])"
     try:
         answer = _ask(candidate, question)
@@ -113,7 +116,7 @@ def _works(candidate: Path, version: str) -> bool:
 
 
 def _require_venv() -> None:
-    """Debian ships Python without `ensurepip`: python3.X-venv brings it."""
+    """Make sure that the running Python has `ensurepip`, which Debian ships in the package python3.X-venv."""
     if _has_venv():
         return
     package = f"python{version_of_this()}-venv"

@@ -1,8 +1,8 @@
-"""Python environments with pinned packages, made whole or not at all.
+"""Python environments with pinned packages, created completely or not at all.
 
-An environment is finished when `complete.json` lies in it and names the requirements asked for; anything else (an
-interrupted installation, an older pin) is removed and made again. A lock file beside it lets several checkouts
-share a folder of environments.
+An environment is complete if `complete.json` is in it and lists the requested requirements. Anything else (an
+interrupted installation, an older pin) is removed and created again. A lock file beside it lets several checkouts share
+a folder of environments.
 """
 
 import contextlib
@@ -16,24 +16,24 @@ from pathlib import Path
 
 from . import Unavailable, folder, machine, settings
 
-if sys.platform != "win32":  # there, two runs at once are the user's own affair
+if sys.platform != "win32":  # without file locks: users must not start two runs at once
     import fcntl
 
 IN_ENVIRONMENT = "MOTIONBRIDGE_IN_ENVIRONMENT"
-"""The variable that tells a script that it was started again."""
+"""Environment variable that is set when a script was restarted in its environment."""
 INSTALLATION_LIMIT = 1200  # seconds; a bpy wheel is a third of a gigabyte
 
 
 def group(name: str) -> list[str]:
-    """The requirements of a dependency group of pyproject.toml."""
+    """Return the requirements of a dependency group of pyproject.toml."""
     requirements: list[str] = settings()["dependency-groups"][name]
     return requirements
 
 
 def environment(name: str, requirements: Sequence[str], python_version: str | None = None) -> Path:
-    """The Python of the environment `name` with exactly these requirements, made where it is not there yet."""
+    """Return the Python of the environment `name` with exactly these requirements, created if missing."""
     place = folder() / name
-    if not python_in(place).exists():  # its Python was removed from this machine since
+    if not python_in(place).exists():  # its Python has been removed from this machine
         (place / "complete.json").unlink(missing_ok=True)
     with building(place, _content(requirements, python_version)) as needed:
         if needed:
@@ -45,7 +45,7 @@ def environment(name: str, requirements: Sequence[str], python_version: str | No
 
 
 def is_made(name: str, requirements: Sequence[str], python_version: str | None = None) -> bool:
-    """Whether that environment is there already, whole."""
+    """Return whether that environment exists already and is complete."""
     place = folder() / name
     return python_in(place).exists() and _is_complete(place, _content(requirements, python_version))
 
@@ -55,7 +55,7 @@ def _content(requirements: Sequence[str], python_version: str | None) -> dict[st
 
 
 def packages(name: str, requirements: Sequence[str]) -> Path:
-    """A plain folder of pure Python packages, for a Blender whose own Python must not be touched."""
+    """Return a folder of pure Python packages, for a Blender whose own Python must not be modified."""
     place = folder() / name
     with building(place, {"requirements": list(requirements)}) as needed:
         if needed:
@@ -66,13 +66,13 @@ def packages(name: str, requirements: Sequence[str]) -> Path:
 
 
 def dev() -> Path:
-    """The Python with which lint, types and the pure tests run."""
+    """Return the Python that runs lint, type checks and the pure tests."""
     return environment("dev", group("dev"))
 
 
 def started_again(name: str) -> int | None:
-    """None in the environment ``name`` of a script, which is made where it is missing; elsewhere the exit status of the
-    script in that environment.
+    """Restart the running script in the environment ``name``, created if missing, and return its exit status; None if
+    the script already runs there.
     """
     if IN_ENVIRONMENT in os.environ:
         return None
@@ -85,7 +85,7 @@ def started_again(name: str) -> int | None:
 
 
 def stubs(version: str) -> Path:
-    """A Python that sees the API of that Blender as type stubs, and numpy's types."""
+    """Return a Python with type stubs of the API of that Blender, and with numpy's types."""
     pinned = settings()["tool"]["motionbridge"]["stubs"].get(version)
     if pinned is None:
         raise Unavailable(f"No stubs of Blender {version} are pinned: add them to pyproject.toml beside its wheel.")
@@ -94,13 +94,13 @@ def stubs(version: str) -> Path:
 
 
 def python_in(place: Path) -> Path:
-    """Where an environment keeps its interpreter."""
+    """Return the path of an environment's interpreter."""
     return place / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
 
 
 @contextlib.contextmanager
 def building(place: Path, content: dict[str, object]) -> Iterator[bool]:
-    """Yields whether `place` has to be made (anything half-made is gone by then); marks it complete afterwards."""
+    """Yield whether `place` must be created (an incomplete one has been removed); mark it complete afterwards."""
     place.parent.mkdir(parents=True, exist_ok=True)
     with locked(place):
         if _is_complete(place, content):
@@ -117,7 +117,7 @@ def _is_complete(place: Path, content: dict[str, object]) -> bool:
 
 
 def remove(place: Path) -> None:
-    """Removes a folder of ours, and refuses while anything is mounted below it."""
+    """Remove a folder of ours. Raises `Unavailable` while anything is mounted below it."""
     if any(place in point.parents for point in _mount_points()):
         raise Unavailable(f"Something is mounted below {place}: unmount it first.")
     if place.exists():
@@ -133,7 +133,7 @@ def _mount_points() -> list[Path]:
 
 @contextlib.contextmanager
 def locked(place: Path) -> Iterator[None]:
-    """Nobody else makes or changes `place` meanwhile."""
+    """Hold a lock, so that no other process creates or changes `place`."""
     with place.with_name(f".{place.name}.lock").open("w") as lock:
         if sys.platform != "win32":
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -141,7 +141,7 @@ def locked(place: Path) -> Iterator[None]:
 
 
 def pip(interpreter: Path, requirements: Sequence[str], options: Sequence[str] = (), verb: str = "install") -> None:
-    """Installs or downloads packages with the pip of that Python; raises `Unavailable` where it cannot."""
+    """Install or download packages with the pip of that Python. Raises `Unavailable` on failure."""
     quiet = ["--quiet", "--disable-pip-version-check", "--no-input"]
     _run(
         [interpreter, "-m", "pip", verb, *quiet, *options, *requirements],

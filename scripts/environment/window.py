@@ -1,4 +1,4 @@
-"""A real window for a Blender in a chroot: a virtual screen, software rendering, and a camera for that screen."""
+"""A real window for a Blender in a chroot: a virtual screen, software rendering, and tools for screenshots."""
 
 import shutil
 from pathlib import Path
@@ -10,11 +10,11 @@ PACKAGES = [
     "xvfb", "xauth", "imagemagick", "libgl1-mesa-dri", "libglx-mesa0", "libegl1", "libegl-mesa0", "fonts-dejavu-core",
 ]  # fmt: skip
 SMALL = (800, 600)
-"""Without a graphics card most of the time goes into drawing, so that tests have a small window."""
+"""Size of the window for tests, small because drawing without a graphics card takes most of the time."""
 
 
 def ready(place: Path) -> None:
-    """Installs what a window needs in the chroot at ``place``, unless it is there. Raises `Unavailable`."""
+    """Install missing packages for a window in the chroot at ``place``. Raises `Unavailable`."""
     try:
         chroot.install(place, PACKAGES)
     except RuntimeError as failed:
@@ -22,15 +22,15 @@ def ready(place: Path) -> None:
 
 
 def call(width: int, height: int) -> list[str]:
-    """The beginning of a command line, inside the chroot, that starts Blender in a window of that size."""
-    # Abstract sockets are shared with the other chroots of the machine: two screens of one number would meet there.
+    """Return the start of a command line, inside the chroot, that starts Blender in a window of that size."""
+    # Abstract sockets are shared by all chroots of the machine: two screens with one number would collide.
     screen = ["xvfb-run", "-a", "-s", f"-screen 0 {width}x{height}x24 -nolisten local"]
     size = ["--window-geometry", "0", "0", str(width), str(height)]
     return [*screen, "blender", "--factory-startup", "--enable-event-simulate", "--python-exit-code", "1", *size]
 
 
 def test_call(session: Session, results: Path) -> list[str]:
-    """The command line that plays the scenes of `tests/window` in the session's chroot. Raises `Unavailable`."""
+    """Return the command line that plays the scenes of `tests/window` in the session's chroot. Raises `Unavailable`."""
     place = session.blender.place
     if place is None:
         raise Unavailable("Windows are tested in a chroot: name no executable.")
@@ -41,7 +41,7 @@ def test_call(session: Session, results: Path) -> list[str]:
 
 
 def keep_pictures(session: Session, target: Path) -> list[Path]:
-    """Moves the pictures of failed scenes out of the session's folder, which is removed after it."""
+    """Move screenshots of failed scenes out of the session's folder, which is removed later. Returns their paths."""
     shutil.rmtree(target, ignore_errors=True)
     found = sorted(session.outside.glob("*.png"))
     if found:
