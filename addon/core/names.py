@@ -13,8 +13,8 @@ from .errors import WriteError
 BLENDER_LIMIT = 63
 """Bytes of UTF-8 that a Blender name may have (bones in every version, data-blocks before 5.0)."""
 
-# Code page 1251 with its one hole closed: byte 0x98 has no character, but files hold it. It becomes U+0098, as the web
-# platform's windows-1251 has it, so that every byte string can be read and comes back.
+# Code page 1251 has no character for byte 0x98, but files contain it. It becomes U+0098, as in the web platform's
+# windows-1251, so that every byte string can be decoded and encoded again.
 _HOLE = 0x98
 _TABLE = "".join(bytes((code,)).decode("cp1251") if code != _HOLE else chr(_HOLE) for code in range(256))
 _ENCODING = codecs.charmap_build(_TABLE)
@@ -22,7 +22,7 @@ _ENCODING = codecs.charmap_build(_TABLE)
 
 def decode(name: bytes) -> str:
     """Return a file's name as text. Every byte string can be decoded, and `encode` returns the same bytes."""
-    # Nearly all names are ASCII, where both agree; the table takes ten times as long.
+    # Nearly all names are ASCII, for which both results are equal; decoding by table takes ten times as long.
     return name.decode("ascii") if name.isascii() else codecs.charmap_decode(name, "strict", _TABLE)[0]
 
 

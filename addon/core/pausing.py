@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
 Result = TypeVar("Result")
-STACK = 16 << 20  # bytes: threads of some systems have half a megabyte, of which Blender alone may need more
+STACK = 16 << 20  # bytes: some systems give threads half a megabyte, and Blender itself may need more
 
 _here = threading.local()
 _unfinished: set[object] = set()
@@ -40,7 +40,7 @@ class Work(Generic[Result]):
         self._error: BaseException | None = None
         self.ended = False
         self.fraction = 0.0
-        """How much is done, from 0 to 1, as `pause` was told."""
+        """Progress from 0 to 1, as last passed to `pause`."""
 
     def advance(self, seconds: float) -> bool:
         """Continue the work until it pauses after this many ``seconds`` or ends. Returns whether it has ended."""
@@ -83,7 +83,7 @@ class Work(Generic[Result]):
         if not self._stopped and time.monotonic() >= self._deadline:
             self._paused.release()
             self._go.acquire()
-        if self._stopped and not self._told:  # what tidies up afterwards is not stopped
+        if self._stopped and not self._told:  # raised once only: cleaning up is not stopped
             self._told = True
             raise Stopped
 

@@ -84,6 +84,9 @@ class Phrases:
         for same in self.templates.values():
             same.sort(key=lambda template: -template.letters)
         self.said = lru_cache(REMEMBERED)(self._said)
+        """Cached function that translates a sentence, a list of sentences or a refusal; unknown text is returned
+        unchanged.
+        """
 
     def _said(self, text: str) -> str:
         found = _Search(self.whole, self.templates).found(text) if len(text) <= LONGEST else None

@@ -1,8 +1,8 @@
-"""Faces as flat arrays: polygons of any number of corners, and triangles.
+"""Faces as flat arrays: polygons with any number of corners, and triangles.
 
-Of polygons: which corners are whose, the other way round, normals, flatness. ``counts`` (faces,) is the number of
-corners of each face, the corners follow face after face. Of triangles: areas, repeated ones, welding of loose ones,
-taking apart where corners disagree.
+For polygons: corners per face, reversed order of corners, normals, flatness. ``counts`` (faces,) is the number of
+corners of each face; the corners of all faces are concatenated. For triangles: areas, repeated faces, merging of
+vertices by distance, splitting vertices whose corners differ.
 """
 
 from __future__ import annotations
@@ -19,23 +19,23 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 _QUIET = np.errstate(over="ignore", invalid="ignore")
-"""Damaged files hold numbers whose products overflow; what comes of them is told apart by the caller."""
+"""Damaged files contain values that overflow; callers check the results."""
 
 
 def starts(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """(faces,) the first corner of each face."""
+    """(faces,): index of the first corner of each face."""
     ends = np.cumsum(counts, dtype=np.int64)
     result: NDArray[np.int64] = ends - counts
     return result
 
 
 def face_of_corner(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """(corners,) the face each corner belongs to."""
+    """(corners,): index of the face of each corner."""
     return np.repeat(np.arange(len(counts)), counts)
 
 
 def corners_of(counts: NDArray[Any], faces: NDArray[Any]) -> NDArray[np.int64]:
-    """The corners of these faces, face after face in the order given."""
+    """Return the indices of the corners of these faces, face by face in the given order."""
     chosen = counts[faces].astype(np.int64)
     first = starts(counts)[faces]
     within = np.arange(int(chosen.sum())) - np.repeat(starts(chosen), chosen)
@@ -44,9 +44,9 @@ def corners_of(counts: NDArray[Any], faces: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def reversed_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
-    """(corners,) the order that turns every face round and leaves its first corner first: 0, n-1, ..., 1.
+    """(corners,): order of corners that flips every face and keeps its first corner first: 0, n-1, ..., 1.
 
-    Taken twice it is the old order.
+    Applied twice it is the original order.
     """
     number = np.repeat(counts.astype(np.int64), counts)
     first = np.repeat(starts(counts), counts)
@@ -56,14 +56,14 @@ def reversed_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def all_in_face(flags: NDArray[np.bool_], counts: NDArray[Any]) -> NDArray[np.bool_]:
-    """(faces,) whether ``flags`` (corners,) are set at every corner; true for a face without any."""
+    """(faces,): whether ``flags`` (corners,) are set at every corner; true for a face without corners."""
     missing = np.bincount(face_of_corner(counts)[np.logical_not(flags)], minlength=len(counts))
     result: NDArray[np.bool_] = missing == 0
     return result
 
 
 def repeats_a_vertex(counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
-    """(faces,) whether a vertex is at two corners of a face."""
+    """(faces,): whether two corners of a face have the same vertex."""
     if len(counts) and (counts == counts[0]).all():
         sorted_ = np.sort(corners.reshape(len(counts), int(counts[0])), axis=1)
         alike: NDArray[np.bool_] = np.any(sorted_[:, 1:] == sorted_[:, :-1], axis=1)
@@ -78,8 +78,10 @@ def repeats_a_vertex(counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.
 
 @_QUIET
 def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Floats:
-    """(faces, 3) unit normals by the sum over edges (Newell), right for faces that are not flat; 0 without area."""
-    # From each face's first corner: far from the origin nothing is lost.
+    """(faces, 3): unit normals by the sum over edges (Newell's method), correct for faces that are not flat; 0 without
+    area.
+    """
+    # Relative to each face's first corner, to keep precision far from the origin.
     points = positions[corners].astype(np.float64)
     points -= np.repeat(points[np.minimum(starts(counts), max(len(points) - 1, 0))], counts, axis=0)
     after = points[_next_corners(counts)]
@@ -92,17 +94,17 @@ def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
 
 
 def highest(values: Floats, counts: NDArray[Any]) -> Floats:
-    """(faces,) the largest of the ``values`` (corners,) of each face, 0 for one without corners."""
+    """(faces,): the largest of the ``values`` (corners,) of each face, 0 for a face without corners."""
     result = np.zeros(len(counts))
     filled = counts > 0
     if filled.any():
-        # Corners of a face lie side by side, and faces without any lie nowhere between them.
+        # Valid because the corners of a face are contiguous and faces without corners have none in between.
         result[filled] = np.maximum.reduceat(values, starts(counts)[filled])
     return result
 
 
 def _sums(values: Floats, face: NDArray[np.int64], faces: int) -> Floats:
-    """(faces, 3) the values (corners, 3) of each face added up."""
+    """(faces, 3): sum of the values (corners, 3) of each face."""
     if not len(face):
         return np.zeros((faces, 3))
     return np.stack([np.bincount(face, values[:, axis], faces) for axis in range(3)], axis=-1)
@@ -117,7 +119,7 @@ def _next_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
 
 @_QUIET
 def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> Floats:
-    """(faces,) how far, at most, a corner lies from the plane through the face's centre."""
+    """(faces,): largest distance of a corner from the plane through the centre of the face."""
     face = face_of_corner(counts)
     points = positions[corners].astype(np.float64)
     number = np.maximum(counts, 1)
@@ -128,7 +130,7 @@ def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners:
 
 @_QUIET
 def concave(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
-    """(faces,) whether the outline turns inwards at a corner, by more than rounding."""
+    """(faces,): whether the outline turns inwards at a corner, by more than rounding."""
     points = positions[corners].astype(np.float64)
     after = _next_corners(counts)
     edge = points[after] - points
@@ -142,21 +144,21 @@ def concave(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
 # Triangles ------------------------------------------------------------------------------------------------------------
 
 _ROUNDS = 32
-"""How often near points are settled. Each round settles whole neighbourhoods; only a long chain needs more."""
+"""How often near points are assigned at most. Each round assigns whole neighbourhoods; only a long chain needs more."""
 _FARTHEST_CELL = float(1 << 40)
 _BLOCK = 1 << 14
 _HASHINGS = 16
 _MOST_BITS = 62
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 by the golden ratio: products with it spread neighbours far apart."""
+"""2^64 divided by the golden ratio. Multiplying by it spreads neighbouring numbers far apart."""
 
 
-# Damaged files hold numbers whose products overflow; an area that is NaN or infinite is told apart by the caller.
+# Damaged files contain values that overflow; callers check for areas that are NaN or infinite.
 @np.errstate(over="ignore", invalid="ignore")
 def areas(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.float64]:
-    """(faces,) areas, NaN where a corner is no finite number. Every corner must name a vertex."""
+    """(faces,): areas, NaN if a corner is NaN or infinite. Every corner must be the index of a vertex."""
     result = np.empty(len(triangles), np.float64)
-    # Component by component, in blocks that the processor's cache holds: three times as fast with millions of faces.
+    # Component by component, in blocks that fit into the processor's cache: three times as fast for millions of faces.
     x, y, z = np.ascontiguousarray(positions.T)
     for start in range(0, len(triangles), _BLOCK):
         block = slice(start, start + _BLOCK)
@@ -170,13 +172,13 @@ def areas(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.float6
 
 @np.errstate(over="ignore", invalid="ignore")
 def without_area(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers of the faces that have no area at all. Every corner must name a vertex."""
+    """Return the indices of the faces whose area is 0. Every corner must be the index of a vertex."""
     upright = [np.zeros(0, np.int64)]
     x, y = np.ascontiguousarray(positions.T[:2])
     for start in range(0, len(triangles), _BLOCK):
         a, b, c = triangles[start : start + _BLOCK].T.astype(np.intp)
         ax, ay = x[a].astype(np.float64), y[a].astype(np.float64)
-        # Most faces are ruled out by what is seen of them from above.
+        # Most faces are excluded because their projection to the xy plane has an area.
         upright.append(start + np.flatnonzero((x[b] - ax) * (y[c] - ay) == (y[b] - ay) * (x[c] - ax)))
     left = np.concatenate(upright)
     result: NDArray[np.int64] = left[areas(positions, triangles[left]) == 0]
@@ -184,7 +186,7 @@ def without_area(positions: NDArray[Any], triangles: NDArray[Any]) -> NDArray[np
 
 
 def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:
-    """Numbers of the faces that have the same three vertices, in whatever order, as an earlier one."""
+    """Return the indices of the faces that have the same three vertices as an earlier one, in any order."""
     a, b, c = np.ascontiguousarray(triangles.T)
     low, high = np.minimum(a, b), np.maximum(a, b)
     corners = np.stack([np.minimum(low, c), np.maximum(low, np.minimum(high, c)), np.maximum(high, c)])
@@ -195,9 +197,9 @@ def repeated(triangles: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) the number of the first row that is equal to each of ``rows`` (n, columns), whole numbers; itself if none.
+    """(n,): index of the first row equal to each of ``rows`` (n, columns) of integers; its own index if there is none.
 
-    By hashing, in time proportional to the rows; that rows with equal hashes are equal is looked at.
+    By hashing, in time linear in the number of rows; rows with equal hashes are compared.
     """
     keys = _hashed(rows)
     first, waiting = np.arange(len(rows)), np.arange(len(rows), dtype=np.int32)
@@ -208,7 +210,7 @@ def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
         bits = (2 * len(waiting)).bit_length()
         place = (mine >> np.uint64(64 - bits)).astype(np.intp)
         speaker = np.empty(1 << bits, np.int32)
-        # Of several written to one place the last stays: backwards, that is the first.
+        # Of several values written to one position the last one stays: in reversed order, that is the first.
         speaker[place[::-1]] = waiting[::-1]
         found = speaker[place]
         other = np.flatnonzero(found != waiting)
@@ -219,14 +221,14 @@ def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
         keys ^= keys >> np.uint64(31)
     later = np.flatnonzero(first != np.arange(len(rows)))
     if len(waiting) or (rows[later] != rows[first[later]]).any():
-        # Rows made to be in each other's way.
+        # Rows that were made to have equal hashes.
         group = row_groups(rows)
         first = np.unique(group, return_index=True)[1][group]
     return first
 
 
 def _hashed(rows: NDArray[Any]) -> NDArray[np.uint64]:
-    """(n,) numbers that are equal for equal rows, and differ everywhere in their bits for most others."""
+    """(n,): numbers that are equal for equal rows and differ in all of their bits for most others."""
     keys = np.zeros(len(rows), np.uint64)
     for column in rows.T:
         keys ^= column.astype(np.uint64)
@@ -238,9 +240,10 @@ def _hashed(rows: NDArray[Any]) -> NDArray[np.uint64]:
 
 @dataclass(frozen=True, eq=False)
 class Weld:
-    """Which points became one: ``vertex`` (points,) the number it has now, ``source`` (vertices,) the first of each.
+    """Result of merging points: ``vertex`` (points,), the index of the merged vertex of each; ``source`` (vertices,),
+    the first point of each.
 
-    ``points[source]`` are the welded vertices, in order of first appearance; ``welded[vertex]`` the points again.
+    ``points[source]`` are the merged vertices in order of first appearance; ``merged[vertex]`` are the points again.
     """
 
     vertex: NDArray[np.int32]
@@ -248,23 +251,25 @@ class Weld:
 
 
 def weld(points: NDArray[np.float32], tolerance: float = 0.0) -> Weld:
-    """Join points (n, 3) that are equal to the bit, or with a tolerance those that lie near an earlier one.
+    """Merge points (n, 3) whose bits are equal, or, with a tolerance, points near an earlier one.
 
-    Near is at most ``tolerance`` away along every axis; a point never moves by more than twice that. Of
-    a row of points less than the tolerance apart some stay, so that no row shrinks to a point.
+    Near means at most ``tolerance`` away along every axis; a point never moves by more than twice that. In a chain of
+    points that are each closer than the tolerance to the next, some points stay, so that no chain shrinks to a point.
     """
     bits = np.ascontiguousarray(points, np.float32).reshape(-1, 3).view(np.uint32)
     exact = _numbered_by_appearance(first_of_equal(bits))
     if tolerance <= 0 or len(exact.source) < 2:
         return exact
-    with np.errstate(invalid="ignore"):  # a signalling NaN of a broken file stays one
+    with np.errstate(invalid="ignore"):  # signalling NaNs in broken files
         exact_points = np.asarray(points, np.float64).reshape(-1, 3)[exact.source]
     near = _near(exact_points, tolerance)
     return _numbered_by_appearance(near[exact.vertex])
 
 
 def row_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
-    """(n,) the same number for equal rows (n, columns) of whole numbers; numbers ascend as the rows do."""
+    """(n,): a group number for each of the rows (n, columns) of integers, equal for equal rows and ascending as the
+    rows do.
+    """
     order, differs = row_order(rows)
     result = np.empty(len(order), np.int64)
     result[order] = np.cumsum(differs)
@@ -272,7 +277,9 @@ def row_groups(rows: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) -> NDArray[np.int64]:
-    """(count,) the lowest number that pairs lead to from each, in a number of steps that grows slowly with count."""
+    """(count,): the lowest index connected to each one by the pairs (``ones``, ``others``), in a number of steps that
+    grows slowly with count.
+    """
     label: NDArray[np.int64] = np.arange(count)
     while len(ones):
         low, high = np.minimum(label[ones], label[others]), np.maximum(label[ones], label[others])
@@ -290,8 +297,8 @@ def connected(count: int, ones: NDArray[np.int64], others: NDArray[np.int64]) ->
 
 
 def row_order(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-    """(n,) the order that sorts rows (n, columns) of whole numbers, equal ones as they are; and (n,) of the rows in
-    that order, which differ from the one before.
+    """(n,): order that sorts rows (n, columns) of integers, stable for equal ones; and (n,): which rows, in that order,
+    differ from the one before.
     """
     differs = np.zeros(len(rows), np.bool_)
     key = _packed(rows)
@@ -300,7 +307,7 @@ def row_order(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
         ordered = rows[order]
         differs[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
         return order, differs
-    # Key and place in one number: sorting numbers takes a fraction of the time of sorting rows.
+    # Key and index combined in one number: sorting numbers takes a fraction of the time of sorting rows.
     bits = len(rows).bit_length()
     sorted_keys = np.sort(key << bits | np.arange(len(rows)))
     differs[1:] = np.diff(sorted_keys >> bits) != 0
@@ -308,10 +315,12 @@ def row_order(rows: NDArray[Any]) -> tuple[NDArray[np.int64], NDArray[np.bool_]]
 
 
 def _packed(rows: NDArray[Any]) -> NDArray[np.int64] | None:
-    """(n,) a number for each row that sorts as the row does, with bits to spare for its place; None if too large."""
+    """(n,): a number for each row that sorts as the row does, with free bits for its index; None if it would be too
+    large.
+    """
     if not rows.size:
         return None
-    # Column by column: along rows of a few numbers it takes twenty times as long.
+    # Column by column: along short rows it takes twenty times as long.
     lowest, highest = [int(column.min()) for column in rows.T], [int(column.max()) for column in rows.T]
     widths = [high - low + 1 for low, high in zip(lowest, highest, strict=True)]
     largest = max(-min(lowest), *highest, prod(widths))
@@ -326,10 +335,10 @@ def _packed(rows: NDArray[Any]) -> NDArray[np.int64] | None:
 
 
 def _numbered_by_appearance(group: NDArray[np.int64]) -> Weld:
-    """Groups renumbered in the order in which they first appear."""
+    """Return groups renumbered in order of first appearance."""
     count = int(group.max()) + 1 if len(group) else 0
     first = np.full(count, -1, np.int64)
-    # Of several written to one place the last stays: backwards, that is the first.
+    # Of several values written to one position the last one stays: in reversed order, that is the first.
     first[group[::-1]] = np.arange(len(group))[::-1]
     used = np.sort(first[first >= 0])
     number = np.full(count, -1, np.int64)
@@ -338,10 +347,10 @@ def _numbered_by_appearance(group: NDArray[np.int64]) -> Weld:
 
 
 def _near(points: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
-    """(points,) the number of the point that each, all different, is joined with."""
+    """(points,): index of the point that each of the distinct points is merged into."""
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = np.floor(points / tolerance)
-    # What is NaN or infinite, or too far out for cells of this size, stays alone.
+    # Points that are NaN or infinite, or too far away for cells of this size, are not merged.
     reachable: NDArray[np.bool_] = np.all(np.abs(scaled) < _FARTHEST_CELL, axis=1)
     cells = np.where(reachable[:, None], scaled, 0).astype(np.int64)
     result = np.arange(len(points))
@@ -357,7 +366,7 @@ def _near(points: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
 def _settled(
     points: NDArray[np.float64], numbers: NDArray[np.int64], cells: NDArray[np.int64], tolerance: float
 ) -> NDArray[np.int64]:
-    """(cells,) the cell whose point speaks for each: of near ones the one with the lowest number, as read in order."""
+    """(cells,): index of the cell whose point represents each cell: among near ones, the one with the lowest number."""
     pairs = np.concatenate(list(_neighbours(cells)))
     pairs = pairs[(np.abs(points[pairs[:, 0]] - points[pairs[:, 1]]) <= tolerance).all(axis=1)]
     low = np.where(numbers[pairs[:, 0]] < numbers[pairs[:, 1]], pairs[:, 0], pairs[:, 1])
@@ -373,18 +382,20 @@ def _settled(
         free[high] = False
         speaker[free] = np.flatnonzero(free)
         spoken = free[low]
-        # The lowest of several wins: written last.
+        # The lowest of several is written last, so it stays.
         order = np.argsort(-numbers[low[spoken]], kind="stable")
         speaker[high[spoken][order]] = low[spoken][order]
     return np.where(speaker < 0, np.arange(len(cells)), speaker)
 
 
 def _neighbours(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
-    """Pairs (n, 2) of numbers of cells that touch, each pair once. ``cells`` are distinct and in ascending order."""
+    """Yield pairs (n, 2) of indices of cells that touch, each pair once. ``cells`` are distinct and in
+    ascending order.
+    """
     yield np.zeros((0, 2), np.int64)
     if not len(cells):
         return
-    # Each axis renumbered densely, gaps of more than one cell kept as one: then three numbers fit into one key.
+    # Each axis is renumbered with gaps reduced to one empty cell, so that three numbers fit into one key.
     dense = np.empty_like(cells)
     for axis in range(3):
         values, place = np.unique(cells[:, axis], return_inverse=True)
@@ -402,10 +413,10 @@ def _neighbours(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
 
 @dataclass(frozen=True, eq=False)
 class Split:
-    """How vertices are taken apart.
+    """Result of splitting vertices.
 
-    ``triangles`` (faces, 3) of the new ones; ``source`` (new vertices,) the old one; ``corner`` (new vertices,) the
-    corner, 3 · face + place, whose values it has, -1 where no face uses it.
+    ``triangles`` (faces, 3) of the new vertices; ``source`` (new vertices,): the old vertex of each; ``corner`` (new
+    vertices,): the corner, 3 · face + corner in the face, whose values it has, -1 if no face uses it.
     """
 
     triangles: NDArray[np.int32]
@@ -414,10 +425,10 @@ class Split:
 
 
 def split_corners(triangles: NDArray[Any], values: NDArray[np.float32], count: int) -> Split:
-    """Take vertices apart exactly where their corners' ``values`` (faces, 3, width) differ, and nowhere else.
+    """Split vertices whose corners have different ``values`` (faces, 3, width), and no others.
 
-    ``count`` vertices come in and keep their numbers with their first corner's values; each further combination of
-    vertex and values gets one number behind them. 0 and -0 are equal, and so is a NaN to itself.
+    The ``count`` existing vertices keep their indices and get the values of their first corner; each further
+    combination of vertex and values gets a new vertex at the end. 0 and -0 are equal, and NaN is equal to itself.
     """
     corners = triangles.ravel().astype(np.int64)
     bits = (values.reshape(len(corners), values.shape[-1]) + np.float32(0)).view(np.int32)

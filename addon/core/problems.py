@@ -1,4 +1,6 @@
-"""What a game would reject or a user should look at in a mesh, with the numbers of the faces or vertices concerned."""
+"""Problems of a mesh that a game would reject or that a user should check, with the indices of the faces or
+vertices.
+"""
 
 from __future__ import annotations
 
@@ -18,9 +20,10 @@ from .report import agreeing, counted_plural
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """One finding: ``elements`` (n,) numbers of faces or vertices, to be selected; none where it is the whole mesh.
+    """One finding: ``elements`` (n,), the indices of faces or vertices to be selected; none if it is about the whole
+    mesh.
 
-    ``fatal`` where the file cannot be written with it. ``kind``: the sentence without counts, for comparing.
+    ``fatal``: the file cannot be written with it. ``kind``: the sentence without counts, for comparison.
     """
 
     sentence: str
@@ -32,7 +35,7 @@ class Problem:
 
     @property
     def line(self) -> str:
-        """The finding and what to do, for a report."""
+        """The finding and its remedy, for a report."""
         return f"{self.sentence}; {self.remedy[:1].lower()}{self.remedy[1:]}"
 
 
@@ -40,21 +43,23 @@ _NONE = np.zeros(0, np.int64)
 
 
 def refuse(problems: Iterable[Problem], name: str) -> None:
-    """Raise a `WriteError` for the first fatal one."""
+    """Raise `WriteError` for the first fatal problem, if any."""
     for problem in problems:
         if problem.fatal:
             raise WriteError(f"{name!r}: {problem.sentence}", remedy=problem.remedy)
 
 
 def whole(sentence: str, remedy: str) -> Problem:
-    """A fatal problem of the mesh as a whole."""
+    """Return a fatal problem of the whole mesh."""
     return Problem(sentence, remedy, Domain.FACE, _NONE, fatal=True)
 
 
 def some(
     wrong: NDArray[np.bool_], noun: str, what: str, remedy: str, domain: Domain = Domain.FACE, *, fatal: bool = False
 ) -> Iterator[Problem]:
-    """A problem of the elements where ``wrong`` is set; nothing where it is set nowhere. All words in the plural."""
+    """Yield a problem of the elements for which ``wrong`` is set, if there are any. ``noun``, ``what`` and ``remedy``
+    are given in the plural.
+    """
     elements = np.flatnonzero(wrong)
     count = len(elements)
     if count:
@@ -63,32 +68,34 @@ def some(
 
 
 def unusable(mesh: Mesh) -> Iterator[Problem]:
-    """Fatal in every format: no faces, or faces that point to nowhere."""
+    """Yield the problems that are fatal in every format: no faces, or faces with vertices that do not exist."""
     yield from no_faces(mesh)
     yield from points_to_nowhere(mesh)
 
 
 def worth_a_look(mesh: Mesh, least: float = 0.0) -> Iterator[Problem]:
-    """What is hardly meant in any format: vertices at no place, faces of less than ``least`` m², and repeated ones."""
+    """Yield likely mistakes in any format: NaN or infinite positions, faces of less than ``least`` m², and repeated
+    faces.
+    """
     yield from not_finite(mesh)
     yield from small_faces(mesh, least)
     yield from repeated_faces(mesh)
 
 
 def no_faces(mesh: Mesh) -> Iterator[Problem]:
-    """Fatal: there is not one triangle."""
+    """Yield a fatal problem if there are no triangles."""
     if not len(mesh.triangles):
         yield whole("it has no faces", "Leave it out or give it faces")
 
 
 def points_to_nowhere(mesh: Mesh) -> Iterator[Problem]:
-    """Fatal: faces that name a vertex which does not exist."""
+    """Yield a fatal problem for faces with vertices that do not exist."""
     wrong = np.logical_not(valid_faces(mesh))
     yield from some(wrong, "faces", "point to a vertex that does not exist", "Validate the mesh", fatal=True)
 
 
 def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
-    """(faces,) whether all their vertices exist."""
+    """(faces,): whether all vertices of the face exist."""
     found = mesh.triangles
     if not len(found) or (int(found.min()) >= 0 and int(found.max()) < len(mesh.positions)):
         return np.ones(len(found), np.bool_)
@@ -97,14 +104,14 @@ def valid_faces(mesh: Mesh) -> NDArray[np.bool_]:
 
 
 def not_finite(mesh: Mesh) -> Iterator[Problem]:
-    """Vertices without a position (NaN or infinite)."""
+    """Yield a problem for vertices whose position is NaN or infinite."""
     finite = np.isfinite(mesh.positions)
     wrong = np.logical_not(functools.reduce(np.logical_and, finite.T))
     yield from some(wrong, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
 
 
 def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
-    """Faces of less than ``least`` square metres, those without any area included."""
+    """Yield a problem for faces of less than ``least`` square metres, including those without any area."""
     numbers, corners = _faces_with_places(mesh)
     wrong = np.zeros(len(mesh.triangles), np.bool_)
     if least > 0:
@@ -116,7 +123,7 @@ def small_faces(mesh: Mesh, least: float) -> Iterator[Problem]:
 
 
 def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
-    """Faces that lie on an earlier one: the same three places, in whatever order."""
+    """Yield a problem for faces with the same three positions as an earlier face, in any order."""
     numbers, corners = _faces_with_places(mesh)
     place = polygons.weld(mesh.positions).vertex
     wrong = np.zeros(len(mesh.triangles), np.bool_)
@@ -125,13 +132,13 @@ def repeated_faces(mesh: Mesh) -> Iterator[Problem]:
 
 
 def _faces_with_places(mesh: Mesh) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    """Numbers and corners of the faces whose vertices exist."""
+    """Return the indices and corners of the faces whose vertices exist."""
     valid = valid_faces(mesh)
     return np.flatnonzero(valid), mesh.triangles if valid.all() else mesh.triangles[valid]
 
 
 def out_of_range(values: NDArray[Any], highest: int, what: str) -> Iterator[Problem]:
-    """Fatal: faces whose number is below 0 or above what the file's field holds."""
+    """Yield a fatal problem for faces whose value is below 0 or above the ``highest`` that the file can store."""
     wrong = np.logical_or(values < 0, values > highest)
     remedy = f"Give them a number from 0 to {highest}"
     yield from some(wrong, "faces", f"have a {what} the file cannot store", remedy, fatal=True)

@@ -1,4 +1,4 @@
-"""What an operation has to say afterwards: findings, each with its place, folded when they repeat; counts in words."""
+"""Findings of an operation, each with its places and merged if repeated; counts in words."""
 
 from __future__ import annotations
 
@@ -12,31 +12,30 @@ PLACES_SHOWN = 5
 class Report:
     """Warnings and notes in the order of their first appearance.
 
-    The same sentence said of several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``.
+    The same sentence about several places is one entry: ``[3x] the checksum is wrong (walk_0, walk_1, run_2)``.
     """
 
-    # Written out: a dataclass takes a millisecond to make, and every start of Blender makes this one.
+    # Not a dataclass: creating one takes a millisecond, and this class is created at every start of Blender.
     def __init__(self, warnings: dict[str, list[str]] | None = None, notes: dict[str, list[str]] | None = None) -> None:
-        """Each finding with its places."""
         self.warnings = {} if warnings is None else warnings
         self.notes = {} if notes is None else notes
 
     def warn(self, finding: str, place: str = "") -> None:
-        """Something is odd, left out or repaired: the user should know."""
+        """Report something odd, left out or repaired, which the user should know."""
         self.warnings.setdefault(finding, []).append(place)
 
     def note(self, finding: str, place: str = "") -> None:
-        """Something worth knowing that is in order."""
+        """Report something that is in order but good to know."""
         self.notes.setdefault(finding, []).append(place)
 
     def include(self, other: Report) -> None:
-        """Add everything another report says."""
+        """Add all findings of another report."""
         for mine, theirs in ((self.warnings, other.warnings), (self.notes, other.notes)):
             for finding, places in theirs.items():
                 mine.setdefault(finding, []).extend(places)
 
     def lines(self, tell: Callable[[str], str] = str) -> list[str]:
-        """Warnings first, one line for each finding; ``tell`` says a sentence in another language."""
+        """Return a line for each finding, warnings first; ``tell`` translates a sentence."""
         found = (self.warnings, self.notes)
         return [_line(finding, places, tell) for part in found for finding, places in part.items()]
 
@@ -58,12 +57,12 @@ def _line(finding: str, places: list[str], tell: Callable[[str], str]) -> str:
 
 
 def counted(count: int, noun: str, nouns: str = "") -> str:
-    """``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` where an s is not enough)."""
+    """Return ``1 motion``, ``2 motions``, ``2 meshes`` (``nouns`` for a plural that does not only add an s)."""
     return f"{count} {noun if count == 1 else nouns or f'{noun}s'}"
 
 
 def listed(words: Collection[str], most: int = 8) -> str:
-    """``walk, run`` and, where there are more than ``most``, how many: ``walk, run and 3 more``."""
+    """Return ``walk, run``, or ``walk, run and 3 more`` if there are more than ``most``."""
     shown = ", ".join(islice(words, most))
     return f"{shown} and {len(words) - most} more" if len(words) > most else shown
 
@@ -72,7 +71,7 @@ IRREGULAR = {"vertices": "vertex", "indices": "index", "meshes": "mesh"}
 
 
 def counted_plural(count: int, nouns: str) -> str:
-    """The same of a noun that is given in the plural, words behind it included: ``1 slot with other models``.
+    """Return a number with a noun that is given in the plural, with any words after it: ``1 slot with other models``.
 
     The noun is the first word that ends in s.
     """
@@ -97,11 +96,15 @@ _VERBS = {
     },
 }
 _OF_ONE = rf"(^|\band |\bthey )({'|'.join(_VERBS)})\b|\b({'|'.join(_PRONOUNS)})\b"
-"""A verb at the start or after *and* or *they* is of the things that are counted; others belong to their own clause."""
+"""Matches verbs at the start or after *and* or *they*, which are about the counted things, and pronouns; other verbs
+belong to their own clause.
+"""
 
 
 def agreeing(count: int, words: str) -> str:
-    """``words`` about ``count`` things, given in the plural: ``have no area`` is ``has no area`` of one."""
+    """Return ``words``, given in the plural, as they are about ``count`` things: ``have no area`` becomes ``has no
+    area`` for 1.
+    """
     return words if count != 1 else re.sub(_OF_ONE, _singular, words)
 
 
@@ -113,7 +116,9 @@ def _singular(found: re.Match[str]) -> str:
 
 
 def said_of(count: int, nouns: str, words: str) -> str:
-    """``1 face points nowhere``, ``2 faces point nowhere``; both given in the plural."""
+    """Return a sentence about a number of things: ``1 face points nowhere``, ``2 faces point nowhere``; both given in
+    the plural.
+    """
     return f"{counted_plural(count, nouns)} {agreeing(count, words)}"
 
 
@@ -121,7 +126,7 @@ FORMS = 3
 
 
 def form_of(number: int) -> int:
-    """Which of the three Russian forms a number asks for: 0 of 1 and 21, 1 of 2 to 4, 2 of 5 to 20."""
+    """Return the Russian plural form for a number: 0 as for 1 and 21, 1 as for 2 to 4, 2 as for 5 to 20."""
     last, teen = number % 10, 10 < number % 100 < 20
     if last == 1 and not teen:
         return 0
@@ -129,5 +134,5 @@ def form_of(number: int) -> int:
 
 
 def changed_count(nouns: str, before: int, after: int) -> str:
-    """``faces 12 -> 14``; of as many others the noun alone."""
+    """Return ``faces 12 -> 14``, or only the noun if the numbers are equal."""
     return f"{nouns} {before} -> {after}" if before != after else nouns

@@ -1,4 +1,4 @@
-"""Large arrays that are needed for a moment."""
+"""Large temporary arrays."""
 
 from __future__ import annotations
 
@@ -15,20 +15,22 @@ _SETTLES = 31 << 20
 
 
 def keep_freed_memory() -> None:
-    """Have the C library keep what arrays give back, for the next ones; before work with many arrays of megabytes.
+    """Make the C library keep memory that arrays free, for the next arrays. Call it before work with many arrays of
+    megabytes.
 
-    That of Linux asks the system for each large array, which fills it with zeros page by page, until it has seen one as
-    large freed, up to 32 MB; this one is never touched. Elsewhere this does nothing.
+    The C library of Linux requests memory from the system for each large array, and the system fills it with zeros page
+    by page, until an array of that size (up to 32 MB) has been freed once. The array freed here is never written to. On
+    other systems this has no effect.
     """
     np.empty(_SETTLES, np.uint8)
 
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """`keep_freed_memory`, and Python does not look for objects that only hold each other until the end.
+    """Call `keep_freed_memory` and disable Python's cyclic garbage collection inside the context.
 
-    It would do so every few hundred objects; what imports make stays, and hardly anything of it holds itself. In a
-    Blender with 70,000 objects of Python each thorough look takes 37 ms.
+    Otherwise it would run every few hundred objects; the objects that imports create stay, and hardly any are cyclic.
+    In a Blender with 70,000 Python objects each full collection takes 37 ms.
     """
     keep_freed_memory()
     enabled = gc.isenabled()
@@ -41,9 +43,9 @@ def undisturbed() -> Iterator[None]:
 
 
 def scratch(shape: tuple[int, ...], kind: Any) -> NDArray[Any]:
-    """An array of zeros in memory of its own, which goes back to the system as soon as its last reference is gone.
+    """Return an array of zeros in its own memory, which returns to the system when its last reference is deleted.
 
-    What is freed the usual way mostly stays with the process, where other libraries cannot use it.
+    Memory freed in the usual way mostly stays with the process, where other libraries cannot use it.
     """
     array: NDArray[Any] = np.zeros(0, kind)
     size = int(np.prod(shape, dtype=np.int64)) * array.itemsize

@@ -1,4 +1,4 @@
-"""Arrays in words: a row a line, made for comparing two files with a text tool, and what differs between two."""
+"""Arrays as text, one row per line, to compare two files with a text tool; and differences between two arrays."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from numpy.typing import NDArray
 from . import names
 
 FEW = 16
-"""Numbers that are shown whole when they differ, and in one line."""
+"""Number of values that are written in one line, and shown completely if they differ."""
 _BLOCK = 1 << 14
-"""Rows that become text at a time: numpy's texts are many times as large as the numbers."""
+"""Rows that are converted to text at a time: numpy's texts take many times the memory of the numbers."""
 
 
 def scalar(value: Any) -> str:
-    """One value; floats are the shortest text that names this float32 and no other."""
+    """Return one value as text. For a float: the shortest text that identifies this float32."""
     if isinstance(value, np.floating):
-        # All NaNs look alike; their bits do not.
+        # The text of all NaNs is the same, so their bits are written too.
         return f"nan:{value.tobytes().hex()}" if np.isnan(value) else str(value)
     if isinstance(value, bytes | bytearray | memoryview):
         return repr(names.decode(bytes(value)))
@@ -28,12 +28,12 @@ def scalar(value: Any) -> str:
 
 
 def row(values: NDArray[Any]) -> str:
-    """The text of one row (columns,)."""
+    """Return the text of one row (columns,)."""
     return rows(values[None])[0]
 
 
 def rows(values: NDArray[Any]) -> list[str]:
-    """A text for every row of (rows, columns)."""
+    """Return the text of each of (rows, columns)."""
     texts = values.astype(str)
     if values.dtype.kind == "f" and np.isnan(values).any():
         texts = texts.astype(object)
@@ -43,7 +43,7 @@ def rows(values: NDArray[Any]) -> list[str]:
 
 
 def array_lines(label: str, values: NDArray[Any]) -> Iterator[str]:
-    """Lines that say every number of an array, of structured rows too, each with its place."""
+    """Yield lines with every value of an array or structured array, each line with its index."""
     if values.dtype.names:
         flat = values.ravel()
         yield f"{label} count {len(flat)}: {' | '.join(values.dtype.names)}"
@@ -73,7 +73,9 @@ def _rows_in_blocks(values: NDArray[Any]) -> Iterator[str]:
 
 
 def array_differences(place: str, a: NDArray[Any], b: NDArray[Any]) -> Iterator[str]:
-    """In which fields two arrays differ, how many rows do, and what the first of them says; compared as bits."""
+    """Yield a line for each field in which two arrays differ: how many rows do, and their first difference. Compared
+    bit by bit.
+    """
     if a.dtype != b.dtype or a.shape != b.shape:
         fields = [" ".join(values.dtype.names or (str(values.dtype),)) for values in (a, b)]
         layout = f", {fields[0]} / {fields[1]}" if a.dtype != b.dtype else ""
@@ -89,14 +91,14 @@ def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:
     if mine.size <= FEW:
         return f"{rows(mine.reshape(1, -1))[0]} / {rows(theirs.reshape(1, -1))[0]}"
     ones, others = (np.ascontiguousarray(values).reshape(len(values), -1) for values in (mine, theirs))
-    # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
+    # Compared bit by bit: NaN is equal to itself, 0 and -0 differ.
     found = np.flatnonzero((ones.view(f"u{ones.itemsize}") != others.view(f"u{others.itemsize}")).any(axis=1))
     first = found[0]
     return f"{len(found)} of {len(ones)} differ, first {first}: {rows(ones[[first]])[0]} / {rows(others[[first]])[0]}"
 
 
 def extent(points: NDArray[Any]) -> str:
-    """``-1.0 0.0 2.0 to 4.0 0.5 3.0``, the lowest and highest corner of points (n, 3) without NaN and infinite ones."""
+    """Return the lowest and highest corner of the finite points (n, 3), such as ``-1.0 0.0 2.0 to 4.0 0.5 3.0``."""
     finite = points[np.isfinite(points).all(axis=1)]
     if not len(finite):
         return "nowhere"
@@ -104,7 +106,7 @@ def extent(points: NDArray[Any]) -> str:
 
 
 def value_lines(label: str, value: Any) -> Iterator[str]:
-    """Lines that say everything of a value: an array, a list, a dataclass of these; ``label`` is the path to it."""
+    """Yield lines with everything in a value: an array, a list, or a dataclass of these; ``label``: the path to it."""
     if isinstance(value, np.ndarray):
         yield from array_lines(label, value)
     elif isinstance(value, list):
@@ -125,9 +127,9 @@ def value_differences(
     word: Callable[[str], str] = lambda name: f" {name.replace('_', ' ')}",
     entry: Callable[[Any, int], str] = lambda _entry, number: str(number),
 ) -> Iterator[str]:
-    """What differs between two values as `value_lines` takes them; floats compared as bits.
+    """Yield the differences between two values as for `value_lines`; floats are compared bit by bit.
 
-    ``word`` is what the place says of a field's name, ``entry`` what it calls a list's entry of a number.
+    ``word`` returns the text for a field's name in the path, ``entry`` the text for a list's entry and its index.
     """
     if type(a) is not type(b):
         yield f"{place}: {scalar(a)} / {scalar(b)}"
