@@ -1,4 +1,4 @@
-"""What an armature remembers of the bones of its model: joints, shapes, masses; and `.bones` files."""
+"""Properties of an armature's bones: joints, collision shapes, masses; and `.bones` files."""
 
 from .... import lazy
 

@@ -1,7 +1,7 @@
-"""What X-Ray adds to bones: number, rest pose as stored, collision shape, joint and mass.
+"""Properties that X-Ray adds to bones: index, rest pose as stored, collision shape, joint and mass.
 
-All numbers are the game's own, in the bone's axes as the game has them (z is mirrored against Blender's bone). Joint
-limits are shown as the game's editor shows them, with the sign opposite to the file's.
+All values are the game's own, in the game's bone axes (z is mirrored compared to Blender's bone). Joint limits are
+shown as in the game's editor, with the opposite sign of the file's.
 """
 
 from typing import Any
@@ -45,7 +45,7 @@ AXES = "xyz"
 
 
 class JointLimit(bpy.types.PropertyGroup):
-    """How far a joint turns about one axis."""
+    """Limits of a joint's rotation about one axis."""
 
     lowest: FloatProperty(name="Min", description="Lowest angle", subtype="ANGLE")
     highest: FloatProperty(name="Max", description="Highest angle", subtype="ANGLE")
@@ -54,7 +54,7 @@ class JointLimit(bpy.types.PropertyGroup):
 
 
 class BoneProperties(bpy.types.PropertyGroup):
-    """A bone as the game knows it."""
+    """A bone of a game model."""
 
     is_bone: BoolProperty(name="Game Bone", description="The bone was imported from a game model")
     index: IntProperty(
@@ -102,7 +102,7 @@ class BoneProperties(bpy.types.PropertyGroup):
 
 
 class BonesFileProperties(bpy.types.PropertyGroup):
-    """The file of bone properties that was last put on an armature."""
+    """The `.bones` file that was imported last onto an armature."""
 
     path: StringProperty(name="Path", description="Path of the imported bone properties", subtype="FILE_PATH")
     document: bytes_property("The bone properties as stored in their file")
@@ -119,9 +119,9 @@ ADDED = AddedProperties(
 
 
 def known(bone: Any) -> Any:
-    """The game's properties of a bone that came from a model, None for others.
+    """Return the game properties of a bone that was imported or set up, None for other bones.
 
-    A bone that the user duplicated carries the properties of the first, but is not it.
+    Also None for a bone that the user duplicated: it has the original's properties, but is not that bone.
     """
     properties = bone.motionbridge_xray
     if not properties.is_bone:
@@ -133,13 +133,13 @@ def known(bone: Any) -> Any:
 
 
 def game_name(bone: Bone) -> str:
-    """The game's name of a bone, which a rename in Blender leaves alone; Blender's for a bone of other origin."""
+    """Return the game's name of a bone, independent of its name in Blender; Blender's name if it has none."""
     properties = known(bone)
     return str(properties.game_name if properties is not None and properties.game_name else bone.name)
 
 
 def in_order(rig: Object) -> list[Bone]:
-    """The bones in the model's order, others behind them in Blender's."""
+    """Return the bones in the model's order, then other bones in Blender's order."""
     bones = [(known(bone), place, bone) for place, bone in enumerate(rig.data.bones)]
     last = len(bones)
     ordered = sorted(bones, key=lambda row: (row[0].index if row[0] is not None else last, row[1]))
@@ -147,5 +147,5 @@ def in_order(rig: Object) -> list[Bone]:
 
 
 def bones_in_order(rig: Object) -> list[str]:
-    """The game's names of all bones in the model's order."""
+    """Return the game's names of all bones in the order of `in_order`."""
     return [game_name(bone) for bone in in_order(rig)]

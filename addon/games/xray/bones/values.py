@@ -1,7 +1,7 @@
-"""What files say of an armature's bones, and back: shape, joint and mass, of models and of `.bones`; their order.
+"""Shape, joint and mass of bones between armatures and files (models, `.bones`), and the bone order of another model.
 
-A new model takes order and parts of the bones of another model or motion file, so that its motions fit: the index of
-each bone, and the bone parts with the bones' numbers there, are kept on its armature.
+A new model can take the order and the bone parts of another model or motion file, so that its motions fit: the index of
+each bone is stored on the bone, the bone parts with the indices in the other model on the armature.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ _OF_NEW_BONES: dict[str, Any] = {
 _SHAPE_NAMES, _JOINT_NAMES = ({item[3]: item[0] for item in items} for items in (SHAPES, JOINTS))
 
 Value = Any
-"""What a property holds: a text, a bool, an enum's identifier or identifiers, or float32 numbers (n,)."""
+"""Value of a property: a string, a bool, an enum identifier or a set of them, or float32 numbers (n,)."""
 
 
 _WIDTHS = {
@@ -68,16 +68,17 @@ _WIDTHS = {
     **{f"limit_{axis}.{part}": 1 for axis in AXES for part in ("lowest", "highest", "spring", "damping")},
     "spring": 1, "damping": 1, "mass": 1, "centre_of_mass": 3, "break_force": 1, "break_torque": 1, "friction": 1,
 }  # fmt: skip
-"""How many numbers a property holds, in the order of `_numbers`; ``limit_x.lowest`` is a property of a property."""
+"""How many numbers each property has, in the order of `_numbers`. ``limit_x.lowest`` is the property of a nested group.
+"""
 _ENDS = np.cumsum(list(_WIDTHS.values())).tolist()
 _PLACES = [(path, end - width, end) for (path, width), end in zip(_WIDTHS.items(), _ENDS, strict=True)]
 
 
 def _numbers(entry: IkBone) -> NDArray[np.float32]:
-    """All numbers that the file says, one behind the other; old layouts lack the last ones."""
+    """Return all numbers of an entry, concatenated. Old layouts lack the last ones."""
     shape, joint = entry.shape, entry.joint
     limits = joint.limits.copy()
-    # The file has -max and -min of what the editor shows.
+    # The file stores the editor's limits negated, so minimum and maximum change places.
     limits[:, 0], limits[:, 1] = -joint.limits[:, 1], -joint.limits[:, 0]
     single = np.array([joint.spring, joint.damping, entry.mass], np.float32)
     parts = [shape.box, shape.sphere, shape.cylinder, limits.ravel(), single, entry.centre_of_mass]
@@ -89,7 +90,7 @@ def _numbers(entry: IkBone) -> NDArray[np.float32]:
 
 
 def _words(entry: IkBone) -> dict[str, Value]:
-    """What the file says besides numbers, by property."""
+    """Return the values of an entry that are not numbers, by property."""
     shape, joint = entry.shape, entry.joint
     words: dict[str, Value] = {
         "material": names.decode(entry.material),
@@ -103,13 +104,13 @@ def _words(entry: IkBone) -> dict[str, Value]:
 
 
 def _values(entry: IkBone) -> dict[str, Value]:
-    """Property -> what the file says."""
+    """Return all values of an entry, by property."""
     numbers = _numbers(entry)
     return _words(entry) | {path: numbers[start:end] for path, start, end in _PLACES if end <= len(numbers)}
 
 
 def build(bone: Bone, entry: IkBone) -> None:
-    """Give a bone what the file says of it, besides its name and number."""
+    """Set rest pose, shape, joint and mass of a bone from ``entry``."""
     properties = bone.motionbridge_xray
     properties.rest_rotation = entry.rotation.tolist()
     properties.rest_offset = entry.offset.tolist()
@@ -117,9 +118,10 @@ def build(bone: Bone, entry: IkBone) -> None:
 
 
 def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
-    """Give a bone shape, joint and mass of ``entry``, besides the properties ``left_out``.
+    """Set shape, joint and mass of a bone from ``entry``, except the properties ``left_out``.
 
-    Of a ``new`` bone all numbers are 0 already, and the rest is what `_OF_NEW_BONES` says.
+    ``new``: all numbers of the bone are still 0 and its other properties those of `_OF_NEW_BONES`, so only values that
+    differ from these are set.
     """
     properties = bone.motionbridge_xray
     for name, word in _words(entry).items():
@@ -135,9 +137,10 @@ def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, 
 
 
 def gather(bone: Bone, base: IkBone, left_out: Collection[str] = ()) -> tuple[IkBone, list[str]]:
-    """The base with what was changed on the bone, itself where nothing was; and the properties that were.
+    """Return ``base`` with the values that were edited on the bone, and the names of the edited properties.
 
-    The rest pose is not among them: it is the armature's; nor are those ``left_out``.
+    The same object is returned if nothing was edited. The rest pose, which belongs to the armature, and the properties
+    ``left_out`` are not compared.
     """
     old = _values(base)
     new = {path: _current(bone.motionbridge_xray, path, value) for path, value in old.items()}
@@ -210,7 +213,7 @@ def _number(items: tuple[tuple[str, str, str, int], ...], identifier: str, other
 
 
 def of_new_model(holder: Object) -> BoneOrder:
-    """What a new model has taken over from another; nothing of any other object."""
+    """Return the bone order and bone parts that a new model took from another; empty ones for any other object."""
     model = holder.motionbridge_editor_model
     if not model.is_made or not len(model.parts):
         return conversion.BoneOrder()
@@ -220,9 +223,9 @@ def of_new_model(holder: Object) -> BoneOrder:
 
 
 def take(rig: Object, order: BoneOrder, report: Report) -> int:
-    """Let the bones of a new model be numbered as in ``order``, and keep its parts; how many bones both have.
+    """Number the bones of a new model as in ``order``, and store its bone parts. Returns how many bones both have.
 
-    Bones that differ are reported. Bones without the properties of a model are left alone.
+    Reports bones that only one of the models has. Bones without game properties do not change.
     """
     numbers = {bone.lower(): number for number, bone in enumerate(order.bones)}
     own = sorted((bone for bone in rig.data.bones if known(bone) is not None), key=lambda bone: known(bone).index)
@@ -264,12 +267,15 @@ OF_KIND: dict[type, tuple[str, ...]] = {
     Friction: ("friction",),
     Mass: ("mass", "centre_of_mass"),
 }
-"""The properties that each kind of chunk is about."""
+"""Properties that each type of chunk stores."""
 
 
 @dataclass
 class BonesPlan:
-    """A file that could be written; ``changed`` properties by bone, ``added`` bones, how many are unedited."""
+    """A `.bones` file to write.
+
+    ``changed``: edited properties by bone. ``added``: new bones. ``untouched``: number of unedited bones.
+    """
 
     path: str
     data: bytes = b""
@@ -278,7 +284,7 @@ class BonesPlan:
     untouched: int = 0
 
     def sentence(self, words: Words | None = None) -> str:
-        """``1 bone changed, 2 added, 40 unchanged``; of a file that has nothing but new bones ``2 added``."""
+        """Describe the changes, such as ``1 bone changed, 2 added, 40 unchanged``; ``2 added`` if all bones are new."""
         told, parts = words or ENGLISH, []
         if self.changed:
             parts.append(told.said("{} changed").format(told.counted(len(self.changed), "bone")))
@@ -289,12 +295,12 @@ class BonesPlan:
         return told.between.join(parts)
 
     def write(self, *, backup: bool = False) -> None:
-        """Put the file on disk in one step."""
+        """Write the file in one step, so that it is never incomplete on disk."""
         files.write_atomically(self.path, self.data, backup=backup)
 
 
 def import_bones(rig: Object, path: str, report: Report) -> int:
-    """Put the properties of the file at ``path`` on the bones of ``rig``; how many bones got some.
+    """Set the properties of the file at ``path`` on the bones of ``rig``. Returns how many bones were set.
 
     Raises `ReadError` if the file is not a `.bones` file, or none of its bones is in the armature.
     """
@@ -310,7 +316,7 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
             remedy="Select the armature these properties belong to",
         )
     firsts = _first_of_each_name(document)
-    decoded = [decode_bone(bone) for bone, _ in found]  # what refuses does so before a bone is changed
+    decoded = [decode_bone(bone) for bone, _ in found]  # errors are raised before a bone is changed
     for number, ((bone, ours), physics) in enumerate(zip(found, decoded, strict=True)):
         if firsts[bone.name.lower()] is not bone:
             report.warn("the file has several bones of one name; the first is used, the others are kept", bone.name)
@@ -330,7 +336,7 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
 
 
 def _first_of_each_name(document: Bones) -> dict[str, bones_format.Bone]:
-    """In the order of the file, in which an export looks them up too."""
+    """Return the first bone of each name in lower case, in the file's order, which is also that of an export."""
     found: dict[str, bones_format.Bone] = {}
     for section in document.sections:
         if isinstance(section.value, bones_format.Bone):
@@ -346,7 +352,7 @@ def _bones_by_name(rig: Object) -> dict[str, Any]:
 
 
 def _adopt(bone: Bone, name: str, number: int) -> None:
-    """Make a bone that came from no model one of the game's, so that its panels show."""
+    """Give a bone that was not imported from a model the properties of a game bone, so that the panels show it."""
     properties = bone.motionbridge_xray
     if bone_properties.known(bone) is None:
         properties.is_bone, properties.index = True, number
@@ -358,9 +364,9 @@ def _absent(physics: Physics) -> set[str]:
 
 
 def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
-    """The properties of the bones of ``rig`` as the file at ``path``. Raises `WriteError`.
+    """Plan the file at ``path`` with the properties of the bones of ``rig``. Raises `WriteError`.
 
-    It starts from the file that was imported onto the armature; without one it is a new file of all bones.
+    It is based on the file imported onto the armature; without one it is a new file with all game bones.
     """
     if rig.mode == "EDIT":
         rig.update_from_editmode()
@@ -411,19 +417,19 @@ def _new_file(rig: Object, plan: BonesPlan) -> Bones:
 
 
 def _parts(rig: Object) -> Iterator[Part]:
-    """The partitions of the armature's first motion file."""
+    """Yield the bone parts of the armature's first motion file."""
     for file in list(rig.motionbridge_motion_files)[:1]:
         for partition in motion_files.partitions_of(file):
             yield Part(partition.name, [bone.name or b"" for bone in partition.bones])
 
 
 def _file_entry(bone: Bone) -> IkBone:
-    """The values of a bone, as a model has them."""
+    """Return the values of a bone as an entry of a model."""
     nothing = decode_bone(new_bone("", decode_bone(bones_format.Bone([])).entry))
     entry, _ = gather(bone, nothing.entry)
     return entry
 
 
 def suggested_name(rig: Object) -> str:
-    """The file the properties came from, else one called like the armature."""
+    """Return the path of the imported `.bones` file, else a name made from the armature's."""
     return str(rig.motionbridge_bones.path) or f"{names.shortened(bpy.path.clean_name(rig.name))}.bones"
