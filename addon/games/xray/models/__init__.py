@@ -1,4 +1,4 @@
-"""Models (`.ogf`): import, and export onto the file they came from."""
+"""Models (`.ogf`, `.object`): import, and export of imported and new ones."""
 
 from .... import lazy
 

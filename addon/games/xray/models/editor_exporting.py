@@ -1,8 +1,7 @@
-"""Models of the editor (`.object`) out of Blender: gather, encode onto the bytes that were imported.
+"""Export of editor models (`.object`) based on the imported bytes.
 
-What is not edited is written as the file has it: chunk by chunk, mesh by mesh, bone by bone, motion by motion.
-
-Motions inside the model are encoded as those of files are.
+What is not edited is written as the file has it: each chunk, mesh, bone and motion. Motions inside the model are
+encoded like those of motion files.
 """
 
 from __future__ import annotations
@@ -73,15 +72,15 @@ if TYPE_CHECKING:
 
 @dataclass
 class ModelPlan(FilePlan):
-    """A model that could be written, with its ``motions`` if they are other ones than those remembered."""
+    """An editor model to write. ``motions``: the motions inside it, if they differ from the stored ones."""
 
     motions: skl.Skl | None = None
     written: list[tuple[Any, str]] = field(default_factory=list)
-    """The actions of the motions, each with the name its motion has in the file."""
+    """The actions of the motions, each with the name of its motion in the file."""
 
 
 def file_inside(holder: Object) -> SkeletalFile | None:
-    """What ``holder`` keeps of the motions inside its own model; None if there are no actions of them."""
+    """Return the stored file of the motions inside the model of ``holder``, None if no actions belong to it."""
     path = bpy.path.abspath(holder.motionbridge_editor_model.path)
     found = (
         file
@@ -103,10 +102,10 @@ def with_motions(
     file: SkeletalFile | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> ModelPlan:
-    """``document`` for the file at ``path``, with the actions ``chosen`` in the place of its motions of their names.
+    """Plan ``document`` for the file at ``path``; motions of the actions ``chosen`` replace those of the same names.
 
-    ``file``: what ``rig`` keeps of the motions that the document has; None of a new model. The changes are those of the
-    motions alone. Raises `WriteError`.
+    ``file``: the stored file of the document's motions, None for a new model. The changes are those of the motions
+    only. Raises `WriteError`.
     """
     held = document.model.first(skl.Skl) or skl.new_skls([])
     host = SklHost(rig, held, file, on_disk=True, model=document)
@@ -135,10 +134,10 @@ def plan_export(
     motions: SkeletalExportOptions | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> ModelPlan:
-    """What exporting ``holder``, which remembers an imported model, would write at ``path``. Raises `WriteError`.
+    """Plan the export of the imported model of ``holder`` to ``path``. Raises `WriteError`.
 
-    ``motions``: how those inside are written, None for as they were imported or last saved. ``samples`` as in
-    `Sampler`. The scene stays as it is.
+    ``motions``: options for the motions inside it; None to write them as they were imported or last saved. ``samples``
+    as in `Sampler`. The scene does not change.
     """
     properties = holder.motionbridge_editor_model
     data = kept(properties, "document")
@@ -189,7 +188,11 @@ def plan_save_back(
     motions: SkeletalExportOptions | None = None,
     samples: dict[Any, Any] | None = None,
 ) -> ModelPlan:
-    """The model for the file it came from. Raises `WriteError`, also if that was changed by others."""
+    """Plan to write the model into its source file.
+
+    Raises `WriteError` as `plan_export`, or if other programs changed that file and ``if_changed`` is
+    `OtherBase.REFUSE`.
+    """
     properties = holder.motionbridge_editor_model
     path = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
@@ -201,7 +204,7 @@ def plan_save_back(
 
 
 def settle(plan: ModelPlan, holder: Object) -> None:
-    """After ``plan`` was saved back: the file on disk is known, also to the motions inside."""
+    """After ``plan`` was saved back: remember the file on disk, also for the motions inside it."""
     properties = holder.motionbridge_editor_model
     keep_saved(plan, properties)
     if plan.motions is not None:
@@ -214,10 +217,11 @@ def settle(plan: ModelPlan, holder: Object) -> None:
 
 
 def follow_motions(holder: Object, path: str, motions: Skl, before: str, digest: str) -> None:
-    """After motions were saved into the model at ``path``: what ``holder`` remembers of it has them too.
+    """After motions were saved into the model at ``path``: put them into the stored model of ``holder`` too.
 
-    ``before`` and ``digest``: the SHA-256 of the file with the old and with the new motions, "" for ``before`` if
-    others had changed the file. The new one is known if the old one was.
+    ``before`` and ``digest``: the SHA-256 of the file with the old and with the new motions, "" for ``before`` if other
+    programs had changed the file. The new file counts as saved from here if the old one was the imported or last saved
+    one.
     """
     properties = holder.motionbridge_editor_model
     data = kept(properties, "document")
@@ -234,7 +238,10 @@ def _remember_motions(properties: EditorModelProperties, path: str, motions: Skl
 
 
 def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | None = None) -> list[Offending]:
-    """What editors or the game would not take of a model, its meshes first: ``found_meshes`` of a new one."""
+    """Return what the editors or the game would reject in a model, problems of its meshes first.
+
+    ``found_meshes``: the meshes of a new model.
+    """
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
     found: list[Offending] = []
@@ -257,7 +264,7 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
         found.append(Offending(holder, whole(sentence, "Parent all but one"), none, none))
     data = kept(holder.motionbridge_editor_model, "document")
     if data:
-        # What the file itself has; meshes were looked at as they are now.
+        # Problems of the stored file, except those of its meshes: these were checked above as they are now.
         remedy = "Repair it in the panels, or in the editor"
         said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("in mesh ")]
         found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in said]
@@ -265,9 +272,10 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
 
 
 def show_normals(holder: Object, report: Report) -> int:
-    """Show on each mesh of an imported model the normals that the editor computes of it as it is now; how many.
+    """Show the normals that the editor computes from each mesh of an imported model in its present state.
 
-    Meshes whose file stores normals show those already. Raises `WriteError` as an export does.
+    Returns the number of meshes. Meshes whose file stores normals show them already. Raises `WriteError` as an export
+    does.
     """
     properties = holder.motionbridge_editor_model
     model = editor_model.read(kept(properties, "document"), Path(properties.path).name, Report()).model
@@ -286,7 +294,7 @@ def show_normals(holder: Object, report: Report) -> int:
         if normals is None or len(normals) != len(mesh.corners):
             report.warn("normals are not shown: faces of the mesh cannot be stored", shown.name)
             continue
-        # Normals of the model's space, in the object's own.
+        # From model space to the object's space.
         sharp_mesh.show_normals(shown.data, mesh, (normals @ place_of(shown, holder)[:3, :3]).astype(np.float32))
         shown_now += 1
     return shown_now
@@ -296,7 +304,7 @@ def show_normals(holder: Object, report: Report) -> int:
 
 
 def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> Model:
-    """Rest pose, parents, shapes and joints; bones that are new or gone."""
+    """Return the model with the bones of ``rig``: rest pose, parents, shapes, joints, new and removed bones."""
     now, untouched = armature.rest_of(rig, space.XRAY_ROOT_FRAME), untouched_rest(rig)
     place = {bone: number for number, bone in enumerate(now.bones)}
     ours: dict[str, Any] = {}
@@ -307,7 +315,7 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
     for held in model.bones:
         bone = ours.pop(held.name.lower(), None)
         if bone is None and any(one.name.lower() == held.name.lower() for one in written):
-            written.append(held)  # of two bones of one name the first counts
+            written.append(held)  # only the first bone of a name is edited
             continue
         if bone is None:
             changes.change("bone", held.name, "removed")
@@ -318,7 +326,7 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
             edited = mapping.placed(edited, *placement(now, number))
             fields.append("rest position")
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
-        # A parent's name that no bone has makes a root.
+        # A bone whose parent's name belongs to no bone is a root.
         if parent.lower() != (held.parent.lower() if held.parent.lower() in labels else ""):
             edited = mapping.below(edited, parent)
             fields.append("parent")
@@ -334,7 +342,7 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
 
 
 def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model:
-    """The model with these bones; in the editor's order, unless they are the model's own, maybe edited."""
+    """Return the model with these bones, sorted as in the editor if bones were added or removed."""
     old = model.first(Bones)
     if old is None or not any(part.noun == "bone" for part in changes.parts):
         return model
@@ -347,7 +355,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
 
 
 def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
-    """Offset and angles from the parent, as the file has them."""
+    """Return a bone's offset and Euler angles relative to its parent, as stored in the file."""
     return (
         space.xray_bone_translations(now.translations[number]),
         space.xray_bone_angles_back(now.rotations[number]),
@@ -364,7 +372,7 @@ def _with_physics(bone: typed.Bone, held: Bone) -> tuple[Bone, list[str]]:
 
 
 def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
-    """A bone of the armature with the chunks that the SDK writes; ``offset`` and ``angles`` from the parent."""
+    """Return a new bone with the chunks that the SDK writes; ``offset`` and ``angles`` are relative to the parent."""
     nothing = bone_files.decode_bone(Bone([])).entry
     entry, _ = bone_values.gather(bone, nothing)
     return mapping.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
@@ -374,7 +382,7 @@ def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArra
 
 
 def _meshes_of(holder: Object) -> list[Object]:
-    """The mesh objects of a model, those of the import in the order of the file, then others."""
+    """Return the mesh objects of a model: imported ones in the file's order, then others."""
     found = [shown for shown in (holder, *objects_below(holder)) if shown.type == "MESH"]
     last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
     return sorted(
@@ -392,7 +400,7 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
             parts[known.index] = shown
         else:
             added.append(shown)
-    # Without any mesh in the scene the bones alone are worked on; editors do not load a model without one.
+    # If no mesh of the model is in the scene, those of the file are kept: editors do not load a model without one.
     deleted = bool(found) and holder.motionbridge_editor_model.has_meshes
     written = []
     for number, held in enumerate(listed):
@@ -415,7 +423,7 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
 
 
 def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model:
-    """The model with these meshes, in the chunks of those that it has."""
+    """Return the model with these meshes, in the chunks of its present meshes unless ``renumbered``."""
     old = model.first(Meshes)
     if renumbered or old is None:
         made = Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(written)])
@@ -429,7 +437,7 @@ def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model
 
 
 def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
-    """A mesh in the model's space as triangles, groups by the game's names of bones, materials by surfaces."""
+    """Return a mesh as triangles in model space; groups have the game's names of bones, materials those of surfaces."""
     others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
     if others:
         report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
@@ -445,14 +453,14 @@ def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
 
 
 def _follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
-    """Let all vertices of a mesh without weights follow the bone that its object, or one above it, is parented to."""
+    """Weight all vertices of an unweighted mesh to the bone that its object, or an ancestor of it, is parented to."""
     above = bone_above(shown, holder)
     if above is not None and mesh.weights is None:
         follow(mesh, bone_properties.game_name(above.bone))
 
 
 def follow(mesh: PolygonMesh, bone: str) -> None:
-    """Let all vertices follow a bone."""
+    """Weight all vertices to one bone."""
     count = len(mesh.positions)
     mesh.groups = [bone]
     mesh.weights = VertexWeights(
@@ -461,7 +469,7 @@ def follow(mesh: PolygonMesh, bone: str) -> None:
 
 
 def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
-    """Let groups have the game's names of bones, and materials those of surfaces."""
+    """Give groups the game's names of bones, and materials the names of their surfaces."""
     mesh.materials = [
         replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, shown.data.materials, strict=True)
     ]
@@ -471,7 +479,7 @@ def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
 
 
 def _move(mesh: PolygonMesh, place: NDArray[np.float64]) -> None:
-    """Apply a transform (4, 4) to triangles; where it mirrors, faces are turned so that outside stays outside."""
+    """Apply a transform (4, 4) to triangles. If it mirrors, reverse the faces, so that outside stays outside."""
     turn = place[:3, :3]
     mesh.positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
     if mesh.corner_normals is not None:
@@ -486,14 +494,14 @@ def _move(mesh: PolygonMesh, place: NDArray[np.float64]) -> None:
 
 
 def surface_name(used: Material | None) -> str:
-    """The name of the surface that a material is; "" of an empty slot."""
+    """Return the name of a material's surface; "" for an empty slot."""
     if used is None:
         return ""
     return str((used.motionbridge_surface.is_surface and used.motionbridge_surface.game_name) or used.name)
 
 
 def surface_of(used: Material) -> Surface:
-    """A surface with all that a material says."""
+    """Return a surface with the values of a material."""
     said, shader = used.motionbridge_surface, material.gather(used)
     return Surface(
         names.encode(surface_name(used)),
@@ -507,9 +515,9 @@ def surface_of(used: Material) -> Surface:
 
 
 def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
-    """The surface of a material that was none; what it does not say as the editor's defaults, its texture by its image.
+    """Return the surface of a material that was not a surface, with the editor's defaults for missing values.
 
-    ``dynamic``: of a model with bones.
+    A missing texture name is taken from the image. ``dynamic``: of a model with bones.
     """
     made = surface_of(used)
     if not made.shader:
@@ -524,7 +532,7 @@ def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
 
 
 def texture_name(used: Material) -> str:
-    r"""The game's name of a material's image: its path below ``textures``, else its name; "" without."""
+    """Return the game's name of a material's image: its path below ``textures``, else its file name; "" for none."""
     image = material.image_of(used)
     lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
     if "textures" in lowered:
@@ -533,7 +541,7 @@ def texture_name(used: Material) -> str:
 
 
 def materials_by_surface(found: list[Object]) -> dict[str, Material]:
-    """The materials of meshes by their surfaces' names in lower case; of several the first."""
+    """Return the materials of meshes by the names of their surfaces in lower case; the first one of each name."""
     used: dict[str, Material] = {}
     for shown in found:
         for one in shown.data.materials:
@@ -543,7 +551,10 @@ def materials_by_surface(found: list[Object]) -> dict[str, Material]:
 
 
 def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Changes, report: Report) -> Model:
-    """Surfaces as the materials say; new ones that meshes name are added, ones that no mesh names any more leave."""
+    """Return the model with surfaces as the materials define them.
+
+    Surfaces that meshes newly refer to are added; those that no mesh refers to any more are removed.
+    """
     listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
     old = max(listed, key=lambda one: one.layout, default=None)
     if old is None:
@@ -572,13 +583,13 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
 
 
 def _named(model: Model) -> set[str]:
-    """The surfaces that meshes name, in lower case."""
+    """Return the names, in lower case, of the surfaces that meshes refer to."""
     listed = (mesh.first(SurfacesOfFaces) for mesh in model.meshes)
     return {entry.label.lower() for one in listed if one is not None for entry in one.surfaces}
 
 
 def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, list[str]]:
-    """The surface with what its material says differently, and the names of those fields."""
+    """Return the surface with the values of its material that differ, and the names of these fields."""
     if used is None or not used.motionbridge_surface.is_surface:
         return surface, []
     now, fields, values = surface_of(used), [], {}
@@ -589,7 +600,7 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
         ("material", "game material"),
     ):
         held = getattr(surface, name)
-        # Compared as text: bytes that are not text stay.
+        # Compared as text, so that bytes that are not valid text are kept.
         if held is not None and names.decode(held) != names.decode(getattr(now, name)):
             values[name] = getattr(now, name)
             fields.append(label)
@@ -600,7 +611,7 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
 
 
 def _of_layout(surface: Surface, layout: int) -> Surface:
-    """The surface without what an older layout lacks."""
+    """Return the surface without the fields that an older layout lacks."""
     if layout == 0x907:
         return surface
     return replace(surface, material=None, compiler_shader=surface.compiler_shader if layout == 0x906 else None)
@@ -610,7 +621,7 @@ def _of_layout(surface: Surface, layout: int) -> Surface:
 
 
 def _with_texts(properties: EditorModelProperties, model: Model, changes: Changes) -> Model:
-    """Flags, user data, LOD, references and bone parts as the panel has them."""
+    """Return the model with flags, user data, LOD, scale, references and bone parts of the panel."""
     flags = model.first(ObjectFlags)
     if flags is not None and flags_of(properties) != flags.flags:
         size = flags.size if flags_of(properties) < 1 << 8 * flags.size else 4
@@ -642,14 +653,17 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
 
 
 def _with_value(model: Model, old: Any, new: Any, number: int) -> Model:
-    """The model with ``new`` instead of ``old``; where that is None in a chunk of its own."""
+    """Return the model with ``new`` instead of ``old``; if that is None, in a new chunk ``number``."""
     if old is not None:
         return model.replaced(old, new)
     return Model([*model.sections, Section(Chunk(number, b""), new)], model.tail)
 
 
 def _with_references(model: Model, wanted: list[str]) -> Model:
-    """In the list that editors read; a file with none gets the one of Shadow of Chernobyl, which all editors read."""
+    """Return the model with these motion references, in the chunk that editors read.
+
+    A file without references gets the chunk of Shadow of Chernobyl, which all editors read.
+    """
     encoded = [names.encode(name) for name in wanted]
     early, late = model.first(MotionReferences), model.first(MotionReferences2)
     if early is not None:
@@ -660,7 +674,10 @@ def _with_references(model: Model, wanted: list[str]) -> Model:
 
 
 def _with_parts(model: Model, wanted: list[tuple[str, list[str]]]) -> Model:
-    """By names of bones; a list by indices, which editors prefer, leaves."""
+    """Return the model with these bone parts by names of bones.
+
+    A list of bone parts by indices is removed, because editors would prefer it.
+    """
     made = Parts([Part(names.encode(name), list(map(names.encode, bones))) for name, bones in wanted])
     model = Model([part for part in model.sections if not isinstance(part.value, NumberedParts)], model.tail)
     return _with_value(model, model.first(Parts), made, 0x923)

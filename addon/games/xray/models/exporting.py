@@ -1,7 +1,7 @@
-"""Models of X-Ray out of Blender: gather, encode onto the bytes that were imported, write.
+"""Export of game models (`.ogf`) based on the imported bytes.
 
-What is not edited is written as the file had it. A bone's rest pose counts as unedited while Blender still has what it
-had after the import; then the file's own numbers are used, which Blender cannot hold exactly.
+What is not edited is written as the file had it. The rest pose of a bone counts as unedited while it is the same in
+Blender as after the import; then the numbers of the file are used, which Blender cannot store exactly.
 """
 
 from __future__ import annotations
@@ -48,25 +48,25 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 SAME_TURN, SAME_PLACE = 1e-5, 1e-6
-"""Elements and metres by which an unedited rest matrix may differ; saving and edit mode moved none in tests."""
+"""Tolerances for an unedited rest matrix: matrix elements, metres. In tests, saving and edit mode changed none."""
 SMALLEST_SCALE = 1e-12
 NORMAL_STEP = 2e-4
-"""How far normals stray that Blender holds in 16 bits."""
+"""Tolerance for normals that Blender stores in 16 bits."""
 
 Step = Callable[[Any, Ogf, "ModelExportOptions", Report], tuple[Ogf, Changes]]
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The bytes that would be written and what in them is not the imported model's."""
+    """Bytes to write, and how they differ from the imported model."""
 
     data: bytes
     changes: Changes
     words: tuple[str, ...] = ()
-    """Texts that changed: references, user data."""
+    """Names of edited texts: motion references, user data."""
 
     def sentence(self, words: Words | None = None) -> str:
-        """``2 bones, 1 mesh changed``, or ``nothing changed``."""
+        """Describe the changes, such as ``2 bones, 1 mesh changed`` or ``nothing changed``."""
         if not self.words:
             return self.changes.sentence(words)
         told = words or ENGLISH
@@ -75,13 +75,13 @@ class Plan:
 
 
 def plan_export(context: Context, holder: Object, options: ModelExportOptions, report: Report) -> Plan:
-    """What exporting ``holder`` (a rig, or what else remembers a model) would write. Raises `WriteError`.
+    """Plan the export of ``holder``: a rig or another object that stores an imported model. Raises `WriteError`.
 
-    The scene stays as it is.
+    The scene does not change.
     """
     base = _base_of(holder)
     if holder.mode == "EDIT":
-        # What is being edited is not in the data yet.
+        # Changes made in edit mode are not in the data yet.
         holder.update_from_editmode()
     # Matrices of objects moved by a script are only up to date after this.
     context.view_layer.update()
@@ -102,7 +102,10 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
 def export_model(
     context: Context, holder: Object, path: Path | str, options: ModelExportOptions, report: Report
 ) -> Plan:
-    """Write the model to ``path``, whole or not at all; if it is not edited, the imported file. Raises `WriteError`."""
+    """Write the model to ``path``, completely or not at all; an unedited model has the bytes of the imported file.
+
+    Raises `WriteError`.
+    """
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
@@ -121,7 +124,10 @@ def _base_of(holder: Object) -> Ogf:
 
 
 def _steps(holder: Object, base: Ogf, options: ModelExportOptions) -> list[Step]:
-    """Bones first, so that vertices can follow new ones; but a bone can only go when no vertex follows it any more."""
+    """Return the steps of an export in order: first bones, so that meshes can have weights for new ones.
+
+    If bones were removed, meshes come first, because a bone that vertices follow cannot be removed.
+    """
     steps: list[Step] = []
     if options.skeleton and holder.type == "ARMATURE" and base.first(BoneNames) is not None:
         steps.append(_with_skeleton)
@@ -165,7 +171,7 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
 
 
 def warn_of_own_transform(holder: Object, report: Report) -> None:
-    """Say that the model does not have the rotation and the scale of the object that stands for it."""
+    """Warn that the model does not have the rotation and the scale of its object."""
     if armature.is_turned_or_scaled(holder):
         report.warn(
             "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be", holder.name
@@ -173,7 +179,7 @@ def warn_of_own_transform(holder: Object, report: Report) -> None:
 
 
 def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
-    """Say which materials show another picture than their texture, whose path alone is written."""
+    """Warn of materials with another image than their texture. Only the texture's path is written."""
     for one in used:
         if one is not None and (picture := material.other_picture(one)):
             report.warn(
@@ -184,7 +190,10 @@ def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
 
 
 def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:
-    """The mesh in the model's space, its groups under the game's names; ``labels`` are those of the model's bones."""
+    """Return the mesh in model space, its groups named as in the game, and whether its normals are exact.
+
+    ``labels``: the game's names of the model's bones.
+    """
     others = [
         change.name
         for change in shown.modifiers
@@ -208,11 +217,15 @@ def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Repor
 
 
 def place_of(shown: Object, holder: Object) -> Floats:
-    """(4, 4) the object's transform in the model, at rest where it or what it is parented to follows a bone of it."""
+    """Return the transform (4, 4) of an object in model space.
+
+    If the object or an ancestor of it is parented to a bone of the model, the transform is that in the rest pose.
+    Raises `WriteError` if the pose scales that bone to 0.
+    """
     if shown == holder:
         return np.eye(4)
     if shown.parent == holder and shown.parent_type == "OBJECT":
-        # Not through the world, where a model that is far away or turned would cost digits.
+        # Not through world space, which costs precision if the model is rotated or far from the origin.
         return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
     place = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
     bone = bone_above(shown, holder)
@@ -229,7 +242,7 @@ def place_of(shown: Object, holder: Object) -> Floats:
 
 
 def bone_above(shown: Object, holder: Object) -> PoseBone | None:
-    """The bone of ``holder`` that an object, or one above it, is parented to."""
+    """Return the bone of ``holder`` that an object, or an ancestor of it, is parented to, or None."""
     one: Object | None = shown
     while one is not None and one.parent != holder:
         one = one.parent
@@ -252,7 +265,7 @@ def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report:
 
 
 def gather_skeleton(rig: Object, base: Ogf) -> Skeleton:
-    """The rig's bones in the model's order; where a rest pose is not edited, the one of the model's file."""
+    """Return the rig's bones in the model's order; unedited rest poses are those of the model's file."""
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
     place_of = {bone: place for place, bone in enumerate(now.bones)}
     ordered = bone_properties.in_order(rig)
@@ -272,7 +285,7 @@ def gather_skeleton(rig: Object, base: Ogf) -> Skeleton:
 
 
 def untouched_rest(rig: Object) -> set[str]:
-    """Bones that stand to their parents as they did after the import."""
+    """Return the bones whose rest pose relative to their parents is the same as after the import."""
     bones = rig.data.bones
     place_of = {bone.name: place for place, bone in enumerate(bones)}
     parents = np.array([place_of[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
@@ -289,7 +302,7 @@ def untouched_rest(rig: Object) -> set[str]:
 
 
 def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:
-    """Shapes, joints and masses as the panel has them."""
+    """Return the model with shapes, joints and masses of the panel, and the changes."""
     physics = document.first(IkData)
     if physics is None:
         return document, changes
@@ -306,7 +319,10 @@ def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Ch
 
 
 def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
-    """Motion references and user data as the panel has them."""
+    """Return the model with motion references and user data of the panel, and the names of the edited texts.
+
+    Raises `WriteError` if the model has no chunk for them.
+    """
     properties = holder.motionbridge_model
     words = []
     wanted = [reference.name for reference in properties.references]

@@ -1,8 +1,8 @@
-"""Models of X-Ray into Blender, of the game (`.ogf`) and of its editor (`.object`): read, decode, build, count.
+"""Import of X-Ray models, those of the game (`.ogf`) and of its editor (`.object`).
 
-A skeleton becomes an armature with its meshes skinned to it; a model without bones its meshes alone, below an empty
-where there are several. Normals of the editor's models are those that the editor shows, by the rule that the file
-follows; sharp edges say the same where edges can.
+A skeleton becomes an armature with its meshes skinned to it. A model without bones becomes a mesh, or several meshes
+parented to an empty. Editor models get the normals that the editor shows, computed by the rule of the file, and sharp
+edges where these can show the same.
 """
 
 from __future__ import annotations
@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 
 MODELS = "*.[oO][gG][fF]"
 MOST_MODELS = 200
-"""Models below a motion file's folder that are looked into; reading a whole game would take minutes."""
+"""Models in subfolders of a motion file's folder that are read; reading all models of a game would take minutes."""
 SEE_THROUGH = ("aref", "trans", "glass", "window", "blend")
-"""Parts of shader names that take the texture's alpha as transparency; to others it means gloss or nothing."""
+"""Parts of names of shaders that use the texture's alpha as transparency. For others it means gloss or nothing."""
 
 _SKELETONS: dict[int, set[int]] = {
     4: {VisualType.SKELETON_ANIMATED, VisualType.SKELETON_RIGID},
@@ -77,7 +77,7 @@ _ODD_TYPES: dict[int, dict[int, str]] = {
 
 @dataclass(frozen=True)
 class MotionReference:
-    """A motion file the model names, and the files on this disk that it means."""
+    """A motion reference of the model, and the files on this disk that it refers to."""
 
     name: str
     files: tuple[Path, ...]
@@ -85,20 +85,20 @@ class MotionReference:
 
 @dataclass
 class ImportedModel:
-    """``rig`` None for a model without bones; ``holder`` the object that remembers the file."""
+    """An imported model. ``rig``: None without bones. ``holder``: the object that stores the file."""
 
     holder: Any
     rig: Any = None
     meshes: list[Any] = field(default_factory=list)
     references: list[MotionReference] = field(default_factory=list)
     motions: Any = None
-    """Those in the model's own file: a `MotionSet` of the game or a `Skl` of the editor; ``digest`` the file's SHA-256,
-    which is empty where there are none."""
+    """Motions inside the model: a `MotionSet` of the game or a `Skl` of the editor, None without any."""
     digest: str = ""
+    """SHA-256 of the model's file, empty if it contains no motions."""
 
     @property
     def objects(self) -> list[Any]:
-        """All that was made."""
+        """Objects that the import created: the holder and the meshes."""
         return list(dict.fromkeys([self.holder, *self.meshes]))
 
 
@@ -112,10 +112,11 @@ def import_model(
     tree: GameTree | None = None,
     into: bpy.types.Collection | None = None,
 ) -> ImportedModel:
-    """The model at ``path`` in the scene, selected, its armature active; nothing else is changed but the mode.
+    """Import the game model at ``path``. Its objects are selected and its armature is active, in object mode.
 
-    ``tree`` the folders it refers to, ``into`` a collection; without them those that the ``options`` name.
-    Raises `ReadError` before anything is made where there is nothing in the file that could be shown.
+    Nothing else in the scene changes. ``tree``: folders that textures and motions are searched in; ``into``: the
+    collection; both default to those of the ``options``. Raises `ReadError` before anything is created if the file
+    contains nothing that can be shown.
     """
     path = Path(path)
     data = files.read_file(path)
@@ -157,7 +158,7 @@ def import_model(
 
 
 def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError | None]:
-    """The bones, or None with the refusal where the model should have some that cannot be read."""
+    """Return the skeleton; or None, with an error if the model has bones that cannot be read."""
     skeletal = document.header.type in _SKELETONS[document.header.version]
     if not skeletal and document.first(BoneNames) is None:
         return None, None
@@ -193,7 +194,7 @@ def _build_rig(context: Context, skeleton: Skeleton, document: Ogf) -> tuple[Any
 
 
 def show_bones(rig: Object) -> None:
-    """Let the bones of a new armature be read, through the meshes around them."""
+    """Draw the bones of a new armature readable and in front of the meshes."""
     armature.make_readable(rig)
     rig.show_in_front = True
 
@@ -216,9 +217,9 @@ def _build_meshes(
 
 
 def build_material(surface: Material, tree: GameTree, options: ModelImportOptions, report: Report) -> typed.Material:
-    """The material of texture and shader; with its picture, if that is wanted and found."""
+    """Return a material for a texture and a shader, with the image if it is wanted and found."""
     image = None
-    # $-names are made by the engine while it runs.
+    # The engine creates textures with $-names while it runs.
     if options.textures and surface.texture and not surface.texture.startswith("$"):
         path = tree.find_texture(surface.texture)
         image = material.load_image(path) if path is not None else None
@@ -231,7 +232,7 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
 
 
 def gather_below(holder: Any, made: Sequence[Object], into: bpy.types.Collection) -> None:
-    """Link everything, meshes below their holder, skinned where it is an armature."""
+    """Link all objects to a collection, and parent the meshes to their holder; an armature also deforms them."""
     for shown in dict.fromkeys([holder, *made]):
         into.objects.link(shown)
     for shown in made:
@@ -256,30 +257,31 @@ def _remember(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
 
 
 def reference_names(document: Ogf) -> list[str]:
-    """The motion files a model names, as it does."""
+    """Return the motion references of a model as stored."""
     listed = document.first(MotionReferences2) or document.first(MotionReferences)
     return [names.decode(name) for name in listed.names] if listed else []
 
 
 def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:
-    """The motion files a model names, and where they are."""
+    """Return the motion references of a model with the files they refer to."""
     return find_references(reference_names(document), tree)
 
 
 def find_references(names: Sequence[str], tree: GameTree) -> list[MotionReference]:
-    """Where the motion files are that a model calls ``names``."""
+    """Find the files that the motion references ``names`` refer to."""
     found: dict[str, tuple[Path, ...]] = {}
     for name in dict.fromkeys(names):
-        # One entry of the later games' list may itself hold several.
+        # An entry of the list that the later games use may contain several names.
         paths = [path for part in dict.fromkeys(name.split(",")) for path in tree.find_motions(part)]
         found[name] = tuple(dict.fromkeys(paths))
     return [MotionReference(name, found[name]) for name in names]
 
 
 def models_playing(motions: Path | str, options: ModelImportOptions | None = None) -> list[Path]:
-    """The models in the folder of a motion file that name it, the one called most like it first.
+    """Return the models in the folder of a motion file that refer to it.
 
-    Where there is none, the first one below that folder: characters that share motions lie in folders of their own.
+    Models whose name the file's name starts with come first. If there are no models, return the first one in the
+    subfolders: characters that share motions are in folders of their own.
     """
     motions = Path(motions).absolute()
     options = options or ModelImportOptions()
@@ -295,7 +297,7 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
     try:
         document = ogf.read(files.read_file(path), str(path), Report())
     except MotionbridgeError:
-        # A broken file beside it is not reported: it was not chosen.
+        # A broken model is not reported, because the user did not choose it.
         return False
     return any(motions in reference.files for reference in references_of(document, tree))
 
@@ -307,7 +309,10 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
 def import_editor_model(
     context: Context, path: Path | str, options: ModelImportOptions, report: Report
 ) -> ImportedModel:
-    """The model at ``path`` in the scene, selected, its armature active. Raises `ReadError` if nothing can be shown."""
+    """Import the editor model at ``path``. Its objects are selected, its armature is active.
+
+    Raises `ReadError` if nothing in it can be shown.
+    """
     path = Path(path)
     data = files.read_file(path)
     document = editor_model.read(data, str(path), report)
@@ -358,7 +363,7 @@ def _build_editor_rig(context: Context, skeleton: Skeleton, model: editor_model.
 
 
 def _build_mesh(mesh: PolygonMesh, number: int, surfaces: _Surfaces, given: list[str]) -> Object:
-    """A mesh object; ``given`` are Blender's names of the bones, whose groups come first."""
+    """Create a mesh object. ``given``: Blender's names of the bones, whose vertex groups come first."""
     mesh.groups = [*given, *mesh.groups[len(given) :]]
     data = meshes.build_polygons(mesh, [surfaces.build(wanted) for wanted in mesh.materials])
     shown: Any = bpy.data.objects.new(mesh.name, data)
@@ -369,16 +374,16 @@ def _build_mesh(mesh: PolygonMesh, number: int, surfaces: _Surfaces, given: list
 
 
 class _Surfaces:
-    """The surfaces of a model as materials; each is made once."""
+    """Materials of a model's surfaces; each is created once."""
 
     def __init__(self, model: editor_model.Model, tree: GameTree, options: ModelImportOptions, report: Report) -> None:
-        """Of each name the first counts, as in the editor."""
+        """Of surfaces with the same name the first one is used, as in the editor."""
         self._listed = {surface.label.lower(): surface for surface in reversed(model.surfaces)}
         self._tree, self._options, self._report = tree, options, report
         self._made: dict[str, Any] = {}
 
     def build(self, wanted: Material) -> Any:
-        """The material of a surface that a mesh names."""
+        """Return the material of a surface that a mesh refers to."""
         key = wanted.name.lower()
         if key not in self._made:
             made = build_material(wanted, self._tree, self._options, self._report)
@@ -388,7 +393,7 @@ class _Surfaces:
 
 
 def _described(made: typed.Material, surface: Surface) -> typed.Material:
-    """The material with what else the surface says; a copy of one that already says something else."""
+    """Set the other values of a surface on a material; on a copy if the material already has different ones."""
     values = {
         "game_name": surface.label,
         "compiler_shader": names.decode(surface.compiler_shader or b""),

@@ -1,10 +1,10 @@
-"""New models of any mesh or armature in Blender: an `.object` with the chunks that the SDK writes, or an `.ogf`.
+"""New models from any mesh or armature: an `.object` with the chunks that the SDK writes, or an `.ogf`.
 
-The editors of Shadow of Chernobyl and of the later games store sharp edges and motion references differently: options
-say for which one the file is. Sharp edges and flat faces make the smoothing; the editor computes normals itself.
+The editors of Shadow of Chernobyl and of the later games store sharp edges and motion references differently; an option
+chooses the editor. Smoothing is made from sharp edges and flat faces, since the editor computes normals itself.
 
-A model of the game is made as the SDK makes it, from an object of the editor, an imported one or one that exists in
-memory alone; normals of a new model are those that Blender shows.
+An `.ogf` is made like in the SDK from an `.object`: an imported one, or one that is made only in memory, with the
+normals that Blender shows.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ if TYPE_CHECKING:
 
 AUTHOR = b"Motionbridge"
 ONLY_BONE = "link"
-"""What the SDK calls the bone of an object that moves as a whole."""
+"""Name that the SDK gives the bone of an object that moves as a whole."""
 
 
 def plan_new_object(
@@ -102,11 +102,11 @@ def plan_new_object(
     for_game: bool = False,
     rigid: bool = False,
 ) -> ModelPlan:
-    """A new model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
+    """Plan a new editor model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
 
-    ``chosen`` actions become its motions, as ``motions`` says. ``for_game``: with the normals that Blender shows, to be
-    made a model of the game. ``rigid``: without an armature all follows one bone. The scene stays as it is. Raises
-    `WriteError` if there is no mesh.
+    The actions ``chosen`` become its motions, with the options ``motions``. ``for_game``: it is converted to a game
+    model, so it gets the normals that Blender shows. ``rigid``: without an armature, all vertices follow one new bone.
+    The scene does not change. Raises `WriteError` if there is no mesh.
     """
     if holder.mode == "EDIT":
         holder.update_from_editmode()
@@ -141,7 +141,7 @@ def plan_new_object(
 
 
 def meshes_for(context: Context, holder: Object) -> list[Object]:
-    """The object itself, meshes below it, and meshes that its armature deforms."""
+    """Return the object itself, its descendants, and objects deformed by its armature, as far as they are meshes."""
     below = [holder, *holder.children_recursive]
     if holder.type == "ARMATURE":
         below += [shown for shown in context.scene.objects if shown.type == "MESH" and shown.find_armature() == holder]
@@ -149,7 +149,7 @@ def meshes_for(context: Context, holder: Object) -> list[Object]:
 
 
 def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
-    """What editors or the game would not take of the model that ``holder`` would become, its meshes first."""
+    """Return what the editors or the game would reject in the new model of ``holder``; problems of its meshes first."""
     shown = meshes_for(context, holder)
     found = find_mesh_problems(holder, report, shown)
     if not shown:
@@ -178,7 +178,7 @@ def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
 
 
 def _only_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
-    """The bone that moves a model as a whole, at its origin, with a box around all meshes."""
+    """Return the bone that moves a model as a whole: at its origin, with a box around all meshes as its shape."""
     points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
     entry = new_entry()
     if len(points):
@@ -214,7 +214,10 @@ def _model(
     *,
     motions: bool,
 ) -> Model:
-    """The chunks in the SDK's order, one of them for ``motions``; texts and flags that ``holder`` remembers."""
+    """Return a model with its chunks in the SDK's order; texts and flags are those stored on ``holder``.
+
+    ``motions``: with an empty chunk for motions.
+    """
     now = int(time.time())
     known, own = remembered(holder), holder.motionbridge_editor_model
     creator = names.encode(own.creator) or AUTHOR
@@ -263,10 +266,10 @@ def plan_new(
     chosen: Sequence[Action] = (),
     motions: MotionExportOptions | None = None,
 ) -> FilePlan:
-    """A model of ``holder`` (an armature, a mesh, the parent of meshes, an imported object of the editor).
+    """Plan a new game model of ``holder``: an armature, a mesh, the parent of meshes, or an imported editor model.
 
-    ``chosen`` actions become the motions inside, as ``motions`` says, unless it has motion references. The scene stays
-    as it is. Raises `WriteError` for what the game cannot take.
+    The actions ``chosen`` become the motions inside it, with the options ``motions``, unless it has motion references.
+    The scene does not change. Raises `WriteError` for anything the game does not support.
     """
     _warn(context, holder, report)
     document = _object(context, holder, options, report)
@@ -288,9 +291,10 @@ def plan_new(
 
 
 def plan_replaced(context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
-    """The imported model of ``holder`` with all its meshes as new ones, in any number and with any materials.
+    """Plan the imported game model of ``holder`` with all its meshes written as new ones.
 
-    Every chunk but those of the geometry is as an export without meshes writes it. Raises `WriteError`.
+    They can be any number of meshes with any materials. All chunks except the geometry are as in an export without
+    meshes. Raises `WriteError`.
     """
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
     plan = exporting.plan_export(context, holder, without_meshes, report)
@@ -309,7 +313,7 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
 
 
 def _warn(context: Context, holder: Object, report: Report) -> None:
-    """Say what the model will lack without a word from the game."""
+    """Warn of materials without a texture, about which the game itself reports nothing."""
     for used in _materials(meshes_for(context, holder)):
         if not _named(used).texture:
             report.warn(
@@ -318,12 +322,12 @@ def _warn(context: Context, holder: Object, report: Report) -> None:
 
 
 def _materials(shown: Sequence[Object]) -> list[typed.Material]:
-    """The materials of meshes, each once."""
+    """Return the materials of meshes, each once."""
     return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
 
 
 def _named(used: typed.Material | None) -> Material:
-    """What a material says, its texture by its image where it names none."""
+    """Return the material's values; if it has no texture name, that of its image is used."""
     found = material.gather(used)
     return found if found.texture or used is None else replace(found, texture=texture_name(used))
 
@@ -344,7 +348,7 @@ def _object(context: Context, holder: Object, options: ModelExportOptions, repor
 
 
 def set_up(holder: Object) -> int:
-    """Give an object the panels of a model, and its bones the values of the SDK's new bones; how many are new."""
+    """Give an object the panels of a model, and its new bones the SDK's default values. Returns how many are new."""
     model = holder.motionbridge_editor_model
     model.is_made = not model.is_model
     if holder.type != "ARMATURE":
@@ -360,13 +364,13 @@ def set_up(holder: Object) -> int:
 
 
 def has_new_bones(holder: Object) -> bool:
-    """Whether the armature of a new model has bones that came after `set_up`."""
+    """Return whether the armature of a new model has bones that were added after `set_up`."""
     is_made = holder.type == "ARMATURE" and holder.motionbridge_editor_model.is_made
     return is_made and any(bone_properties.known(bone) is None for bone in holder.data.bones)
 
 
 def _depth_first(bones: Any) -> list[Bone]:
-    """In the SDK's order: brothers by name."""
+    """Return the bones in the SDK's order: depth first, siblings by name."""
     ordered: list[Bone] = []
     waiting = [bone for bone in bones if bone.parent is None]
     waiting.sort(key=_by_name, reverse=True)
@@ -387,10 +391,11 @@ def _by_name(bone: Bone) -> bytes:
 def fit_shapes(
     context: Context, rig: Object, kind: str, chosen: Collection[str], *, density: float, report: Report
 ) -> int:
-    """Give each of the bones ``chosen`` (by name) a shape around the vertices that follow it most; how many got one.
+    """Fit a collision shape of each bone in ``chosen`` (names) to the vertices that follow it most.
 
-    Mass is the shape's volume times ``density`` (kg per cubic metre), the centre of mass the shape's. Bones with fewer
-    than three vertices keep what they have and are reported. Raises `WriteError` as an export does.
+    Returns how many shapes were fitted. The mass is the volume of the shape times ``density`` (kg per cubic metre); the
+    centre of mass is that of the shape. Bones with fewer than three vertices do not change and are reported. Raises
+    `WriteError` as an export does.
     """
     points = points_of_bones(_object(context, rig, ModelExportOptions(), Report()))
     fitted, empty = 0, []
@@ -413,7 +418,7 @@ def fit_shapes(
 
 
 def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats]:
-    """Volume and centre of the shape that ``bone`` (its properties) gets."""
+    """Set the shape ``kind`` on a bone's properties. Returns its volume and its centre."""
     axes, box_centre, half = (values.astype(np.float64) for values in oriented_box(points))
     bone.shape = kind
     if kind == "BOX":
@@ -436,7 +441,7 @@ def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats
 
 
 def find_problems(context: Context, holder: Object, report: Report) -> list[Offending]:
-    """What editors or the game would not take, with what a new model often lacks: scales, textures, shapes."""
+    """Return what the editors or the game would reject, and common problems of new models: scales, textures, shapes."""
     found = find_problems_of_new(context, holder, report)
     shown = meshes_for(context, holder)
     found += [_whole(holder, *words) for words in _object_problems(holder)]
@@ -460,7 +465,7 @@ def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
 
 
 def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
-    # Taken out of a matrix, a scale of -1, 1, 1 is -1, -1, -1.
+    # A matrix cannot tell a scale of (-1, 1, 1) from (-1, -1, -1), so the object's own scale is used if possible.
     scale = np.array(shown.scale if shown.parent is None else shown.matrix_world.to_scale())
     if np.abs(scale - 1).max() > SAME_SCALE:
         yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"

@@ -1,7 +1,8 @@
-"""What X-Ray adds to objects: the model's file, the motion files it plays, its user data; and which mesh is which.
+"""Properties that X-Ray adds to objects and materials: imported model, motion references, user data, surfaces.
 
-The model is remembered on its armature, on the mesh of a model without bones, or on the empty above several. Of a model
-of the editor (`.object`) there is also what it says beside the shape, and its surfaces.
+A model is stored on its armature, on the mesh of a model without bones, or on the empty that several meshes are
+parented to. Each mesh stores which mesh of the model it is. A model of the editor (`.object`) also has flags, texts and
+surfaces.
 """
 
 from collections.abc import Iterable
@@ -25,11 +26,11 @@ from ..motions.properties import Partition
 
 
 class MotionReferenceProperties(bpy.types.PropertyGroup):
-    """A motion file that the model plays; ``name`` as the model has it, which may be a mask."""
+    """A motion file that the model plays. ``name``: as stored in the model; it may be a mask."""
 
 
 class ModelProperties(bpy.types.PropertyGroup):
-    """The model an object was imported from."""
+    """The game model an object was imported from."""
 
     is_model: BoolProperty(name="Model", description="This object was imported from a game model")
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
@@ -41,14 +42,14 @@ class ModelProperties(bpy.types.PropertyGroup):
 
 
 class MeshProperties(bpy.types.PropertyGroup):
-    """Which mesh of a model an object is."""
+    """Which mesh of a game model an object is."""
 
     is_part: BoolProperty(name="Mesh of a Model", description="This object was imported from a game model")
     part: StringProperty(name="Part", description="Indices of the mesh inside the model", default="")
 
 
 def remembered(shown: Object) -> Any:
-    """What an object remembers of the model it came from or becomes, one of the game or of the editor; None without."""
+    """Return the properties of the game or editor model that an object was imported from or becomes, or None."""
     if shown.motionbridge_model.is_model:
         return shown.motionbridge_model
     of_editor = shown.motionbridge_editor_model
@@ -56,8 +57,9 @@ def remembered(shown: Object) -> Any:
 
 
 def holder_of(shown: Any) -> Any:
-    """The object that remembers the model that ``shown`` is part of: itself, one above it, the armature that deforms
-    it; None without.
+    """Return the object that stores the model ``shown`` belongs to, None without one.
+
+    It is ``shown``, one of its ancestors, or the armature that deforms it.
     """
     above = nearest_above(shown, lambda one: remembered(one) is not None)
     if above is not None or shown is None:
@@ -67,14 +69,15 @@ def holder_of(shown: Any) -> Any:
 
 
 def part_text(path: tuple[int, ...]) -> str:
-    """How a mesh's place in the tree is kept: ``0.2``; empty for the model itself."""
+    """Return the stored form of a mesh's indices in the tree of a model: ``0.2``; empty for the model itself."""
     return ".".join(map(str, path))
 
 
 def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
-    """The name of a vertex group for each of a model's bones -> the bone's own.
+    """Return a unique vertex group name for each bone of a model -> the bone's own name.
 
-    For models whose skeleton cannot be built: files give two bones one name, or none, and Blender would number groups.
+    For models whose skeleton cannot be built: several bones can have the same name or none, and Blender would number
+    the groups.
     """
     found: dict[str, str] = {}
     for label in labels:
@@ -83,7 +86,7 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
 
 
 def objects_below(holder: Object) -> list[Object]:
-    """Everything below a model, but not what belongs to another one that is attached to it, such as a weapon."""
+    """Return the descendants of a model's object, except those of another model parented to it, such as a weapon."""
     return [shown for shown in holder.children_recursive if _model_above(shown, holder) == holder]
 
 
@@ -94,7 +97,7 @@ def _model_above(shown: Any, holder: Object) -> Object:
 
 
 def meshes_of(holder: Object) -> dict[str, list[Any]]:
-    """Part -> the objects that say they are it: of ``holder`` and everything below it."""
+    """Return the mesh objects of ``holder`` and its descendants by the part of the model they were imported as."""
     found: dict[str, list[Any]] = {}
     for shown in (holder, *objects_below(holder)):
         if shown.type == "MESH" and shown.motionbridge_mesh.is_part:
@@ -113,12 +116,12 @@ FLAG_ITEMS = (
     ("SOUND", "Sound Occluder", "The object muffles sounds behind it", 0x20),
     ("HIGH_QUALITY", "HQ Export", "The editor merges vertices within 0.01 mm instead of 1 mm", 0x40),
 )
-"""Of all editors; above them the Hybrid editor has others, which are kept."""
+"""Flags of all editors. The Hybrid editor has others in higher bits, which are kept."""
 _SHOWN = sum(item[3] for item in FLAG_ITEMS)
 
 
 def flags_of(model: "EditorModelProperties") -> int:
-    """The flags as the file stores them, 0 for a text that is not a number. ``model`` is an `EditorModelProperties`."""
+    """Return the flags as the file stores them; 0 if the text is not a hexadecimal number."""
     try:
         return int(model.flags or "0", 16) & 0xFFFF_FFFF
     except ValueError:
@@ -134,7 +137,10 @@ def _set_flags(model: "EditorModelProperties", value: int) -> None:
 
 
 class EditorModelProperties(bpy.types.PropertyGroup):
-    """The file an object was imported from, on its armature, its only mesh, or the empty above its meshes."""
+    """The editor model an object was imported from or becomes.
+
+    It is stored on the armature, on the only mesh, or on the empty that the meshes are parented to.
+    """
 
     is_model: BoolProperty(name="Editor Model", description="This object was imported from a model of the editor")
     has_meshes: BoolProperty(name="Meshes", options={"HIDDEN"})
@@ -167,14 +173,14 @@ class EditorModelProperties(bpy.types.PropertyGroup):
 
 
 class EditorMeshProperties(bpy.types.PropertyGroup):
-    """Which mesh of a model of the editor an object is."""
+    """Which mesh of an editor model an object is."""
 
     is_part: BoolProperty(name="Mesh of a Model", description="This object was imported from a model of the editor")
     index: IntProperty(name="Index", description="Index of the mesh in the file")
 
 
 class SurfaceProperties(bpy.types.PropertyGroup):
-    """A surface of the editor beside texture and engine shader, which every material of X-Ray has."""
+    """Values of an editor surface besides texture and engine shader, which every X-Ray material has."""
 
     is_surface: BoolProperty(name="Surface", description="This material was imported from a model of the editor")
     game_name: StringProperty(name="Surface", description="Name of the surface in the editor")

@@ -1,9 +1,9 @@
-"""What blender-xray stored on a rig, its meshes, materials and actions, taken over as this extension's own.
+"""Conversion of the properties that blender-xray stored on a rig, its meshes, materials and actions.
 
-It keeps everything in one group of properties named ``xray`` on each data-block and bone. Numbers mean the same as
-here: collision shapes in the bone's axes, joint limits with the editor's sign. Blender stores an enumeration as the
-index of its item, so the kind of a joint is known for certain only while blender-xray is enabled. The names are those
-of its versions 2.x as far as they are known here; no rig that it saved was at hand to try them on.
+It stores everything in a property group ``xray`` on each data-block and bone. Numbers mean the same as here: collision
+shapes in the bone's axes, joint limits with the editor's sign. Blender stores an enumeration as the index of its item,
+so the type of a joint is only known for sure while blender-xray is enabled. The names are those of its versions 2.x as
+far as they are known here; they were not tested with a rig that it saved.
 """
 
 from __future__ import annotations
@@ -48,13 +48,13 @@ VECTORS = {
     "cylinder_centre": "shape.cyl_pos",
     "cylinder_direction": "shape.cyl_dir",
 }
-"""Our property of a bone -> theirs."""
+"""Of both tables: property of a bone here -> in blender-xray."""
 TIMING = ("speed", "accrue", "falloff", "power")
 
 
 @dataclass
 class TakenOver:
-    """How much was found: bones, materials and actions with a group, motion references."""
+    """Numbers of bones, materials and actions with properties of blender-xray, and of motion references."""
 
     bones: int = 0
     materials: int = 0
@@ -63,22 +63,21 @@ class TakenOver:
 
 
 class Held:
-    """The group of a data-block or bone. False if there is none, or nothing in it was ever set.
+    """The properties of blender-xray on a data-block or bone. False if there are none, or none was ever set.
 
-    While blender-xray is enabled its own properties are asked; else what Blender has stored.
+    While blender-xray is enabled, enumerations are read from its own properties; all other values as Blender stored
+    them.
     """
 
     def __init__(self, owner: Any) -> None:
-        """The group of ``owner``."""
         self._live = getattr(owner, GROUP, None)
         self._stored = _stored(owner)
 
     def __bool__(self) -> bool:
-        """Whether anything is stored."""
         return self._stored is not None and len(self._stored) > 0
 
     def get(self, path: str, default: Any = None) -> Any:
-        """A value that was set, such as ``shape.sph_rad``; of an enumeration its index, or its bits."""
+        """Return a value that was set, such as ``shape.sph_rad``; for an enumeration its index, or its bits."""
         found: Any = self._stored
         for name in path.split("."):
             if found is None or name not in found:
@@ -87,20 +86,20 @@ class Held:
         return found
 
     def identifier(self, path: str) -> str | None:
-        """What an enumeration says, set or not; None while blender-xray is not enabled."""
+        """Return the identifier of an enumeration, set or default; None while blender-xray is not enabled."""
         found = self._live
         for name in path.split("."):
             found = getattr(found, name, None)
         return str(found) if found is not None else None
 
     def vector(self, path: str) -> list[float] | None:
-        """The numbers of a vector that was set."""
+        """Return the numbers of a vector that was set, else None."""
         found = self.get(path)
         return [float(number) for number in found] if found is not None else None
 
 
 def _stored(owner: Any) -> Any:
-    """What Blender has of the group: since 5.0 registered properties are stored apart from others."""
+    """Return the property group as Blender stored it: since 5.0 registered properties are stored separately."""
     system = getattr(owner, "bl_system_properties_get", None)
     found = system() if system is not None else None
     if found is not None and GROUP in found and len(found[GROUP]):
@@ -110,16 +109,16 @@ def _stored(owner: Any) -> Any:
 
 
 def is_foreign(holder: Object) -> bool:
-    """Whether blender-xray stored anything on an object or the bones of its armature."""
+    """Return whether blender-xray stored anything on an object or the bones of its armature."""
     if Held(holder):
         return True
     return holder.type == "ARMATURE" and any(Held(bone) for bone in holder.data.bones)
 
 
 def take_over(holder: Object, actions: Iterable[Action], report: Report) -> TakenOver:
-    """Take over what is stored on ``holder``, its bones, the meshes below it with their materials, and ``actions``.
+    """Convert the properties of blender-xray on ``holder``, its bones, its meshes' materials, and ``actions``.
 
-    Raises `WriteError` if there is nothing.
+    Raises `WriteError` if there are none.
     """
     found = TakenOver()
     rig = holder if holder.type == "ARMATURE" else None
@@ -195,7 +194,7 @@ def _take_bone(bone: Bone, place: int, group: Held) -> None:
 
 
 def _take_joint(properties: BoneProperties, group: Held) -> bool:
-    """Take the kind of the joint; whether it is known: one that was never set is not, but stays what it is."""
+    """Convert the type of the joint. Returns False if it was set but is not known; then it does not change."""
     said = group.identifier("ikjoint.type")
     if said is None:
         return group.get("ikjoint.type") is None
@@ -235,7 +234,7 @@ def _take_action(action: Any, label: str) -> bool:
 
 
 def _take_object(holder: Object, group: Held) -> int:
-    """Flags, user data, LOD, authors and references; how many of the latter there are."""
+    """Convert flags, user data, LOD, authors and motion references. Returns the number of references."""
     model = holder.motionbridge_editor_model
     model.is_made = not model.is_model
     model.flags = f"{int(group.get('flags', 0)) & ALL_FLAGS:#x}"
@@ -252,6 +251,6 @@ def _take_object(holder: Object, group: Held) -> int:
 
 
 def _references(group: Held) -> Iterator[str]:
-    """The list of newer versions, else the text of older ones."""
+    """Yield the motion references: the list of newer versions, else the text of older ones."""
     listed = [str(one["name"]) for one in group.get("motionrefs_collection", ()) if "name" in one]
     yield from listed or filter(None, (name.strip() for name in str(group.get("motionrefs", "")).split(",")))
