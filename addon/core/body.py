@@ -19,12 +19,9 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 
 TOUCHING = 1e-3
-"""Metres. Heads that are closer are at the same place.
-=== addon/core/body.py :: SHORTEST_LEAF, LONGEST_LEAF
-Metres; limits of the displayed length of a bone without children.
-"""
+"""Metres. Heads that are closer are at the same place."""
 SHORTEST_LEAF, LONGEST_LEAF = 0.01, 0.2
-"""Metres a bone without children is drawn long."""
+"""Metres; limits of the displayed length of a bone without children."""
 
 
 class Part(Enum):

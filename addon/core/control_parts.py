@@ -2,8 +2,6 @@
 
 They get controls of their own in a control rig, in addition to the limbs. Heads are (bones, 3) in the armature's space,
 metres, z up.
-=== addon/core/control_parts.py :: BENT, THUMB_BENT
-Sines of the smallest bends of a finger and a thumb at rest that are taken as the direction in which they curl.
 """
 
 from __future__ import annotations
@@ -20,7 +18,7 @@ from .body import TOUCHING, Body, Part, Side, children_of, main_children
 Floats = NDArray[np.float64]
 
 BENT, THUMB_BENT = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
-"""From this bend on, the joints of a finger at rest say about which axis it curls."""
+"""Sines of the smallest bends at rest from which the curl axis of a finger and of a thumb is computed."""
 ALIKE = np.cos(np.radians(45.0))
 """Cosine of the largest angle between the curl axis from a finger's own joints and that from the line of knuckles;
 beyond it the knuckles are trusted.

@@ -232,17 +232,14 @@ class Domain(Enum):
 
 @dataclass
 class Attribute:
-    """Named values of a mesh: ``values`` has one row per vertex or face; bool, int32 or float32, (n,) or (n, width).
-    === addon/core/model.py :: FILE_VERTEX, FILE_FACE
-    Attributes (int32) with the row of the file from which a vertex or face was imported, -1 for none.
-    """
+    """Named values of a mesh: ``values`` has one row per vertex or face; bool, int32 or float32, (n,) or (n, width)."""
 
     domain: Domain
     values: NDArray[Any]
 
 
 FILE_VERTEX, FILE_FACE = "file_vertex", "file_face"
-"""Attributes (int32) that name the row of the file a vertex or face came from, -1 for none."""
+"""Attributes (int32) with the row of the file from which a vertex or face was imported, -1 for none."""
 
 
 @dataclass
