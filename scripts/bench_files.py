@@ -33,8 +33,7 @@ from addon.formats.xray.object import encoding
 from addon.formats.xray.object.chunk_types import DYNAMIC, ObjectFlags, Surface, Surfaces
 from addon.formats.xray.object.document import BONES as BONES_CHUNK
 from addon.formats.xray.object.document import MESHES, OBJECT, Meshes, Model
-from addon.formats.xray.object.mapping import new_object_bone
-from addon.formats.xray.object.mapping import numbered as numbered_bones
+from addon.formats.xray.object.mapping import bones_chunk, new_object_bone
 from addon.formats.xray.object.mesh_chunks import Version
 from addon.formats.xray.omf.document import new_omf
 from addon.formats.xray.omf.mapping import encode
@@ -269,7 +268,7 @@ def made_editor_model() -> bytes:
         0x903: ObjectFlags(DYNAMIC),
         MESHES: Meshes([Section(Chunk(0, b""), encoding.new_mesh(b"hands", shape))]),
         0x907: Surfaces([surface]),
-        BONES_CHUNK: numbered_bones(bones),
+        BONES_CHUNK: bones_chunk(bones),
     }
     model = Model([Section(Chunk(number, b""), value) for number, value in numbered.items()])
     return editor_model.write(editor_model.Object([Section(Chunk(OBJECT, b""), model)]))

@@ -39,8 +39,8 @@ from .mesh_chunks import (
 )
 
 OBJECT_VERSION, MESH_VERSION = 0x10, 0x11
-_DEMANDED = (MeshName, Box, MeshFlags, Points, Faces, VertexMapRefs, SurfacesOfFaces)
-_WORDS = {
+_REQUIRED_CHUNKS = (MeshName, Box, MeshFlags, Points, Faces, VertexMapRefs, SurfacesOfFaces)
+_CHUNK_WORDS = {
     MeshName: "name",
     Box: "bounding box",
     MeshFlags: "flags",
@@ -111,11 +111,11 @@ def _hierarchy_problems(found: list[bones.Bone], labels: list[str]) -> Iterator[
     if len(roots) > 1:
         yield f"{said_of(len(roots), 'bones', 'have no parent')}: {', '.join(roots)}"
     for label, parent in parents.items():
-        seen, above = {label}, parent
-        while above in parents and above not in seen:
-            seen.add(above)
-            above = parents[above]
-        if above in parents:
+        seen, ancestor = {label}, parent
+        while ancestor in parents and ancestor not in seen:
+            seen.add(ancestor)
+            ancestor = parents[ancestor]
+        if ancestor in parents:
             yield f"the parents of the bone {label!r} form a cycle"
             return
 
@@ -124,8 +124,8 @@ def _mesh_problems(mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] 
     version = mesh.first(Version)
     if version is None or version.number != MESH_VERSION:
         yield f"its version is {version.number if version is not None else 'missing'}, not 17"
-    missing = [kind for kind in _DEMANDED if mesh.first(kind) is None]
-    yield from (f"it has no {_WORDS[kind]}" for kind in missing)
+    missing = [kind for kind in _REQUIRED_CHUNKS if mesh.first(kind) is None]
+    yield from (f"it has no {_CHUNK_WORDS[kind]}" for kind in missing)
     points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
     if points is None or faces is None or refs is None:
         return
@@ -230,12 +230,12 @@ def find_problems(mesh: PolygonMesh, bones: Collection[str] | None) -> Iterator[
     if mesh.uvs is None:
         yield whole("the mesh has no UV map", "Add one in Properties > Data > UV Maps")
     yield from some(_without_surface(mesh), "faces", "have no material, so no surface", "Assign a material")
-    folded = np.zeros(len(corners), np.bool_)
-    folded[without_area(mesh.positions, corners)] = True
+    degenerate = np.zeros(len(corners), np.bool_)
+    degenerate[without_area(mesh.positions, corners)] = True
     yield from some(
-        folded, "faces", "have no area, and are left out in the game", "Merge their vertices, or delete them"
+        degenerate, "faces", "have no area, and are left out in the game", "Merge their vertices, or delete them"
     )
-    yield from _crowded(mesh, corners)
+    yield from _too_large_surfaces(mesh, corners)
     if bones is not None:
         yield from _weight_problems(mesh, corners, bones)
 
@@ -249,7 +249,7 @@ def _without_surface(mesh: PolygonMesh) -> NDArray[np.bool_]:
     return result
 
 
-def _crowded(mesh: PolygonMesh, corners: NDArray[np.int32]) -> Iterator[Problem]:
+def _too_large_surfaces(mesh: PolygonMesh, corners: NDArray[np.int32]) -> Iterator[Problem]:
     index = np.zeros(len(corners), np.int64) if mesh.material_index is None else mesh.material_index.astype(np.int64)
     pairs = np.unique(index[:, None] * len(mesh.positions) + corners)
     many = np.flatnonzero(np.bincount(pairs // len(mesh.positions)) > MOST_VERTICES)
@@ -272,13 +272,13 @@ def _weight_problems(mesh: PolygonMesh, corners: NDArray[np.int32], bones: Colle
         vertices, groups = mesh.weights.vertices, mesh.weights.groups
     follows = of_bone[groups] if len(groups) else np.zeros(0, np.bool_)
     number = np.bincount(vertices[follows], minlength=count)
-    strange = np.zeros(count, np.bool_)
-    strange[vertices[~follows]] = True
+    has_other_groups = np.zeros(count, np.bool_)
+    has_other_groups[vertices[~follows]] = True
     yield from some(
         used & (number == 0), "vertices", "have no bone, which editors refuse", "Assign weights", Domain.VERTEX
     )
     yield from some(
-        strange,
+        has_other_groups,
         "vertices",
         "have weights of vertex groups that are no bones, which ends the editor",
         "Remove those groups, or name each after a bone",

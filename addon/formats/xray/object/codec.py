@@ -59,31 +59,31 @@ from .mesh_chunks import (
     VertexMaps,
 )
 
-Held = TypeVar("Held", bound=Contents)
+ContentsType = TypeVar("ContentsType", bound=Contents)
 Read = Callable[[Reader, Report], Any]
 """Reader of a chunk's body: returns its value, or None if the chunk is to be kept as bytes."""
 
 
-def _plain(known: Callable[[Reader], Any]) -> Read:
+def _typed_reader(known: Callable[[Reader], Any]) -> Read:
     return lambda reader, report: typed(known, reader, report)
 
 
 MESH_CHUNKS: Mapping[int, Read] = {
-    0x1000: _plain(Version.read),
-    0x1001: _plain(MeshName.read),
-    0x1002: _plain(MeshFlags.read),
-    0x1003: _plain(Locked.read),
-    0x1004: _plain(Box.read),
-    0x1005: _plain(Points.read),
-    0x1006: _plain(Faces.read),
-    0x1007: _plain(VertexMaps.read_uv),
-    0x1008: _plain(VertexMapRefs.read),
-    0x1009: _plain(SurfacesOfFaces.read),
-    0x1010: _plain(Options.read),
-    0x1011: _plain(VertexMaps.read_without_lists),
-    0x1012: _plain(VertexMaps.read),
-    0x1013: _plain(Smoothing.read),
-    0x1014: _plain(Normals.read),
+    0x1000: _typed_reader(Version.read),
+    0x1001: _typed_reader(MeshName.read),
+    0x1002: _typed_reader(MeshFlags.read),
+    0x1003: _typed_reader(Locked.read),
+    0x1004: _typed_reader(Box.read),
+    0x1005: _typed_reader(Points.read),
+    0x1006: _typed_reader(Faces.read),
+    0x1007: _typed_reader(VertexMaps.read_uv),
+    0x1008: _typed_reader(VertexMapRefs.read),
+    0x1009: _typed_reader(SurfacesOfFaces.read),
+    0x1010: _typed_reader(Options.read),
+    0x1011: _typed_reader(VertexMaps.read_without_lists),
+    0x1012: _typed_reader(VertexMaps.read),
+    0x1013: _typed_reader(Smoothing.read),
+    0x1014: _typed_reader(Normals.read),
 }
 
 
@@ -102,27 +102,27 @@ def _read_motions(reader: Reader, report: Report) -> skl.Skl | None:
 
 
 MODEL_CHUNKS: Mapping[int, Read] = {
-    0x900: _plain(Version.read),
-    0x903: _plain(ObjectFlags.read),
-    0x905: _plain(Surfaces.read_oldest),
-    0x906: _plain(Surfaces.read_without_material),
-    0x907: _plain(Surfaces.read),
+    0x900: _typed_reader(Version.read),
+    0x903: _typed_reader(ObjectFlags.read),
+    0x905: _typed_reader(Surfaces.read_oldest),
+    0x906: _typed_reader(Surfaces.read_without_material),
+    0x907: _typed_reader(Surfaces.read),
     MESHES: _read_meshes,
-    0x911: _plain(Stamp.read),
-    0x912: _plain(UserData.read),
-    0x913: _plain(OldBones.read),
-    0x914: _plain(ObjectMotions.read),
+    0x911: _typed_reader(Stamp.read),
+    0x912: _typed_reader(UserData.read),
+    0x913: _typed_reader(OldBones.read),
+    0x914: _typed_reader(ObjectMotions.read),
     MOTIONS: _read_motions,
-    0x918: _plain(CompilerShaders.read),
-    0x919: _plain(NumberedParts.read),
-    0x920: _plain(ActorTransform.read),
+    0x918: _typed_reader(CompilerShaders.read),
+    0x919: _typed_reader(NumberedParts.read),
+    0x920: _typed_reader(ActorTransform.read),
     BONES: bones.read_bones,
-    0x922: _plain(Authorship.read),
-    0x923: _plain(bones.Parts.read),
-    0x924: _plain(MotionReferences.read),
-    0x925: _plain(LodName.read),
-    0x926: _plain(MotionReferences2.read),
-    0x927: _plain(ExportScale.read),
+    0x922: _typed_reader(Authorship.read),
+    0x923: _typed_reader(bones.Parts.read),
+    0x924: _typed_reader(MotionReferences.read),
+    0x925: _typed_reader(LodName.read),
+    0x926: _typed_reader(MotionReferences2.read),
+    0x927: _typed_reader(ExportScale.read),
 }
 
 starts_like = starts_like_chunks(OBJECT)
@@ -157,8 +157,8 @@ def _read_model(reader: Reader, report: Report) -> Model:
 
 
 def _contents(
-    kind: type[Held], reader: Reader, report: Report, reads: Callable[[int], Read | None], *, once: bool = False
-) -> Held:
+    kind: type[ContentsType], reader: Reader, report: Report, reads: Callable[[int], Read | None], *, once: bool = False
+) -> ContentsType:
     """Read the remaining chunks of ``reader``; with ``once``, type only the first one that can be typed."""
     run = read_chunks(reader, report)
     contents = kind([], run.tail)

@@ -42,7 +42,7 @@ from .mesh_chunks import (
     Normals,
     Options,
     Points,
-    Runs,
+    RowGroups,
     Smoothing,
     SurfaceFaces,
     SurfacesOfFaces,
@@ -51,11 +51,11 @@ from .mesh_chunks import (
     VertexMapRefs,
     VertexMaps,
 )
-from .smoothing import Rule, groups_of, rule_of, rule_of_groups, sides_of, stored_as
+from .smoothing import Rule, groups_of, rule_of, rule_of_groups, sides_of, smoothing_numbers
 
 UV_MAP = b"Texture"
 """Name of uv maps in the SDK."""
-MOST_REFS = 255
+MOST_VMREF_ENTRIES = 255
 CHUNK_IDS: dict[type, int] = {
     Version: 0x1000,
     MeshName: 0x1001,
@@ -121,7 +121,7 @@ def chunk_values(geometry: Geometry) -> dict[type, Any]:
     total = int(vmref.max()) + 1 if len(vmref) else 0
     vertex, first = np.zeros(total, np.int64), np.zeros((total, 2), np.int64)
     vertex[vmref], first[vmref] = geometry.corners.ravel(), uv_ref
-    refs = _joined_refs(first, vertex, rows, counts)
+    refs = _vmref_rows(first, vertex, rows, counts)
     corners = np.stack([geometry.point[geometry.corners], vmref.reshape(-1, 3)], axis=2).astype(np.uint32)
     result: dict[type, Any] = {
         Box: Box(box_of(points)),
@@ -165,10 +165,17 @@ def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
     others = np.flatnonzero((bits != bits[first[point]]).any(axis=1))
     if len(others):
         group = row_groups(np.concatenate([point[others, None], bits[others]], axis=1))
-        speaker = np.zeros(int(group.max()) + 1, np.int64)
-        speaker[group] = others  # the last corner, as in the SDK's files
+        last_corner = np.zeros(int(group.max()) + 1, np.int64)
+        last_corner[group] = others  # the last one stays, as in the SDK's files
         maps.append(
-            VertexMap(UV_MAP, UV, uvs[speaker], 1, point[speaker].astype(np.int32), (speaker // 3).astype(np.int32))
+            VertexMap(
+                UV_MAP,
+                UV,
+                uvs[last_corner],
+                1,
+                point[last_corner].astype(np.int32),
+                (last_corner // 3).astype(np.int32),
+            )
         )
         ref[others] = np.stack([np.ones(len(others), np.int64), group], axis=1)
     return maps, ref
@@ -191,17 +198,17 @@ def _weight_refs(geometry: Geometry, maps: list[VertexMap]) -> tuple[NDArray[np.
         values, points = value[start:end].reshape(-1, 1), geometry.point[vertex[start:end]].astype(np.int32)
         maps.append(VertexMap(geometry.groups[int(group[start])], WEIGHT, values.astype(np.float32), 0, points))
     counts += np.bincount(vertex, minlength=len(counts))
-    if int(counts.max()) >= MOST_REFS:
+    if int(counts.max()) >= MOST_VMREF_ENTRIES:
         raise WriteError(
-            f"a vertex has {counted(int(counts.max()), 'weight')}, the file holds {MOST_REFS - 1}",
+            f"a vertex has {counted(int(counts.max()), 'weight')}, the file holds {MOST_VMREF_ENTRIES - 1}",
             remedy="Limit its total weights",
         )
     return refs[np.lexsort((group, vertex))], counts
 
 
-def _joined_refs(
+def _vmref_rows(
     first: NDArray[np.int64], vertex: NDArray[np.int64], rows: NDArray[np.int64], counts: NDArray[np.int64]
-) -> Runs:
+) -> RowGroups:
     """Return the rows of each vmref: its uv entry ``first`` (vmrefs, 2), then the weights of its ``vertex``.
 
     ``vertex`` is (vmrefs,); ``rows`` and ``counts`` are the results of `_weight_refs`.
@@ -214,7 +221,7 @@ def _joined_refs(
     within = np.arange(len(result)) - np.repeat(starts, sizes)
     source = np.repeat(begins[vertex], sizes) + within - 1
     result[within > 0] = rows[source[within > 0]]
-    return Runs(sizes.astype(np.uint8), result)
+    return RowGroups(sizes.astype(np.uint8), result)
 
 
 # Edited meshes --------------------------------------------------------------------------------------------------------
@@ -223,40 +230,40 @@ Indices = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 Groups = NDArray[np.uint32]
 
-_SHAPE = (Points, Faces, Smoothing, Normals, VertexMapRefs, SurfacesOfFaces, VertexMaps, Box)
+_GEOMETRY_TYPES = (Points, Faces, Smoothing, Normals, VertexMapRefs, SurfacesOfFaces, VertexMaps, Box)
 
 
 @dataclass
 class _Compared:
     """What was edited in a mesh that has the faces of the import.
 
-    ``then`` is the imported mesh; ``positions`` are the new ones, with the bits of the import where unedited. Masks of
-    edited
-    elements: ``moved`` (vertices,) positions, ``mapped`` (corners,) texture coordinates, ``turned`` (corners,) normals,
-    ``weighed`` (vertices,) weights, ``surfaced`` (faces,) surfaces; ``sharpened``: whether sharp edges changed.
+    ``imported`` is the imported mesh; ``positions`` are the new ones, with the bits of the import where unedited. Masks
+    of
+    edited elements: ``moved`` and ``weights`` (vertices,), ``uvs`` and ``normals`` (corners,), ``surfaces`` (faces,);
+    ``sharp_edges``: whether sharp edges changed.
     """
 
-    then: PolygonMesh
+    imported: PolygonMesh
     positions: NDArray[np.float32]
     moved: Flags
-    mapped: Flags
-    turned: Flags
-    weighed: Flags
-    surfaced: Flags
-    sharpened: bool
+    uvs: Flags
+    normals: Flags
+    weights: Flags
+    surfaces: Flags
+    sharp_edges: bool
 
     def changes(self) -> Changes:
         """Return the edits in words."""
         found = Changes()
         for changed, noun in (
             (self.moved, "vertices"),
-            (self.mapped, "texture coordinates"),
-            (self.turned, "normals"),
-            (self.weighed, "vertices with other weights"),
-            (self.surfaced, "faces with another surface"),
+            (self.uvs, "texture coordinates"),
+            (self.normals, "normals"),
+            (self.weights, "vertices with other weights"),
+            (self.surfaces, "faces with another surface"),
         ):
             found.count(changed, noun)
-        if self.sharpened:
+        if self.sharp_edges:
             found.lines.append("sharp edges")
         return found
 
@@ -270,24 +277,24 @@ def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> 
     or infinite values in edited vertices, and for a vertex with too many weights.
     """
     found = Report()
-    then = decode_mesh(base, model, found)
-    if not _same_faces(mesh, then):
-        if np.isfinite(then.positions).all():
+    imported = decode_mesh(base, model, found)
+    if not _same_faces(mesh, imported):
+        if np.isfinite(imported.positions).all():
             _refuse_not_finite(mesh, mesh.positions)
         geometry = _geometry(mesh, base, model, report)
-        changes = Changes(lines=[f"faces ({len(then.counts)} -> {len(mesh.counts)})"])
+        changes = Changes(lines=[f"faces ({len(imported.counts)} -> {len(mesh.counts)})"])
         return _with_smoothing(
-            _with_values(base, chunk_values(geometry), _SHAPE), mesh, base, geometry, report
+            _with_values(base, chunk_values(geometry), _GEOMETRY_TYPES), mesh, base, geometry, report
         ), changes
-    compared = _compare(mesh, then, rule_of(base))
+    compared = _compare(mesh, imported, rule_of(base))
     changes = compared.changes()
     if not changes:
         return base, changes
     _refuse_not_finite(mesh, compared.positions[compared.moved])
     faces = base.first(Faces)
-    whole = faces is not None and len(faces.corners) == len(then.counts)
-    if not whole or compared.mapped.any() or compared.weighed.any() or _tears(mesh, compared, base):
-        return _rebuilt(mesh, compared, base, model, report), changes
+    whole = faces is not None and len(faces.corners) == len(imported.counts)
+    if not whole or compared.uvs.any() or compared.weights.any() or _splits_points(mesh, compared, base):
+        return _with_new_vertex_maps(mesh, compared, base, model, report), changes
     return _edited(mesh, compared, base, report), changes
 
 
@@ -299,13 +306,13 @@ def encode_new_mesh(mesh: PolygonMesh, model: Model, rule: Rule, report: Report)
     _refuse_not_finite(mesh, mesh.positions)
     geometry = _geometry(mesh, None, model, report)
     if rule is Rule.NORMALS and mesh.corner_normals is not None:
-        geometry.normals = _xray(mesh.corner_normals)
+        geometry.normals = _xray_vectors(mesh.corner_normals)
         return new_mesh(names.encode(mesh.name), geometry)
     made = new_mesh(names.encode(mesh.name), geometry)
     old = np.full(len(geometry.corners), 0 if rule is Rule.EDGES else FLAT, np.uint32)
     corners = geometry.point[geometry.corners]
-    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, geometry.point), old)
-    _warn(rule, lost, mesh.name, report)
+    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, geometry.point), old)
+    _report_smoothing(rule, lost, mesh.name, report)
     return made
 
 
@@ -314,39 +321,39 @@ def _refuse_not_finite(mesh: PolygonMesh, positions: NDArray[np.float32]) -> Non
     rebase.refuse_not_finite(message, "Correct or delete it", positions)
 
 
-def _same_faces(mesh: PolygonMesh, then: PolygonMesh) -> bool:
+def _same_faces(mesh: PolygonMesh, imported: PolygonMesh) -> bool:
     return (
-        len(mesh.positions) == len(then.positions)
-        and (mesh.uvs is None) == (then.uvs is None)
-        and np.array_equal(mesh.corners, then.corners)
+        len(mesh.positions) == len(imported.positions)
+        and (mesh.uvs is None) == (imported.uvs is None)
+        and np.array_equal(mesh.corners, imported.corners)
     )
 
 
 # ---- what is edited
 
 
-def _compare(mesh: PolygonMesh, then: PolygonMesh, rule: Rule) -> _Compared:
-    positions, moved = rebase.kept(mesh.positions, then.positions)
+def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
+    positions, moved = rebase.kept(mesh.positions, imported.positions)
     corners = len(mesh.corners)
-    mapped = np.zeros(corners, np.bool_)
-    if mesh.uvs is not None and then.uvs is not None:
-        mapped = rebase.kept(mesh.uvs, then.uvs)[1]
-    turned = np.zeros(corners, np.bool_)
-    if rule is Rule.NORMALS and mesh.corner_normals is not None and then.corner_normals is not None:
+    uvs = np.zeros(corners, np.bool_)
+    if mesh.uvs is not None and imported.uvs is not None:
+        uvs = rebase.kept(mesh.uvs, imported.uvs)[1]
+    normals = np.zeros(corners, np.bool_)
+    if rule is Rule.NORMALS and mesh.corner_normals is not None and imported.corner_normals is not None:
         shown = np.where(
-            np.isfinite(then.corner_normals).all(axis=1, keepdims=True), then.corner_normals, np.float32(0)
+            np.isfinite(imported.corner_normals).all(axis=1, keepdims=True), imported.corner_normals, np.float32(0)
         )
-        turned = rebase.kept(mesh.corner_normals, shown)[1]
-    mine, theirs = (_surface_of_faces(one) for one in (mesh, then))
+        normals = rebase.kept(mesh.corner_normals, shown)[1]
+    mine, theirs = (_surface_of_faces(one) for one in (mesh, imported))
     vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
-    sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, then))
+    sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, imported))
     return _Compared(
-        then,
+        imported,
         positions,
         moved,
-        mapped,
-        turned,
-        _other_weights(mesh, then),
+        uvs,
+        normals,
+        _weights_differ(mesh, imported),
         mine != theirs,
         bool((sharp_now != sharp_then).any()),
     )
@@ -364,13 +371,13 @@ def _surface_of_faces(mesh: PolygonMesh) -> NDArray[np.str_]:
     return listed[np.clip(mesh.material_index, 0, len(listed) - 1)]
 
 
-def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
+def _weights_differ(mesh: PolygonMesh, imported: PolygonMesh) -> Flags:
     """Return (vertices,): whether the weights of a vertex changed. Blender holds weights from 0 to 1."""
     result = np.zeros(len(mesh.positions), np.bool_)
-    labels = {label: number for number, label in reversed(list(enumerate(then.groups)))}
+    labels = {label: number for number, label in reversed(list(enumerate(imported.groups)))}
     own = [labels.setdefault(label, len(labels)) for label in mesh.groups]
-    known = [labels[label] for label in then.groups]
-    mine, theirs = _keyed(mesh.weights, own, len(labels)), _keyed(then.weights, known, len(labels))
+    known = [labels[label] for label in imported.groups]
+    mine, theirs = _weight_keys(mesh.weights, own, len(labels)), _weight_keys(imported.weights, known, len(labels))
     for one, other in ((mine, theirs), (theirs, mine)):
         alone = one[0][~np.isin(one[0], other[0])]
         result[alone // max(len(labels), 1)] = True
@@ -380,7 +387,9 @@ def _other_weights(mesh: PolygonMesh, then: PolygonMesh) -> Flags:
     return result
 
 
-def _keyed(weights: VertexWeights | None, group: Sequence[int], groups: int) -> tuple[Indices, NDArray[np.float32]]:
+def _weight_keys(
+    weights: VertexWeights | None, group: Sequence[int], groups: int
+) -> tuple[Indices, NDArray[np.float32]]:
     """Return (weights,) vertex and group as one number, and the weights."""
     if weights is None or not len(weights.weights):
         return np.zeros(0, np.int64), np.zeros(0, np.float32)
@@ -393,7 +402,7 @@ def _points_of(mesh: PolygonMesh) -> Indices:
     return np.arange(len(mesh.positions)) if stored is None else stored.astype(np.int64)
 
 
-def _tears(mesh: PolygonMesh, compared: _Compared, base: Mesh) -> bool:
+def _splits_points(mesh: PolygonMesh, compared: _Compared, base: Mesh) -> bool:
     """Return whether vertices of one point no longer have the same position."""
     point, points = _points_of(mesh), base.first(Points)
     if points is None or len(point) <= len(points.positions):
@@ -419,29 +428,30 @@ def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) 
         values[Points] = Points(positions, points.faces)
         values[Box] = Box(box_of(positions))
     stored = base.first(Normals)
-    if compared.turned.any() and stored is not None and mesh.corner_normals is not None:
-        values[Normals] = Normals(_xray_corners(_xray(mesh.corner_normals), compared.turned, stored.normals))
-    if compared.surfaced.any():
+    if compared.normals.any() and stored is not None and mesh.corner_normals is not None:
+        values[Normals] = Normals(_merged_corners(_xray_vectors(mesh.corner_normals), compared.normals, stored.normals))
+    if compared.surfaces.any():
         values[SurfacesOfFaces] = SurfacesOfFaces(_surface_faces(mesh, base))
     made = _with_values(base, values, ())
-    if not compared.sharpened:
+    if not compared.sharp_edges:
         return made
     corners = faces.corners[:, :, 0].astype(np.int64)
     rule = rule_of_groups(base)
-    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, _points_of(mesh)), groups_of(base))
-    _warn(rule, lost, base.label, report)
+    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, _points_of(mesh)), groups_of(base))
+    _report_smoothing(rule, lost, base.label, report)
     return made
 
 
-def _xray(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
+def _xray_vectors(vectors: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return (faces, 3, 3) vectors of corners in X-Ray's axes and order of corners."""
     result: NDArray[np.float32] = space.xray_points(vectors).reshape(-1, 3, 3)[:, [0, 2, 1]]
     return result
 
 
-def _xray_corners(made: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return values of corners (faces, 3, ...): ``made`` where ``changed`` (in Blender's order of corners), else
-    ``old``.
+def _merged_corners(made: NDArray[np.float32], changed: Flags, old: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return values of corners (faces, 3, ...): ``made`` where ``changed``, else ``old``.
+
+    ``changed`` is in Blender's order of corners, the values are in X-Ray's.
     """
     result: NDArray[np.float32] = np.where(changed.reshape(-1, 3)[:, [0, 2, 1], None], made, old).astype(np.float32)
     return result
@@ -458,43 +468,43 @@ def _surface_faces(mesh: PolygonMesh, base: Mesh | None) -> list[SurfaceFaces]:
     return [entry for entry in found if len(entry.faces)]
 
 
-def _rebuilt(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
+def _with_new_vertex_maps(mesh: PolygonMesh, compared: _Compared, base: Mesh, model: Model, report: Report) -> Mesh:
     """Return the mesh with new vertex maps and vmrefs; values that are not edited keep the bits of the import."""
     geometry = _geometry(mesh, base, model, report)
     points, faces, refs = base.first(Points), base.first(Faces), base.first(VertexMapRefs)
     if points is None or faces is None or refs is None or len(faces.corners) != len(geometry.corners):
-        made = _with_values(base, chunk_values(geometry), _SHAPE)
+        made = _with_values(base, chunk_values(geometry), _GEOMETRY_TYPES)
         return _with_smoothing(made, mesh, base, geometry, report)
     same = ~compared.moved & (_points_of(mesh) < len(points.positions))
     geometry.positions[same] = points.positions[_points_of(mesh)[same]]
     uvs = vmref_values(base, refs, group_of_map(base, model), Report())[0]
-    geometry.uvs = _xray_corners(geometry.uvs, compared.mapped, uvs[faces.corners[:, :, 1]])
-    geometry.weights = _joined_weights(geometry, compared.then, compared.weighed, _weight_maps(model))
+    geometry.uvs = _merged_corners(geometry.uvs, compared.uvs, uvs[faces.corners[:, :, 1]])
+    geometry.weights = _joined_weights(geometry, compared.imported, compared.weights, _weight_maps(model))
     stored = base.first(Normals)
     if geometry.normals is not None and stored is not None:
-        geometry.normals = _xray_corners(geometry.normals, compared.turned, stored.normals)
+        geometry.normals = _merged_corners(geometry.normals, compared.normals, stored.normals)
     values = chunk_values(geometry)
-    if not compared.surfaced.any():
+    if not compared.surfaces.any():
         del values[SurfacesOfFaces]
     if not compared.moved.any() and len(values[Points].positions) == len(points.positions):
         del values[Points], values[Box]
     made = _with_values(base, values, (VertexMaps,))
-    if not compared.sharpened:
+    if not compared.sharp_edges:
         return made
     return _with_smoothing(made, mesh, base, geometry, report)
 
 
 def _joined_weights(
-    geometry: Geometry, then: PolygonMesh, changed: Flags, maps: dict[str, bytes]
+    geometry: Geometry, imported: PolygonMesh, changed: Flags, maps: dict[str, bytes]
 ) -> VertexWeights | None:
     """Return the weights of ``geometry`` for ``changed`` vertices, those of the import for the others.
 
     Adds the groups of the import to ``geometry.groups``.
     """
-    mine, theirs = geometry.weights, then.weights
+    mine, theirs = geometry.weights, imported.weights
     if theirs is None:
         return mine
-    named = [maps.get(label, names.encode(label)) for label in then.groups]
+    named = [maps.get(label, names.encode(label)) for label in imported.groups]
     groups = [*geometry.groups, *(name for name in dict.fromkeys(named) if name not in geometry.groups)]
     geometry.groups = groups
     of_group = np.array([groups.index(name) for name in named], np.int32)
@@ -538,7 +548,7 @@ def _geometry(mesh: PolygonMesh, base: Mesh | None, model: Model, report: Report
         weights=mesh.weights,
     )
     if base is not None and rule_of(base) is Rule.NORMALS and mesh.corner_normals is not None:
-        geometry.normals = _xray(mesh.corner_normals)
+        geometry.normals = _xray_vectors(mesh.corner_normals)
     return geometry
 
 
@@ -566,17 +576,17 @@ def _with_smoothing(made: Mesh, mesh: PolygonMesh, base: Mesh, geometry: Geometr
     groups = np.full(len(geometry.corners), 0, np.uint32) if old is None else old.astype(np.int32).view(np.uint32)
     corners = geometry.point[geometry.corners]
     rule = rule_of_groups(base)
-    made, lost = _sharpened(made, rule, corners, _sharp_points(mesh, geometry.point), groups)
-    _warn(rule, lost, base.label, report)
+    made, lost = _with_sharp_edges(made, rule, corners, _sharp_points(mesh, geometry.point), groups)
+    _report_smoothing(rule, lost, base.label, report)
     return made
 
 
-def _sharpened(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Groups) -> tuple[Mesh, int]:
+def _with_sharp_edges(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Groups) -> tuple[Mesh, int]:
     """Return the mesh with sharp edges stored by ``rule``, and how many it cannot store.
 
     ``old`` (faces,) numbers are kept where they already express it.
     """
-    groups, lost = stored_as(rule, corners, sides_of(corners, pairs), old)
+    groups, lost = smoothing_numbers(rule, corners, sides_of(corners, pairs), old)
     flags = made.first(MeshFlags)
     if rule is Rule.MASKS and flags is not None:
         made = made.replaced(flags, replace(flags, flags=flags.flags & ~MASKS))
@@ -588,7 +598,7 @@ def _sharpened(made: Mesh, rule: Rule, corners: Indices, pairs: Indices, old: Gr
     return result, lost
 
 
-def _warn(rule: Rule, lost: int, name: str, report: Report) -> None:
+def _report_smoothing(rule: Rule, lost: int, name: str, report: Report) -> None:
     if rule is Rule.MASKS:
         report.warn("smoothing masks are written as groups, and the mesh's flag 4 is removed", name)
     if lost:

@@ -32,9 +32,9 @@ Indices = NDArray[np.int64]
 
 POINT, SMOOTHING = "object_point", "object_smoothing"
 """Attributes: of which point a vertex is; a face's number of the file, its bits as a signed number."""
-MOST_COMPARED = 8
+MOST_COMPARED_WEIGHTS = 8
 """Weights per vmref up to which equal vmrefs are found. If one has more, each vmref at a point gets its own vertex."""
-SAME_NORMAL = 1e-3
+NORMAL_TOLERANCE = 1e-3
 
 
 def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
@@ -49,17 +49,17 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
     corners = faces.corners if faces is not None else np.zeros((0, 3, 2), np.uint32)
     point, vmref = (corners[:, :, column].astype(np.int64) for column in range(2))
     total = len(refs.refs.counts) if refs is not None else 0
-    valid: NDArray[np.bool_] = np.ones(len(corners), np.bool_)
+    intact: NDArray[np.bool_] = np.ones(len(corners), np.bool_)
     if point.max(initial=-1) >= len(positions) or vmref.max(initial=-1) >= total:
-        valid = np.all(np.logical_and(point < len(positions), vmref < total), axis=1)
-    lost = int((~valid).sum())
+        intact = np.all(np.logical_and(point < len(positions), vmref < total), axis=1)
+    lost = int((~intact).sum())
     if lost:
         report.warn(said_of(lost, "faces", "refer to missing points or vmrefs; left out"), mesh.label)
-        point, vmref = point[valid], vmref[valid]
-    of_maps = group_of_map(mesh, model)
-    uvs, weights = vmref_values(mesh, refs, of_maps, report)
-    vertex, source, speaker = _vertices(point, vmref, weights, len(positions))
-    index, surfaces = _surfaces(mesh, len(valid), report)
+        point, vmref = point[intact], vmref[intact]
+    groups = group_of_map(mesh, model)
+    uvs, weights = vmref_values(mesh, refs, groups, report)
+    vertex, source, vmref_of_vertex = _vertices(point, vmref, weights, len(positions))
+    index, surfaces = _surfaces(mesh, len(intact), report)
     result = PolygonMesh(
         mesh.label,
         space.xray_points(positions[source]),
@@ -67,11 +67,11 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
         space.xray_triangles(vertex).ravel().astype(np.int32),
         _rows(space.xray_uvs(uvs), space.xray_triangles(vmref).ravel()) if total else None,
         materials=[_material(name, model) for name in surfaces],
-        material_index=np.maximum(index[valid], 0).astype(np.int32) if surfaces else None,
-        groups=_groups(mesh, model, of_maps),
-        weights=_vertex_weights(weights, speaker),
+        material_index=np.maximum(index[intact], 0).astype(np.int32) if surfaces else None,
+        groups=_groups(mesh, model, groups),
+        weights=_vertex_weights(weights, vmref_of_vertex),
     )
-    result.attributes[SMOOTHING] = Attribute(Domain.FACE, groups_of(mesh)[valid].view(np.int32))
+    result.attributes[SMOOTHING] = Attribute(Domain.FACE, groups_of(mesh)[intact].view(np.int32))
     if len(source) > len(positions):
         result.attributes[POINT] = Attribute(Domain.VERTEX, source.astype(np.int32))
     if not lost and len(vertex):
@@ -130,26 +130,26 @@ def vmref_values(
     owner = np.repeat(np.arange(len(refs.refs.counts)), refs.refs.counts)
     number, entry = np.ascontiguousarray(refs.refs.rows.T, np.int64)
     sizes = np.array([*(len(one.values) for one in maps), 0])
-    inside = (number >= 0) & (number < len(maps))
-    inside &= (entry >= 0) & (entry < sizes[np.where(inside, number, -1)])
-    if not inside.all():
+    exists = (number >= 0) & (number < len(maps))
+    exists &= (entry >= 0) & (entry < sizes[np.where(exists, number, -1)])
+    if not exists.all():
         report.warn("vmrefs refer to entries of vertex maps that do not exist; ignored", mesh.label)
-        owner, number, entry = owner[inside], number[inside], entry[inside]
+        owner, number, entry = owner[exists], number[exists], entry[exists]
     # The values of all maps concatenated, and the offset of each entry.
     values = np.concatenate([np.zeros(0, np.float32), *(one.values.ravel() for one in maps)])
     widths = np.array([one.values.shape[1] for one in maps], np.int64)
-    place = np.cumsum(np.append(0, sizes[:-1] * widths))[number] + widths[number] * entry
+    value_offset = np.cumsum(np.append(0, sizes[:-1] * widths))[number] + widths[number] * entry
     kind = np.array([one.type for one in maps], np.int64)[number]
     uvs = np.zeros((len(refs.refs.counts), 2), np.float32)
     textured = np.flatnonzero(kind == UV)[::-1]  # backwards, because the last value assigned stays: the first entry
     for column in range(2):
         wide = textured[widths[number[textured]] > column]
-        uvs[owner[wide], column] = values[place[wide] + column]
+        uvs[owner[wide], column] = values[value_offset[wide] + column]
     weighing = np.flatnonzero(kind == WEIGHT)
     group = np.array(groups, np.int64)[number[weighing]]
     order, differs = polygons.row_order(np.stack([owner[weighing], group]).T)
     ordered = weighing[order]
-    total = values[place[ordered]]
+    total = values[value_offset[ordered]]
     if not differs[1:].all():
         # Several weights for one bone are added up: Blender stores one per group.
         key, first = np.cumsum(differs), np.flatnonzero(np.append(True, differs[1:]))
@@ -159,10 +159,12 @@ def vmref_values(
     return uvs, VertexWeights(owner[ordered].astype(np.int32), group[order].astype(np.int32), total)
 
 
-def _groups(mesh: Mesh, model: Model, of_maps: Sequence[int]) -> list[str]:
+def _groups(mesh: Mesh, model: Model, group_of_each_map: Sequence[int]) -> list[str]:
     """Return the names of vertex groups: the bones in the file's order, then weight maps that belong to no bone."""
     bones = [bone.name for bone in model.bones]
-    more = {group: one.label for group, one in zip(of_maps, mesh.maps.maps, strict=True) if group >= len(bones)}
+    more = {
+        group: one.label for group, one in zip(group_of_each_map, mesh.maps.maps, strict=True) if group >= len(bones)
+    }
     return bones + [more[group] for group in sorted(more)]
 
 
@@ -189,29 +191,29 @@ def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: in
     # Assigned backwards, because the last value of a point stays: its first corner.
     first[flat[::-1]] = np.arange(len(flat))[::-1]
     vertex = flat.copy()
-    spoken = ref[first] if len(ref) else first
-    other = np.flatnonzero(ref != spoken[flat])
-    here, there = table.take(ref[other], axis=0), table.take(spoken[flat[other]], axis=0)
-    differs = np.flatnonzero((here != there).any(axis=1))
-    other, here = other[differs], here[differs]
-    group = polygons.row_groups(np.concatenate([flat[other, None], here], axis=1))
+    vmref_of_point = ref[first] if len(ref) else first
+    other = np.flatnonzero(ref != vmref_of_point[flat])
+    weights_here, weights_of_point = table.take(ref[other], axis=0), table.take(vmref_of_point[flat[other]], axis=0)
+    differs = np.flatnonzero((weights_here != weights_of_point).any(axis=1))
+    other, weights_here = other[differs], weights_here[differs]
+    group = polygons.row_groups(np.concatenate([flat[other, None], weights_here], axis=1))
     vertex[other] = points + group
-    more = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
-    more[group] = other
-    speaker = np.concatenate([first, more])
+    first_of_group = np.zeros(int(group.max()) + 1 if len(group) else 0, np.int64)
+    first_of_group[group] = other
+    corner_of_vertex = np.concatenate([first, first_of_group])
     corners = vertex.reshape(-1, 3)
     a, b, c = corners.T
     apart = np.zeros(corners.shape, np.bool_)
     apart[:, 1] |= a == b
     apart[:, 2] |= (a == c) | (b == c)
     apart[polygons.repeated(corners)] = True
-    alone = np.flatnonzero(apart.ravel())
-    vertex[alone] = len(speaker) + np.arange(len(alone))
-    speaker = np.concatenate([speaker, alone])
-    source = np.arange(len(speaker))
-    source[points:] = flat[speaker[points:]]
-    spoken = np.where(speaker >= 0, ref[speaker] if len(flat) else -1, -1)
-    return vertex.reshape(-1, 3), source, spoken
+    isolated = np.flatnonzero(apart.ravel())
+    vertex[isolated] = len(corner_of_vertex) + np.arange(len(isolated))
+    corner_of_vertex = np.concatenate([corner_of_vertex, isolated])
+    source = np.arange(len(corner_of_vertex))
+    source[points:] = flat[corner_of_vertex[points:]]
+    vmref_of_vertex = np.where(corner_of_vertex >= 0, ref[corner_of_vertex] if len(flat) else -1, -1)
+    return vertex.reshape(-1, 3), source, vmref_of_vertex
 
 
 def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
@@ -219,7 +221,7 @@ def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
     counts = np.bincount(weights.vertices, minlength=vmrefs)
     if not len(weights.weights):
         return np.zeros((max(vmrefs, len(counts)), 1), np.int64)
-    if int(counts.max()) > MOST_COMPARED:
+    if int(counts.max()) > MOST_COMPARED_WEIGHTS:
         return np.arange(len(counts))[:, None]
     within = np.arange(len(weights.vertices)) - np.repeat(np.cumsum(counts) - counts, counts)
     table = np.full((len(counts), 2 * int(counts.max())), -1, np.int64)
@@ -228,18 +230,18 @@ def _weight_table(weights: VertexWeights, vmrefs: int) -> Indices:
     return table
 
 
-def _vertex_weights(weights: VertexWeights, speaker: Indices) -> VertexWeights | None:
-    """Return the weights of vertices; ``speaker`` (vertices,) is the vmref with the weights of each, -1 for none."""
+def _vertex_weights(weights: VertexWeights, vmref_of_vertex: Indices) -> VertexWeights | None:
+    """Return the weights of vertices; ``vmref_of_vertex`` (vertices,) is a vmref with the weights of each, or -1."""
     if not len(weights.weights):
         return None
-    top = int(max(weights.vertices.max(), speaker.max(initial=0))) + 1
+    top = int(max(weights.vertices.max(), vmref_of_vertex.max(initial=0))) + 1
     counts = np.bincount(weights.vertices, minlength=top)
     starts = np.cumsum(counts) - counts
-    spoken = np.flatnonzero(speaker >= 0)
-    number = counts[speaker[spoken]]
+    used = np.flatnonzero(vmref_of_vertex >= 0)
+    number = counts[vmref_of_vertex[used]]
     within = np.arange(int(number.sum())) - np.repeat(np.cumsum(number) - number, number)
-    rows = np.repeat(starts[speaker[spoken]], number) + within
-    return VertexWeights(np.repeat(spoken, number).astype(np.int32), weights.groups[rows], weights.weights[rows])
+    rows = np.repeat(starts[vmref_of_vertex[used]], number) + within
+    return VertexWeights(np.repeat(used, number).astype(np.int32), weights.groups[rows], weights.weights[rows])
 
 
 def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float64]) -> NDArray[np.bool_]:
@@ -251,18 +253,18 @@ def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float
     if rule is Rule.NORMALS:
         here, there = normals, np.roll(normals.reshape(-1, 3, 3), -1, axis=1).reshape(-1, 3)
         same = (first[mine] == first[theirs])[:, None]
-        apart = np.abs(here[mine] - np.where(same, here[theirs], there[theirs])).max(axis=1) > SAME_NORMAL
-        apart |= np.abs(there[mine] - np.where(same, there[theirs], here[theirs])).max(axis=1) > SAME_NORMAL
+        separate = np.abs(here[mine] - np.where(same, here[theirs], there[theirs])).max(axis=1) > NORMAL_TOLERANCE
+        separate |= np.abs(there[mine] - np.where(same, there[theirs], here[theirs])).max(axis=1) > NORMAL_TOLERANCE
     elif rule is Rule.EDGES:
         sharp[edge[hard_sides(groups.astype(np.uint32)).ravel()]] = True
-        apart = ((value[mine] ^ value[theirs]) & BACK_FACE) != 0
+        separate = ((value[mine] ^ value[theirs]) & BACK_FACE) != 0
     elif rule is Rule.GROUPS:
         sharp[edge[value == FLAT]] = True
-        apart = value[mine] != value[theirs]
+        separate = value[mine] != value[theirs]
     else:
         sharp[edge[value == 0]] = True
-        apart = (value[mine] & value[theirs]) == 0
-    sharp[edge[mine[apart]]] = True
+        separate = (value[mine] & value[theirs]) == 0
+    sharp[edge[mine[separate]]] = True
     return sharp
 
 
@@ -274,8 +276,8 @@ def decode_skeleton(model: Model, name: str) -> Skeleton | None:
         return None
     labels = [bone.name for bone in bones]
     number_of = {label.lower(): number for number, label in reversed(list(enumerate(labels)))}
-    above = [bone.parent for bone in bones]
-    parents = np.array([number_of.get(label.lower(), -1) if label else -1 for label in above], np.int32)
+    parent_names = [bone.parent for bone in bones]
+    parents = np.array([number_of.get(label.lower(), -1) if label else -1 for label in parent_names], np.int32)
     try:
         parents_first(parents)
     except ValueError:
@@ -303,7 +305,7 @@ def _placement(bone: Bone) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
 
 # New bones ------------------------------------------------------------------------------------------------------------
 
-LENGTH = np.float32(0.1)
+NEW_BONE_LENGTH = np.float32(0.1)
 """Length of a new bone in metres; it only affects how editors draw the bone."""
 
 
@@ -318,7 +320,7 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
     head: list[tuple[int, Value]] = [
         (1, Version(2)),
         (2, Naming([label, names.encode(parent), label])),
-        (3, Placement(offset.astype(np.float32), angles.astype(np.float32), LENGTH)),
+        (3, Placement(offset.astype(np.float32), angles.astype(np.float32), NEW_BONE_LENGTH)),
     ]
     return Bone([*(Section(Chunk(kind, b""), value) for kind, value in head), *new_bone(name, entry).sections])
 
@@ -336,25 +338,27 @@ def in_editor_order(found: Sequence[Bone]) -> list[Bone]:
         bone = waiting.pop()
         ordered.append(bone)
         waiting += children.pop(bone.name.lower(), [])[::-1]  # pop: only once, even if several bones share a name
-    there = set(map(id, ordered))
-    return ordered + [bone for bone in found if id(bone) not in there]
+    placed = set(map(id, ordered))
+    return ordered + [bone for bone in found if id(bone) not in placed]
 
 
-def numbered(found: Sequence[Bone]) -> Bones:
+def bones_chunk(found: Sequence[Bone]) -> Bones:
     """Return the chunk of these bones, in their order."""
     return Bones([Section(Chunk(number, b""), bone) for number, bone in enumerate(found)])
 
 
-def placed(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
+def with_rest_pose(bone: Bone, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
     """Return the bone with another rest pose: ``offset`` (3,) and ``angles`` (3,) in the order of version 2."""
     version, old = bone.first(Version), bone.first(Placement)
     if version is not None and version.number == 1:
         angles = angles[[1, 0, 2]]
-    made = Placement(offset.astype(np.float32), angles.astype(np.float32), old.length if old is not None else LENGTH)
+    made = Placement(
+        offset.astype(np.float32), angles.astype(np.float32), old.length if old is not None else NEW_BONE_LENGTH
+    )
     return _with_value(bone, old, made, 3)
 
 
-def below(bone: Bone, parent: str) -> Bone:
+def with_parent(bone: Bone, parent: str) -> Bone:
     """Return the bone with another parent."""
     old = bone.first(Naming)
     texts = list(old.texts) if old is not None else []
@@ -362,12 +366,13 @@ def below(bone: Bone, parent: str) -> Bone:
     return _with_value(bone, old, Naming([label, names.encode(parent), *(texts[2:] or [label])]), 2)
 
 
-def with_kinds(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bone:
+def with_missing_chunks(bone: Bone, entry: IkBone, kinds: Sequence[type]) -> Bone:
     """Return the bone with those chunks of ``entry`` added that it lacks and whose types are among ``kinds``."""
-    there = {type(section.value) for section in bone.sections}
+    present = {type(section.value) for section in bone.sections}
     made = new_bone(bone.name, entry).sections
     return Bone(
-        [*bone.sections, *(one for one in made if type(one.value) in kinds and type(one.value) not in there)], bone.tail
+        [*bone.sections, *(one for one in made if type(one.value) in kinds and type(one.value) not in present)],
+        bone.tail,
     )
 
 

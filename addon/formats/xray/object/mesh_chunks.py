@@ -120,14 +120,14 @@ class Options:
 
 
 @dataclass(slots=True, eq=False)
-class Runs:
+class RowGroups:
     """Groups of rows: ``counts`` (groups,) uint8 rows per group; ``rows`` (all rows, columns) int32 of all groups."""
 
     counts: NDArray[np.uint8]
     rows: NDArray[np.int32]
 
     @classmethod
-    def read_groups(cls, reader: Reader, groups: int, columns: int, what: str) -> Runs:
+    def read_groups(cls, reader: Reader, groups: int, columns: int, what: str) -> RowGroups:
         """Read groups of ``u8 k, k × i32[columns]``. Raises `ReadError` if bytes are missing."""
         starts, end = _starts(reader, groups, 4 * columns, what)
         data = np.frombuffer(reader.take(end, what), np.uint8)
@@ -164,7 +164,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     # Groups of different sizes: the size of each gives the offset of the next.
     sizes = [1 + row * count for count in range(256)]
     try:
-        starts = np.fromiter(_following(bytes(data), sizes), np.int64, groups)
+        starts = np.fromiter(_group_offsets(bytes(data), sizes), np.int64, groups)
     except IndexError:
         end = len(data) + 1
     else:
@@ -174,7 +174,7 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
     return starts, end
 
 
-def _following(counts: bytes, sizes: list[int]) -> Iterator[int]:
+def _group_offsets(counts: bytes, sizes: list[int]) -> Iterator[int]:
     """Yield the offsets of consecutive groups; ``sizes`` is the size in bytes of a group by its count. Ends by
     `IndexError`.
     """
@@ -193,14 +193,14 @@ class Points:
     """
 
     positions: NDArray[np.float32]
-    faces: Runs | None = None
+    faces: RowGroups | None = None
 
     @classmethod
     def read(cls, reader: Reader) -> Points:
         count = reader.u32("the number of points")
         points = cls(reader.array("<f4", count, 3, what="the points"))
         if reader.remaining:
-            points.faces = Runs.read_groups(reader, count, 1, "the faces around points")
+            points.faces = RowGroups.read_groups(reader, count, 1, "the faces around points")
         return points
 
     def write(self, writer: Writer) -> None:
@@ -237,7 +237,7 @@ class Smoothing:
 
     @classmethod
     def read(cls, reader: Reader) -> Smoothing:
-        return cls(reader.array("<u4", _whole(reader, 4, "smoothing groups"), what="smoothing groups"))
+        return cls(reader.array("<u4", _row_count(reader, 4, "smoothing groups"), what="smoothing groups"))
 
     def write(self, writer: Writer) -> None:
         writer.array(self.groups, "<u4")
@@ -251,13 +251,13 @@ class Normals:
 
     @classmethod
     def read(cls, reader: Reader) -> Normals:
-        return cls(reader.array("<f4", _whole(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
+        return cls(reader.array("<f4", _row_count(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
 
     def write(self, writer: Writer) -> None:
         writer.array(self.normals, "<f4")
 
 
-def _whole(reader: Reader, size: int, what: str) -> int:
+def _row_count(reader: Reader, size: int, what: str) -> int:
     count, more = divmod(reader.remaining, size)
     if more:
         raise reader.error(f"{said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
@@ -268,11 +268,11 @@ def _whole(reader: Reader, size: int, what: str) -> int:
 class VertexMapRefs:
     """The vmrefs, groups in ``refs``. Each row is the index of a vertex map and the index of an entry in it."""
 
-    refs: Runs
+    refs: RowGroups
 
     @classmethod
     def read(cls, reader: Reader) -> VertexMapRefs:
-        return cls(Runs.read_groups(reader, reader.u32("the number of vmrefs"), 2, "vmrefs"))
+        return cls(RowGroups.read_groups(reader, reader.u32("the number of vmrefs"), 2, "vmrefs"))
 
     def write(self, writer: Writer) -> None:
         writer.u32(len(self.refs.counts))

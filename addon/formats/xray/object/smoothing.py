@@ -30,13 +30,13 @@ BACK_FACE = 8
 """The edge bit of a face that was reversed."""
 MOST_MASKS = 4096
 """Largest number of different masks at one point; the cost of comparing them grows with its square."""
-_SHORTEST = 1e-7
-_HIGHEST_BITS = 15
-_SPARSE = 4
+_SHORTEST_SUM = 1e-7
+_HIGHEST_EDGE_BITS = 15
+_TABLE_ENTRIES_PER_CORNER = 4
 """Largest size of a lookup table, in entries per corner; with a larger one sorting is faster."""
 
 
-_HARD = np.array(
+_HARD_SIDES = np.array(
     [[number >> ((4 - edge) % 3 if number & BACK_FACE else edge) & 1 for edge in range(3)] for number in range(16)],
     np.bool_,
 )
@@ -75,10 +75,10 @@ class Sides:
         self.edge[order] = np.cumsum(differs)
         differs[:1] = True
         # With indices, since indexing with a mask takes three times as long.
-        speaker = order[np.flatnonzero(differs)]
-        self.ends = np.stack([self.first[speaker], self.second[speaker]], axis=1)
-        together = np.flatnonzero(~differs[1:])
-        self.mine, self.theirs = order[together], order[together + 1]
+        first_side = order[np.flatnonzero(differs)]
+        self.ends = np.stack([self.first[first_side], self.second[first_side]], axis=1)
+        adjacent = np.flatnonzero(~differs[1:])
+        self.mine, self.theirs = order[adjacent], order[adjacent + 1]
 
 
 def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
@@ -115,7 +115,7 @@ def rule_of_groups(mesh: Mesh, sides: Sides | None = None) -> Rule:
     if faces is None:
         return Rule.EDGES
     groups = groups_of(mesh)
-    may_be_bits = (groups[groups != FLAT] <= _HIGHEST_BITS).all()
+    may_be_bits = (groups[groups != FLAT] <= _HIGHEST_EDGE_BITS).all()
     if may_be_bits and not contradictions(sides if sides is not None else Sides(_points_of(faces)), groups):
         return Rule.EDGES
     flags = mesh.first(MeshFlags)
@@ -129,13 +129,13 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
 def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
     """Return how many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
     hard = hard_sides(groups).ravel()
-    apart = np.flatnonzero(hard[sides.mine] != hard[sides.theirs])
-    return int((np.bincount(sides.edge)[sides.edge[sides.mine[apart]]] == 2).sum()) if len(apart) else 0
+    differing = np.flatnonzero(hard[sides.mine] != hard[sides.theirs])
+    return int((np.bincount(sides.edge)[sides.edge[sides.mine[differing]]] == 2).sum()) if len(differing) else 0
 
 
 def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
     """Return (faces, 3): whether the edge from corner e to e + 1 is hard, by edge bits."""
-    result: NDArray[np.bool_] = _HARD.take(groups & 15, axis=0)
+    result: NDArray[np.bool_] = _HARD_SIDES.take(groups & 15, axis=0)
     return result
 
 
@@ -204,13 +204,13 @@ def shared_normals(
     groups = groups_of(mesh).astype(np.int64)
     if rule is Rule.MASKS:
         sums = _summed_masks(corners, groups, np.ascontiguousarray(flat.T)).T
-        return _unit(np.ascontiguousarray(sums), np.arange(corners.size), corners, flat)
+        return _unit_normals(np.ascontiguousarray(sums), np.arange(corners.size), corners, flat)
     around = rule is Rule.EDGES
-    key = _around(sides or Sides(corners), groups) if around else _grouped(corners, groups)
-    return _unit(_summed(key, [np.repeat(column, 3) for column in flat]), key, corners, flat)
+    key = _joined_by_soft_edges(sides or Sides(corners), groups) if around else _joined_by_group(corners, groups)
+    return _unit_normals(_sums_by_key(key, [np.repeat(column, 3) for column in flat]), key, corners, flat)
 
 
-def _unit(
+def _unit_normals(
     sums: Floats, key: NDArray[np.int64], corners: NDArray[np.int64], flat: Floats
 ) -> tuple[Floats, NDArray[np.int64]]:
     """Return unit normals of the ``sums`` (3, keys), and (faces, 3) the index of each corner's normal.
@@ -220,39 +220,39 @@ def _unit(
     (3, faces), of the first face at its point.
     """
     length = _lengths(sums)
-    short = length < _SHORTEST
+    short = length < _SHORTEST_SUM
     normals = np.stack(list(sums / np.where(short, 1, length)), axis=1)
-    lost = short[key]
-    if lost.any():
+    without_direction = short[key]
+    if without_direction.any():
         points = corners.ravel()
         first = np.zeros(int(points.max()) + 1, np.int64)
         # Assigned backwards, because the last value of a point stays: its first face.
         first[points[::-1]] = np.repeat(np.arange(len(corners)), 3)[::-1]
-        key = np.where(lost, len(normals) + first[points], key)
+        key = np.where(without_direction, len(normals) + first[points], key)
         normals = np.concatenate([normals, flat.T])
     return normals, key.reshape(-1, 3)
 
 
-def _summed(key: NDArray[np.int64], columns: Iterable[Floats]) -> Floats:
+def _sums_by_key(key: NDArray[np.int64], columns: Iterable[Floats]) -> Floats:
     """Return (3, keys) the sums of the ``columns`` (n,) over equal ``key`` (n,)."""
     count = int(key.max()) + 1 if len(key) else 0
     return np.stack([np.bincount(key, column, count) for column in columns])
 
 
-def _grouped(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _joined_by_group(corners: NDArray[np.int64], groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (corners,) an index, from 0: equal at the same point in the same group, unique for flat faces."""
-    points, value = corners.ravel(), np.repeat(groups, 3)
+    points, group = corners.ravel(), np.repeat(groups, 3)
     width = int(groups.max(initial=0)) + 1
-    if width * (int(points.max(initial=0)) + 1) <= _SPARSE * len(points):
-        sparse = points * width + value
-        number = np.cumsum(np.bincount(sparse) > 0) - 1
-        result: NDArray[np.int64] = number[sparse]
+    if width * (int(points.max(initial=0)) + 1) <= _TABLE_ENTRIES_PER_CORNER * len(points):
+        table_index = points * width + group
+        number = np.cumsum(np.bincount(table_index) > 0) - 1
+        result: NDArray[np.int64] = number[table_index]
         return result
-    alone = np.repeat(-1 - np.arange(len(groups)), 3)
-    return numbered_pairs(points, np.where(value == FLAT, alone, value))
+    unique = np.repeat(-1 - np.arange(len(groups)), 3)
+    return numbered_pairs(points, np.where(group == FLAT, unique, group))
 
 
-def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
+def _joined_by_soft_edges(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return (corners,) an index: the same for corners of one point that are connected by soft edges."""
     back = np.repeat(groups & BACK_FACE, 3)
     soft = np.flatnonzero(~hard_sides(groups.astype(np.uint32)).ravel())
@@ -261,9 +261,11 @@ def _around(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np.int64]:
     mine, theirs = order[:-1][joined], order[1:][joined]
     # A side goes from its own corner to the next one of its face; that of the neighbour may go the opposite way.
     following = np.roll(np.arange(len(back)).reshape(-1, 3), -1, axis=1).ravel()
-    alike = sides.first[mine] == sides.first[theirs]
+    same_direction = sides.first[mine] == sides.first[theirs]
     ones = np.concatenate([mine, following[mine]])
-    others = np.concatenate([np.where(alike, theirs, following[theirs]), np.where(alike, following[theirs], theirs)])
+    others = np.concatenate(
+        [np.where(same_direction, theirs, following[theirs]), np.where(same_direction, following[theirs], theirs)]
+    )
     return connected(len(back), ones, others)
 
 
@@ -276,23 +278,23 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
     points, value = corners.ravel(), np.repeat(masks, 3)
     kind = numbered_pairs(points, value)
     count = int(kind.max()) + 1 if len(kind) else 0
-    sums = np.ascontiguousarray(_summed(kind, np.repeat(flat.T, 3, axis=1)).T)
+    sums = np.ascontiguousarray(_sums_by_key(kind, np.repeat(flat.T, 3, axis=1)).T)
     point_of, mask_of = np.zeros(count, np.int64), np.zeros(count, np.int64)
     point_of[kind], mask_of[kind] = points, value
     result = sums.copy()
     # Masks of one point are consecutive: compare each with those 1, 2, 3 ... positions after it.
     for step in range(1, MOST_MASKS + 1):
-        near = np.flatnonzero(point_of[step:] == point_of[:-step])
-        if not len(near):
+        neighbours = np.flatnonzero(point_of[step:] == point_of[:-step])
+        if not len(neighbours):
             break
         if step == MOST_MASKS:
             raise ReadError(f"more than {MOST_MASKS} different smoothing masks at one point", remedy="Check the file")
-        near = near[(mask_of[near] & mask_of[near + step]) != 0]
-        result[near] += sums[near + step]
-        result[near + step] += sums[near]
+        neighbours = neighbours[(mask_of[neighbours] & mask_of[neighbours + step]) != 0]
+        result[neighbours] += sums[neighbours + step]
+        result[neighbours + step] += sums[neighbours]
     of_corner = result[kind]
-    alone = value == 0
-    of_corner[alone] = np.repeat(flat, 3, axis=0)[alone]
+    without_mask = value == 0
+    of_corner[without_mask] = np.repeat(flat, 3, axis=0)[without_mask]
     return of_corner
 
 
@@ -302,7 +304,7 @@ Indices = NDArray[np.int64]
 Numbers = NDArray[np.uint32]
 SharpSides = NDArray[np.bool_]
 
-LEAST_NEW = 16
+FIRST_NEW_GROUP = 16
 """Smallest id of a new group: above all edge bits, so that groups are not taken for them."""
 
 
@@ -317,7 +319,7 @@ def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
     return result
 
 
-def stored_as(rule: Rule, corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
+def smoothing_numbers(rule: Rule, corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbers, int]:
     """Return numbers (faces,) that store ``sharp`` (faces, 3), and how many sharp edges groups cannot store.
 
     ``old`` numbers are kept where they already express it. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
@@ -345,8 +347,8 @@ def _as_groups(corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbe
         np.maximum(corners, np.roll(corners, -1, axis=1)).ravel(),
     )
     order = np.argsort(edge, kind="stable")
-    together = np.diff(edge[order]) == 0
-    mine, theirs = order[:-1][together], order[1:][together]
+    adjacent = np.diff(edge[order]) == 0
+    mine, theirs = order[:-1][adjacent], order[1:][adjacent]
     hard = sharp.ravel()[mine] | sharp.ravel()[theirs]
     mine, theirs = mine // 3, theirs // 3
     part = connected(len(old), mine[~hard], theirs[~hard])
@@ -354,12 +356,12 @@ def _as_groups(corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbe
     wrong = np.zeros(len(old), np.bool_)  # by part
     wrong[part[(old != old[part]) | ((old == FLAT) & (size[part] > 1))]] = True
     one, other = part[mine[hard]], part[theirs[hard]]
-    clash = (old[one] == old[other]) & (old[one] != FLAT) & (one != other)
-    wrong[np.maximum(one, other)[clash]] = True
+    same_group = (old[one] == old[other]) & (old[one] != FLAT) & (one != other)
+    wrong[np.maximum(one, other)[same_group]] = True
     lost = int((one == other).sum())
     parts = np.flatnonzero(wrong)
     highest = int(old[old != FLAT].max(initial=0))
-    fresh = np.zeros(len(old), np.int64)
-    fresh[parts] = max(highest + 1, LEAST_NEW) + np.arange(len(parts))
-    fresh[parts[(size[parts] == 1) & sharp[parts].all(axis=1)]] = FLAT
-    return np.where(wrong[part], fresh[part], old).astype(np.uint32), lost
+    new_group = np.zeros(len(old), np.int64)
+    new_group[parts] = max(highest + 1, FIRST_NEW_GROUP) + np.arange(len(parts))
+    new_group[parts[(size[parts] == 1) & sharp[parts].all(axis=1)]] = FLAT
+    return np.where(wrong[part], new_group[part], old).astype(np.uint32), lost

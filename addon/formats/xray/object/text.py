@@ -17,13 +17,13 @@ from .document import Contents, Mesh, Object
 from .mesh_chunks import Faces, Points, SurfaceFaces, VertexMap
 from .smoothing import Rule, rule_of
 
-_RULES = {
+_RULE_WORDS = {
     Rule.NORMALS: "normals stored",
     Rule.EDGES: "smoothing by edges",
     Rule.GROUPS: "smoothing by groups",
     Rule.MASKS: "smoothing by masks",
 }
-_WORDS = {skl.Skl: "motions"}
+_KIND_WORDS = {skl.Skl: "motions"}
 
 
 def describe(document: Object) -> list[str]:
@@ -69,7 +69,7 @@ def _mesh_words(mesh: Mesh) -> Iterator[str]:
         yield f"{counted(len(points.positions), 'point')}, {extent(points.positions)}"
     if faces is not None:
         yield counted(len(faces.corners), "face")
-        yield _RULES[rule_of(mesh)]
+        yield _RULE_WORDS[rule_of(mesh)]
     yield counted(len(mesh.maps.maps), "vertex map")
 
 
@@ -83,17 +83,17 @@ def dump(document: Object) -> Iterator[str]:
 
 def _dump_contents(contents: Contents) -> Iterator[str]:
     for section in contents.sections:
-        yield f"{chunk_heading(section.chunk)} {_word(section)}"
+        yield f"{chunk_heading(section.chunk)} {_section_word(section)}"
         yield from (f"  {line}" for line in _dump_value(section))
     if len(contents.tail):
         yield f"tail {bytes(contents.tail).hex()}"
 
 
-def _word(section: Section[Any]) -> str:
+def _section_word(section: Section[Any]) -> str:
     if section.value is None:
         return "bytes"
     kind = type(section.value)
-    return _WORDS.get(kind) or kind_word(kind)
+    return _KIND_WORDS.get(kind) or kind_word(kind)
 
 
 def _dump_value(section: Section[Any]) -> Iterator[str]:
@@ -126,7 +126,7 @@ def _contents_differences(path: str, one: Contents, other: Contents) -> Iterator
 def _place(section: Section[Any]) -> str:
     if isinstance(section.value, Mesh):
         return f"mesh {section.value.label!r}"
-    return _word(section) if section.value is not None else f"chunk {section.chunk.plain_id:#x}"
+    return _section_word(section) if section.value is not None else f"chunk {section.chunk.plain_id:#x}"
 
 
 def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> Iterator[str]:
@@ -136,7 +136,7 @@ def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> I
     if _storage(one.chunk) != _storage(other.chunk):
         yield f"{place}: chunk id, declared size or packing differ"
     if type(a) is not type(b):
-        yield f"{place}: {_word(one)} / {_word(other)}"
+        yield f"{place}: {_section_word(one)} / {_section_word(other)}"
     elif a is None:
         if one.chunk.body != other.chunk.body:
             yield f"{place}: its bytes differ"

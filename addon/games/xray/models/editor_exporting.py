@@ -323,12 +323,12 @@ def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> 
         edited, fields = held, []
         if bone.name not in untouched:
             number = place[bone.name]
-            edited = mapping.placed(edited, *placement(now, number))
+            edited = mapping.with_rest_pose(edited, *placement(now, number))
             fields.append("rest position")
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         # A bone whose parent's name belongs to no bone is a root.
         if parent.lower() != (held.parent.lower() if held.parent.lower() in labels else ""):
-            edited = mapping.below(edited, parent)
+            edited = mapping.with_parent(edited, parent)
             fields.append("parent")
         edited, more = _with_physics(bone, edited)
         if fields or more:
@@ -351,7 +351,7 @@ def with_bone_list(model: Model, written: list[Bone], changes: Changes) -> Model
         mapped: dict[int, Any] = dict(zip(map(id, model.bones), written, strict=True))
         sections = [Section(one.chunk, mapped.get(id(one.value), one.value)) for one in old.sections]
         return model.replaced(old, Bones(sections, old.tail))
-    return model.replaced(old, mapping.numbered(mapping.in_editor_order(written)))
+    return model.replaced(old, mapping.bones_chunk(mapping.in_editor_order(written)))
 
 
 def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[Any]]:
@@ -368,7 +368,7 @@ def _with_physics(bone: typed.Bone, held: Bone) -> tuple[Bone, list[str]]:
     if not fields:
         return held, []
     kinds = [kind for kind, properties in OF_KIND.items() if set(properties) & set(fields)]
-    return mapping.with_kinds(bone_files.encode_bone(held, entry), entry, kinds), fields
+    return mapping.with_missing_chunks(bone_files.encode_bone(held, entry), entry, kinds), fields
 
 
 def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:

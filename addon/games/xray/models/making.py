@@ -119,7 +119,7 @@ def plan_new_object(
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
     bones = _bones(rig, report) if rig is not None else [_only_bone(shown, holder)] if rigid else []
-    model = Model([Section(Chunk(BONES, b""), mapping.numbered(bones))] if bones else [])
+    model = Model([Section(Chunk(BONES, b""), mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in shown]
     surfaces = [
@@ -232,7 +232,7 @@ def _model(
         (0x907, Surfaces(surfaces)),
     ]
     if bones:
-        numbered.append((BONES, mapping.numbered(bones)))
+        numbered.append((BONES, mapping.bones_chunk(bones)))
     if motions:
         numbered.append((MOTIONS, skl.new_skls([])))
     if references:

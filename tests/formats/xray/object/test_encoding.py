@@ -13,7 +13,7 @@ from addon.formats.xray.object.document import Mesh, Model
 from addon.formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from addon.formats.xray.object.mapping import decode_mesh, decode_skeleton
 from addon.formats.xray.object.mesh_chunks import FLAT, Faces, MeshFlags, Points, Smoothing
-from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of, sides_of, stored_as
+from addon.formats.xray.object.smoothing import Rule, corner_normals, hard_sides, rule_of, sides_of, smoothing_numbers
 from tests.formats.xray.level_bytes import words
 from tests.formats.xray.object.small_object import MESH, OLD, bone, chunk, mesh, small
 from tests.real_files import corpus_files
@@ -140,7 +140,7 @@ def test_edge_bits_hold_every_edge():
         for number in range(64):
             pairs = np.array([(0, 1), (1, 2), (2, 3), (0, 3), (0, 2)])[[bool(number >> bit & 1) for bit in range(5)]]
             sharp = sides_of(SQUARE, pairs.reshape(-1, 2))
-            groups, lost = stored_as(Rule.EDGES, SQUARE, sharp, np.array(old, np.uint32))
+            groups, lost = smoothing_numbers(Rule.EDGES, SQUARE, sharp, np.array(old, np.uint32))
             assert lost == 0
             np.testing.assert_array_equal(hard_sides(groups), sharp)
             kept = (hard_sides(np.array(old, np.uint32)) == sharp).all(axis=1)
@@ -150,18 +150,18 @@ def test_edge_bits_hold_every_edge():
 def test_groups_part_at_sharp_edges_and_join_at_soft_ones():
     none, diagonal = np.zeros((0, 2), np.int64), np.array([(0, 2)])
     old = np.array([7, 7], np.uint32)
-    apart, lost = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, diagonal), old)
+    apart, lost = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, diagonal), old)
     assert (apart[0], apart[1] >= 16, lost) == (7, True, 0)
-    joined, _ = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([7, 8], np.uint32))
+    joined, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), np.array([7, 8], np.uint32))
     assert joined[0] == joined[1] >= 16
-    same, _ = stored_as(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
+    same, _ = smoothing_numbers(Rule.GROUPS, SQUARE, sides_of(SQUARE, none), old)
     assert same.tolist() == [7, 7]
 
 
 def test_a_sharp_edge_inside_a_smooth_surface_is_counted():
     # A fan around point 0 that closes: one sharp edge does not part it.
     fan = np.array([[0, 1, 2], [0, 2, 3], [0, 3, 4], [0, 4, 1]])
-    groups, lost = stored_as(Rule.GROUPS, fan, sides_of(fan, np.array([(0, 2)])), np.full(4, 20, np.uint32))
+    groups, lost = smoothing_numbers(Rule.GROUPS, fan, sides_of(fan, np.array([(0, 2)])), np.full(4, 20, np.uint32))
     assert groups.tolist() == [20] * 4
     assert lost == 1
 

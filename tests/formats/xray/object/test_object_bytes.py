@@ -31,7 +31,7 @@ from addon.formats.xray.object.mesh_chunks import (
     MeshFlags,
     Normals,
     Points,
-    Runs,
+    RowGroups,
     Smoothing,
     SurfacesOfFaces,
     VertexMapRefs,
@@ -248,13 +248,13 @@ def test_unknown_chunks_and_repeated_ones_are_kept():
 def test_groups_of_every_size_come_back(counts, columns):
     rows = np.arange(sum(counts) * columns, dtype=np.int32).reshape(-1, columns)
     writer = Writer()
-    Runs(np.array(counts, np.uint8), rows).write(writer)
+    RowGroups(np.array(counts, np.uint8), rows).write(writer)
     data = writer.getvalue()
     expected = b""
     for start, count in zip(np.cumsum([0, *counts]), counts, strict=False):
         expected += bytes((count,)) + rows[start : start + count].astype("<i4").tobytes()
     assert data == expected
-    found = Runs.read_groups(Reader(data, "a"), len(counts), columns, "groups")
+    found = RowGroups.read_groups(Reader(data, "a"), len(counts), columns, "groups")
     assert found.counts.tolist() == counts
     np.testing.assert_array_equal(found.rows, rows)
 
