@@ -1,4 +1,4 @@
-"""`level.details`: the grass and litter of a level, models and the grid that says what grows where."""
+"""`level.details`: the grass and litter of a level: models, and the grid of slots that says which grow where."""
 
 from __future__ import annotations
 

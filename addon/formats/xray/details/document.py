@@ -1,14 +1,14 @@
-"""`level.details`: its bytes, and its slots as a column for each value.
+"""Read and write `level.details`, with one column for each value of its slots.
 
-Header (chunk 0), detail models (1), slots (2). Version 3 files have their chunks in the order 1, 2, 0, version 2 in the
-order of their numbers; the engine finds them by number. Slot z · size_x + x covers 2 x 2 metres of ground, with its
-corner at ((x - offset_x) · 2, (z - offset_z) · 2) metres.
+Header (chunk 0), detail models (1), slots (2). Files of version 3 have their chunks in the order 1, 2, 0, files of
+version 2 in the order of their ids; the engine finds them by id. Slot z · size_x + x covers 2 x 2 metres of ground,
+with its corner at ((x - offset_x) · 2, (z - offset_z) · 2) metres.
 
-A slot of version 3 has 16 bytes (``DetailFormat.h``): a 64-bit word, low bit first, of height of the ground (12 bits
+A slot of version 3 has 16 bytes (``DetailFormat.h``). First a 64-bit word, low bit first: height of the ground (12 bits
 of 0.2 m above -200 m), height of the slot (8 bits of 0.1 m), four model numbers (6 bits, 63 for none), light of the
-sun and of the sky and three colours (4 bits each); then the density of each of the four models at the slot's corners,
-4 bits per corner. One of version 2 has 22 bytes (old builds): bottom and top as floats, four times a model (255 for
-none) and its densities, and 16 bits of unknown meaning.
+sun, light of the sky and three colours (4 bits each). Then the density of each of the four models at the slot's
+corners, 4 bits per corner. A slot of version 2 has 22 bytes (old builds): bottom and top as floats, four times a model
+(255 for none) with its densities, and 16 bits of unknown meaning.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from ..dm import Dm
 
 HEADER, MODEL_LIST, SLOT_LIST = 0, 1, 2
 SLOT_SIZE = 2.0
-"""Metres along x and z."""
+"""Size of a slot along x and z, in metres."""
 NEWEST = 3
 SLOT = np.dtype([("word", "<u8"), ("density", "<u2", 4)])
 OLD_SLOT = np.dtype(
@@ -44,21 +44,23 @@ OLD_SLOT = np.dtype(
 SLOTS: dict[int, np.dtype[np.void]] = {2: OLD_SLOT, 3: SLOT}
 """Version -> layout of a slot."""
 MODELS = 63
-"""How many models a file can have; number 63 says that there is none."""
+"""Largest number of models in a file; number 63 means no model."""
 EMPTY = -1
-"""What `SlotValues` says where no model stands."""
+"""Model number in `SlotValues` that means no model."""
 _NO_MODEL = {2: 255, 3: 63}
 LOWEST, GROUND_STEP, HEIGHT_STEP = -200.0, 0.2, 0.1
 MOST_GROUND, MOST_HEIGHT, MOST_SHADE = 0xFFF, 0xFF, 0xF
 _SHADES_FROM = 44
-"""Bit of the first of the five shades of 4 bits: sun, sky, red, green, blue."""
+"""First bit of the five shades of 4 bits: sun, sky, red, green, blue."""
 _SLACK = 1e-3
-"""Of a step: a height that a float32 holds a little below its step still is that step."""
+"""Tolerance in steps: a height that float32 rounding put slightly below its step still counts as that step."""
 
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """``models`` how many the file says it has; ``offset`` and ``size`` of the grid in slots, x and z."""
+    """The header: ``models`` is the declared number of models; ``offset`` and ``size`` of the grid in slots, x and
+    z.
+    """
 
     version: int
     models: int
@@ -67,7 +69,7 @@ class Header:
 
     @classmethod
     def read(cls, reader: Reader) -> Header:
-        """Raises `ReadError` for a version whose slots are not known."""
+        """Read a header. Raises `ReadError` for a version whose slots are not known."""
         version = reader.u32("the version")
         if version not in SLOTS:
             raise reader.error(f"details of version {version} are not known (known: 2 and 3)")
@@ -85,16 +87,16 @@ class Header:
 
     @property
     def slots(self) -> int:
-        """How many slots the grid has."""
+        """Number of slots in the grid."""
         return self.size[0] * self.size[1]
 
 
 @dataclass(slots=True, eq=False)
 class Details:
-    """``models`` by number; ``slots`` (slots,) packed (`slots.SLOTS`).
+    """A `level.details` file: ``models`` by number; ``slots`` (slots,) packed, in a layout of `SLOTS`.
 
-    ``run`` the file's chunks in order and ``model_run`` those of the models; ``header_rest`` and ``slots_rest`` the
-    bytes behind what is known (broken files only).
+    ``run`` are the file's chunks in order, ``model_run`` those of the models; ``header_rest`` and ``slots_rest`` are
+    the bytes after the known content (broken files only).
     """
 
     header: Header
@@ -108,12 +110,15 @@ class Details:
 
     @property
     def name(self) -> str:
-        """The file's name without folders."""
+        """Name of the file without its folder."""
         return PurePath(self.file.replace("\\", "/")).name or "level.details"
 
 
 def new(models: Sequence[Dm], slots: NDArray[np.void], size: tuple[int, int], offset: tuple[int, int]) -> Details:
-    """A file of version 3: ``slots`` (size x · size z,), ``offset`` of the world's origin from the grid's corner."""
+    """Create a file of version 3 with ``slots`` (size x · size z,); ``offset`` is the slot of the world's origin.
+
+    Raises `ValueError` if the number of slots does not match ``size``.
+    """
     header = Header(NEWEST, len(models), offset, size)
     if len(slots) != header.slots:
         raise ValueError(f"{counted(len(slots), 'slot')} for a grid of {header.slots}")
@@ -126,18 +131,18 @@ def new(models: Sequence[Dm], slots: NDArray[np.void], size: tuple[int, int], of
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a header of details, or a chunk 1 that holds a model 0."""
+    """Return whether a file starts with a header of details, or with a chunk 1 that contains a detail model 0."""
     if len(head) < 16:
         return False
     identifier, size, first, second = np.frombuffer(head[:16], "<u4").tolist()
     if identifier == HEADER:
         return size == 24 and first in SLOTS
-    # A model begins with the name of its shader; a header of an .ogf, chunk 1 as well, with its version.
+    # The header of an .ogf is a chunk 1 too, but begins with a version; a model begins with the name of its shader.
     return identifier == MODEL_LIST and first == 0 and second <= size - 8 and (second == 0 or dm.starts_like(head[16:]))
 
 
 def read(data: bytes, file: str, report: Report) -> Details:
-    """The document. Raises `ReadError` where a chunk is missing or has fewer slots than the header says."""
+    """Read the file. Raises `ReadError` if a chunk is missing or has fewer slots than the header declares."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -172,17 +177,17 @@ def read(data: bytes, file: str, report: Report) -> Details:
 
 
 def write(document: Details) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     return _write(document, document.slots)
 
 
 def recompose(document: Details) -> bytes:
-    """The file's bytes with every slot packed again from its separate values."""
+    """Return the bytes of the file with every slot packed again from its unpacked values."""
     values = unpack(document.slots)
     old = document.header.version == 2
     rows = pack(values, document.header.version, document.slots["unknown"] if old else None)
     if old:
-        # Bottom and top are plain floats, of which `height` is only the difference.
+        # Bottom and top are plain floats; `height` is only their difference, so they are copied.
         rows["bottom"], rows["top"] = document.slots["bottom"], document.slots["top"]
     return _write(document, rows)
 
@@ -200,7 +205,7 @@ def _write(document: Details, slots: NDArray[np.void]) -> bytes:
 
 
 def raw_size(document: Details) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     size = len(document.header_rest) + len(document.slots_rest) + len(document.run.tail) + len(document.model_run.tail)
     size += sum(map(stored_size, document.run.others((HEADER, MODEL_LIST, SLOT_LIST))))
     size += sum(map(stored_size, document.model_run.others(document.models)))
@@ -213,11 +218,11 @@ def raw_size(document: Details) -> int:
 
 @dataclass(slots=True, eq=False)
 class SlotValues:
-    """A row a slot: what the packed ones mean.
+    """Unpacked slots, one row per slot.
 
-    ``ground`` and ``height`` (slots,) float64 metres, of the ground and of the slot above it; ``models`` (slots, 4)
-    int32, `EMPTY` for none; ``density`` (slots, 4 models, 4 corners) 0 to 15, corners (x0, z0), (x1, z0), (x0, z1),
-    (x1, z1); ``shades`` (slots, 5) 0 to 15, sun, sky, red, green, blue, None in version 2.
+    ``ground`` and ``height`` (slots,) float64 metres: height of the ground, and of the slot above it. ``models``
+    (slots, 4) int32, `EMPTY` for none; ``density`` (slots, 4 models, 4 corners) 0 to 15, corners (x0, z0), (x1, z0),
+    (x0, z1), (x1, z1); ``shades`` (slots, 5) 0 to 15, sun, sky, red, green, blue; None in version 2.
     """
 
     ground: NDArray[np.float64]
@@ -228,12 +233,12 @@ class SlotValues:
 
 
 def version_of(rows: NDArray[np.void]) -> int:
-    """The version whose slots these are."""
+    """Return the version whose layout these packed slots have."""
     return 3 if rows.dtype == SLOT else 2
 
 
 def unpack(rows: NDArray[np.void]) -> SlotValues:
-    """What packed slots mean."""
+    """Unpack all values of packed slots."""
     places = range(4)
     models = np.stack([models_of(rows, place) for place in places], axis=1)
     density = np.stack([density_of(rows, place) for place in places], axis=1)
@@ -242,7 +247,7 @@ def unpack(rows: NDArray[np.void]) -> SlotValues:
 
 
 def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = None) -> NDArray[np.void]:
-    """The packed slots of values, which must be in range; ``unknown`` (slots,) version 2's last field."""
+    """Pack the values of slots, which must be in range; ``unknown`` (slots,) is the last field of version 2."""
     density = (values.density.astype(np.uint16) << np.arange(0, 16, 4, dtype=np.uint16)).sum(axis=-1, dtype=np.uint16)
     models = np.where(values.models == EMPTY, _NO_MODEL[version], values.models)
     rows = np.zeros(len(values.ground), SLOTS[version])
@@ -265,7 +270,7 @@ def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = 
 
 
 def empty_slots(count: int) -> NDArray[np.void]:
-    """Slots of version 3 at height 0 where nothing grows."""
+    """Return ``count`` packed slots of version 3 at height 0 without models."""
     nothing = np.zeros(count)
     shades = np.zeros((count, 5), np.uint8)
     values = SlotValues(
@@ -275,7 +280,7 @@ def empty_slots(count: int) -> NDArray[np.void]:
 
 
 def ground_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
-    """(slots,) metres."""
+    """Return (slots,) the height of the ground in metres."""
     if version_of(rows) == 2:
         with np.errstate(invalid="ignore"):  # floats of broken files
             return rows["bottom"].astype(np.float64)
@@ -286,7 +291,7 @@ def ground_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
 
 
 def height_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
-    """(slots,) metres above the ground."""
+    """Return (slots,) the height of the slot above its ground, in metres."""
     if version_of(rows) == 2:
         with np.errstate(over="ignore", invalid="ignore"):
             return rows["top"].astype(np.float64) - rows["bottom"].astype(np.float64)
@@ -294,7 +299,7 @@ def height_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
 
 
 def models_of(rows: NDArray[np.void], place: int) -> NDArray[np.int32]:
-    """(slots,) the number of one of the four models, `EMPTY` for none."""
+    """Return (slots,) the number of one of the slot's four models; `EMPTY` for none."""
     version = version_of(rows)
     stored = rows["plants"]["model"][:, place] if version == 2 else _bits(rows["word"], 20 + 6 * place, 6)
     models: NDArray[np.int32] = stored.astype(np.int32)
@@ -303,7 +308,7 @@ def models_of(rows: NDArray[np.void], place: int) -> NDArray[np.int32]:
 
 
 def density_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
-    """(slots, 4 corners) how dense one of the four models stands, 0 to 15."""
+    """Return (slots, 4 corners) the density of one of the slot's four models, 0 to 15."""
     stored = rows["plants"]["density"] if version_of(rows) == 2 else rows["density"]
     result = np.empty((len(rows), 4), np.uint8)
     for corner in range(4):
@@ -312,30 +317,32 @@ def density_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
 
 
 def shades_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
-    """(slots,) sun, sky, red, green or blue, 0 to 15. Version 3 alone has them."""
+    """Return (slots,) sun, sky, red, green or blue, 0 to 15. Only version 3 has them."""
     return _bits(rows["word"], _SHADES_FROM + 4 * place, 4).astype(np.uint8)
 
 
 def _bits(word: NDArray[np.uint64], start: int, count: int) -> NDArray[np.uint16]:
-    """A field of at most 16 bits."""
+    """Extract a field of at most 16 bits."""
     result: NDArray[np.uint16] = (word >> np.uint64(start)).astype(np.uint16)
     result &= np.uint16((1 << count) - 1)
     return result
 
 
 def ground_steps(ground: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Version 3's whole numbers of heights of the ground: the step at or below, within what the file can hold."""
+    """Convert heights of the ground to version 3's integers: rounded down, clipped to the range of the file."""
     return _clamped(np.floor((ground - LOWEST) / GROUND_STEP + _SLACK), MOST_GROUND)
 
 
 def height_steps(ground: NDArray[np.float64], height: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Version 3's whole numbers of heights: the step at or above, from the step that the ground was lowered to."""
+    """Convert heights of slots to version 3's integers: rounded up, above the ground as rounded by `ground_steps`;
+    clipped.
+    """
     lowered = ground_steps(ground) * GROUND_STEP + LOWEST
     return _clamped(np.ceil((height + (ground - lowered)) / HEIGHT_STEP - _SLACK), MOST_HEIGHT)
 
 
 def shade_steps(shades: NDArray[Any]) -> NDArray[np.int64]:
-    """Whole numbers of shades from 0 to 1: the step at or below."""
+    """Convert shades from 0 to 1 to integers from 0 to 15, rounded down."""
     return _clamped(np.floor(np.asarray(shades, np.float64) * MOST_SHADE + _SLACK), MOST_SHADE)
 
 
@@ -348,7 +355,7 @@ def _clamped(values: NDArray[np.float64], highest: int) -> NDArray[np.int64]:
 
 
 def describe(document: Details) -> list[str]:
-    """Counts and bounds."""
+    """Return a summary: counts, bounds, models."""
     header, values = document.header, unpack(document.slots)
     corner = [-offset * SLOT_SIZE for offset in header.offset]
     far = [start + size * SLOT_SIZE for start, size in zip(corner, header.size, strict=True)]
@@ -368,7 +375,7 @@ def describe(document: Details) -> list[str]:
 
 
 def dump(document: Details) -> Iterator[str]:
-    """Everything, a value or a slot a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per value or slot. Equal texts mean equal bytes."""
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
         if chunk is document.run.first(HEADER):
@@ -397,7 +404,7 @@ def _dump_models(document: Details) -> Iterator[str]:
 
 
 def spelled(slots: NDArray[np.void]) -> NDArray[np.void]:
-    """Packed slots as columns of whole numbers (version 2: and floats), for texts."""
+    """Unpack slots into columns for text: integers as stored, and the floats of version 2."""
     if "word" not in (slots.dtype.names or ()):
         return _spelled_old(slots)
     values: SlotValues = unpack(slots)
@@ -425,7 +432,7 @@ def _spelled_old(slots: NDArray[np.void]) -> NDArray[np.void]:
 
 
 def differences(first: Details, second: Details) -> Iterator[str]:
-    """What differs: header, models by number, slots by field."""
+    """Yield the differences between two files: header, models by number, slots by field."""
     if first.header != second.header:
         yield f"header: {first.header} / {second.header}"
     for number in sorted(first.models.keys() | second.models.keys()):

@@ -1,14 +1,14 @@
-"""The slots of `.details` as points with attributes, and back: unedited values keep their bits; where plants may stand.
+"""Convert slots of `.details` to points with attributes and back; preview where plants may stand.
 
-A point is in the middle of each slot, at the height of its ground. An imported point knows its slot by `FILE_FACE`. One
-that was drawn, or copied from another, belongs to the slot it is in. A slot without a point is empty: nothing grows
-there, its heights and light stay the file's.
+A point is in the middle of each slot, at the height of its ground. Unedited values keep their bits. An imported point
+refers to its slot by `FILE_FACE`. A point that was drawn, or copied from another, belongs to the slot that it is in. A
+slot without a point becomes empty: it has no models, but keeps the heights and light of the file.
 
-Plants are a preview, not the game's own placing. Exact is what the file says: which models a slot has, how densely each
-is at its four corners, and between which scales the model is drawn. The engine thins plants with a dither table,
-moves and turns them by its own random numbers and sets them onto the collision; here densities are shares of chances on
-an even raster, chances come from the slot's number alone (the same slots always look the same), and plants are on the
-ground of their slot.
+Plants are a preview, not the game's own placement. They follow the values of the file exactly: the models of a slot,
+the density of each model at the four corners, and the range of scales of each model. The engine thins plants with a
+dither table, moves and rotates them by its own random numbers and drops them onto the collision. Here, densities are
+probabilities on a regular raster, random numbers depend only on the slot's index (the same slots always look the same),
+and plants are on the ground of their slot.
 """
 
 from __future__ import annotations
@@ -61,11 +61,13 @@ DENSITY = tuple(f"density_{place}" for place in range(4))
 _PART = 1 << 13
 _MOST_MODEL = {2: 254, 3: MODELS - 1}
 MOST_SLOTS = 1 << 22
-"""Of a new file: 4 x 4 km. The largest of the games has 0.1 million."""
+"""Limit of slots in a new file: 4 x 4 km. The largest grid of the games has 0.1 million slots."""
 
 
 def decode(document: Details, report: Report) -> Mesh:
-    """A point a slot (slots, 3), in the file's order, no faces; `columns` as attributes of the points."""
+    """Convert the slots to a mesh of points (slots, 3) in file order, without faces; `columns` are attributes of the
+    points.
+    """
     report_missing(document, named_models(document), report)
     mesh = Mesh(document.name, places(document), np.zeros((0, 3), np.int32))
     mesh.attributes = {name: Attribute(Domain.VERTEX, column(document, name)) for name in columns(document)}
@@ -73,10 +75,10 @@ def decode(document: Details, report: Report) -> Mesh:
 
 
 def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) -> tuple[Details, Changes]:
-    """The base with the points' values and, where given, these models by their numbers, and what changed.
+    """Return the base with the values of the points and, if given, with these models by number, and the changes.
 
-    Only heights of points count: their places are the grid's. An attribute that is missing is the base's. Raises
-    `WriteError` where the points are not as many as the slots, or hold what a slot cannot.
+    Of a point's position only the height is used: the grid defines the rest. Missing attributes are those of the base.
+    Raises `WriteError` if the numbers of points and slots differ, or if a value does not fit a slot.
     """
     if len(ground.positions) != len(base.slots):
         raise WriteError(
@@ -93,7 +95,7 @@ def encode(ground: Mesh, base: Details, models: Mapping[int, Dm] | None = None) 
 
 
 def named_models(document: Details) -> set[int]:
-    """The numbers of models that slots name, whether the file has them or not."""
+    """Return the numbers of all models that slots refer to, also of models that the file lacks."""
     named: set[int] = set()
     for place in range(4):
         named.update((np.flatnonzero(np.bincount(models_of(document.slots, place) - EMPTY)) + EMPTY).tolist())
@@ -101,29 +103,29 @@ def named_models(document: Details) -> set[int]:
 
 
 def report_missing(document: Details, named: set[int], report: Report) -> None:
-    """Warn of models that are ``named`` by slots and the file has not."""
+    """Warn about models in ``named`` (those that slots refer to) that are not in the file."""
     missing = sorted(named - set(document.models))
     if missing:
         report.warn(f"slots refer to models that are not in the file: {', '.join(map(str, missing))}", document.name)
 
 
 def parts(document: Details) -> Iterator[Details]:
-    """The file with some of its slots after the other, to look at what would be large of all of them."""
+    """Yield the file with blocks of its slots, for computations that need too much memory for all slots together."""
     for at in range(0, len(document.slots), _PART):
         yield replace(document, slots=document.slots[at : at + _PART])
 
 
 def columns(document: Details) -> tuple[str, ...]:
-    """The names of what slots say: version 2 has no light."""
+    """Return the names of the attributes of slots. Version 2 has no light."""
     light = () if document.header.version == 2 else (SUN, SKY, COLOUR)
     return (HEIGHT, *MODEL, *DENSITY, *light)
 
 
 def column(document: Details, name: str) -> NDArray[Any]:
-    """One of `columns`, which are large together.
+    """Return the values of one of `columns`; one at a time, because all together need much memory.
 
     `HEIGHT` (slots,) float32 metres; each of `MODEL` (slots,) int32, `EMPTY` for none; each of `DENSITY` (slots, 4)
-    float32 how dense that model is at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1; `SUN` and `SKY`
+    float32 density of that model at the corners (x0, y0), (x1, y0), (x0, y1), (x1, y1), 0 to 1; `SUN` and `SKY`
     (slots,) float32 0 to 1, `COLOUR` (slots, 4) float32 red, green, blue and 1.
     """
     rows = document.slots
@@ -149,9 +151,11 @@ def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def is_off_ground(document: Details, densest: NDArray[Any]) -> NDArray[np.bool_]:
-    """(slots,) which lie where the level has no ground: lowest of all, without height, model or density.
+    """Return (slots,) which slots are where the level has no ground: at the lowest height, without height, model or
+    density.
 
-    ``densest`` (slots,) a model of each, `EMPTY` where it has none. The level compiler leaves such slots at -200 m.
+    ``densest`` (slots,) is one model of each slot, `EMPTY` if it has none. The level compiler leaves such slots at -200
+    m.
     """
     result: NDArray[np.bool_] = densest == EMPTY
     at = 0
@@ -165,9 +169,9 @@ def is_off_ground(document: Details, densest: NDArray[Any]) -> NDArray[np.bool_]
 
 
 def places(document: Details) -> NDArray[np.float32]:
-    """(slots, 3) the middle of each slot, at the height of its ground."""
+    """Return (slots, 3) the middle of each slot, at the height of its ground."""
     if not len(document.slots):
-        return np.zeros((0, 3), np.float32)  # one side may claim billions where the other has none
+        return np.zeros((0, 3), np.float32)  # one side of the grid may be declared as billions if the other is 0
     (width, depth), (x, z) = document.header.size, document.header.offset
     middles = [(np.arange(size) - start + 0.5) * SLOT_SIZE for size, start in ((width, x), (depth, z))]
     points = scratch((depth, width, 3), np.float32)
@@ -225,7 +229,7 @@ def _column(ground: Mesh, name: str, otherwise: NDArray[Any]) -> NDArray[Any]:
 
 
 def _shades(ground: Mesh, otherwise: NDArray[np.float32]) -> NDArray[np.float32]:
-    """(slots, 5) sun, sky, red, green, blue."""
+    """Return (slots, 5) sun, sky, red, green, blue of the points, from ``otherwise`` if an attribute is missing."""
     sun, sky = (_column(ground, name, otherwise[:, place]) for place, name in enumerate((SUN, SKY)))
     colour = _column(ground, COLOUR, otherwise[:, 2:])[:, :3]
     return np.concatenate([sun[:, None], sky[:, None], colour], axis=1)
@@ -239,7 +243,7 @@ def _nearest(shares: NDArray[np.float32]) -> NDArray[np.float32]:
 def _steps(
     shares: NDArray[Any], base: NDArray[np.uint8], wanted: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> NDArray[np.uint8]:
-    """The base's steps where ``shares`` still mean them, else what ``wanted`` makes of them."""
+    """Return the base's steps where ``shares`` are unedited, else ``shares`` converted to steps by ``wanted``."""
     if np.array_equal(shares, _shares(base)):
         return base
     same = quantum.untouched(shares, base / MOST_SHADE, 1 / MOST_SHADE)
@@ -247,7 +251,7 @@ def _steps(
 
 
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
-    """Put these models into the document, which is the base's copy."""
+    """Replace the models of ``document``, which is a copy of ``base``."""
     if len(models) > MODELS:
         raise WriteError(f"{counted(len(models), 'detail model')}, the game supports {MODELS}", remedy="Leave some out")
     numbered = dict(models)
@@ -282,7 +286,7 @@ def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
 
 
 def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
-    """Heights that version 3 would move to the nearest it has."""
+    """Yield heights that version 3 cannot store and that would be clipped to its range."""
     heights = ground.positions[:, 2].astype(np.float64)
     highest = LOWEST + MOST_GROUND * GROUND_STEP
     with np.errstate(invalid="ignore"):
@@ -297,7 +301,10 @@ def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
 
 
 def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Iterator[Problem]:
-    """What the file cannot hold, and slots that name none of its ``models`` (None: as many as the base has)."""
+    """Yield values that the file cannot store, and slots that refer to a model number of ``models`` or above.
+
+    ``models`` is the number of the file's models; None: as many as the base has.
+    """
     yield from _out_of_range(ground, base)
     if base.header.version > 2:
         yield from _out_of_reach(ground)
@@ -316,7 +323,7 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
 
 
 def slot_numbers(points: Mesh, header: Header) -> NDArray[np.int64]:
-    """(points,) the slot of each, -1 for none."""
+    """Return (points,) the index of each point's slot, -1 for none."""
     by_place = _slots_by_place(points, header)
     said = points.values(FILE_FACE, Domain.VERTEX)
     if said is None:
@@ -330,7 +337,7 @@ def slot_numbers(points: Mesh, header: Header) -> NDArray[np.int64]:
 
 
 def _repeated(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
-    """(n,) which stand for what another one stands for, too; -1 is nothing."""
+    """Return (n,) which numbers occur several times; -1 is ignored."""
     _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
     result: NDArray[np.bool_] = (count[place.ravel()] > 1) & (numbers >= 0)
     return result
@@ -348,7 +355,7 @@ def _slots_by_place(points: Mesh, header: Header) -> NDArray[np.int64]:
 
 
 def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
-    """Fatal: points of no slot, and several of one."""
+    """Yield fatal problems: points outside the grid, and several points in one slot."""
     numbers = slot_numbers(points, header)
     remedy = "Delete them, or move them into the grid"
     yield from problems.some(numbers < 0, "faces", "are outside all slots", remedy, Domain.VERTEX, fatal=True)
@@ -358,9 +365,9 @@ def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
 
 
 def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
-    """As many points as the base has slots, in its order. Raises `WriteError` for misplaced ones.
+    """Return a mesh with one point per slot of the base, in its order. Raises `WriteError` for misplaced points.
 
-    Reported: how many slots lost their face, and how many faces were moved away from their slot, which moves nothing.
+    Reported: how many slots lost their face, and how many faces were moved sideways, which has no effect on their slot.
     """
     header, count = base.header, len(base.slots)
     numbers = slot_numbers(points, header)
@@ -387,7 +394,11 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
 
 
 def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
-    """A file of these models whose grid just holds all points, empty otherwise. Raises `WriteError`."""
+    """Create a file with these models and the smallest grid that contains all points; its slots are empty.
+
+    Raises `WriteError` without points, for points that are NaN, infinite or too far away, and for more than
+    `MOST_SLOTS` slots; `ValueError` if the models are not numbered from 0 without gaps.
+    """
     places = points.positions[:, :2].astype(np.float64)
     if not len(places):
         raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
@@ -408,7 +419,7 @@ def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
 
 
 def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
-    """Fatal: slots with a model that was taken away."""
+    """Yield fatal problems: slots that refer to a removed model (``gone``)."""
     numbers = np.array(sorted(gone), np.int32)
     for name in MODEL:
         values = points.values(name, Domain.VERTEX)
@@ -421,7 +432,7 @@ def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
 
 
 def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
-    """The points with models by their new numbers: ``old`` is what each was called before. Others stay as they are."""
+    """Return the points with new model numbers: model ``old[i]`` becomes model i. Other numbers do not change."""
     table = {number: place for place, number in enumerate(old) if number != place and number >= 0}
     if not table:
         return points
@@ -440,15 +451,18 @@ def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
 
 Floats = NDArray[np.float64]
 DEFAULT_SPACING = 0.5
-"""Metres between the places of the raster."""
+"""Metres between points of the raster."""
 _BLOCK = 1 << 18
-"""Places of the raster at a time: what is held in between stays small."""
+"""Number of raster points that are computed together, to keep temporary arrays small."""
 
 
 @dataclass(frozen=True)
 class Plants:
-    """``points`` (n, 3) float32, ``models`` (n,) int32 their numbers, ``turns`` (n,) float32 radians about z,
-    ``scales`` (n,) and ``reaches`` (n,) float32: the height of the slot, in which the engine looks for the ground.
+    """Plants of the preview, one row per plant.
+
+    ``points`` (n, 3) float32, ``models`` (n,) int32 numbers of the models, ``turns`` (n,) float32 radians about z,
+    ``scales`` (n,) float32, and ``reaches`` (n,) float32 metres: the height of the slot, within which the engine
+    searches the ground.
     """
 
     points: NDArray[np.float32]
@@ -464,9 +478,9 @@ class Plants:
 def scatter(
     ground: Mesh, slots: NDArray[np.int64], scales: Mapping[int, tuple[float, float]], spacing: float = DEFAULT_SPACING
 ) -> Plants:
-    """Plants on these ``slots`` (n,) of the ground's points; ``scales`` number of a model -> least and greatest.
+    """Distribute plants on these ``slots`` (n,) of the ground's points.
 
-    Models that are not among ``scales`` are left out.
+    ``scales``: model number -> minimum and maximum scale. Models without an entry are left out.
     """
     side = max(1, round(SLOT_SIZE / spacing))
     step = max(1, _BLOCK // side**2)
@@ -479,7 +493,7 @@ def scatter(
 def _scatter(
     ground: Mesh, slots: NDArray[np.int64], scales: Mapping[int, tuple[float, float]], side: int
 ) -> tuple[NDArray[Any], ...]:
-    # (slots, places of the raster, numbers for: presence, choice, x, y, turn, scale), each slot its own
+    # (slots, raster points, 6): random numbers for presence, choice of the model, x, y, rotation, scale
     chance = _chances(slots, side * side)
     raster = (np.arange(side) + 0.5) / side
     across, along = (axis.ravel() for axis in np.meshgrid(raster, raster))
@@ -493,7 +507,7 @@ def _scatter(
             there = np.isin(said[slots], list(scales))
             corners = np.clip(np.nan_to_num(shares[slots]), 0, 1) * there[:, None]
             density[..., place] = corners @ weights
-    # Of several that could be in a place one is chosen; the densest decides how likely any is.
+    # The densest model at a raster point decides whether there is a plant; one of the models is chosen by density.
     total = density.sum(axis=-1)
     slot, where = np.nonzero(chance[..., 0] < density.max(axis=-1))
     ladder = np.cumsum(density[slot, where], axis=-1)
@@ -503,7 +517,7 @@ def _scatter(
     for axis, places in enumerate((across, along)):
         shift = (chance[slot, where, 2 + axis] - 0.5) / side
         points[:, axis] += (places[where] - 0.5 + shift) * SLOT_SIZE
-    # Looked up, never indexed by: a file may call a model by any number.
+    # Searched for, not used as an index: the number of a model in a file can be anything.
     known = np.array(sorted(scales), np.int64)
     low, high = np.array([scales[number] for number in known.tolist()]).reshape(-1, 2).T
     place_of = np.searchsorted(known, models)
@@ -515,7 +529,7 @@ def _scatter(
 
 
 def _chances(slots: NDArray[np.int64], places: int) -> Floats:
-    """(slots, places, 6) numbers from 0 to below 1 that depend on nothing but slot, place and column (splitmix64)."""
+    """Return (slots, places, 6) random numbers in [0, 1) that depend only on slot, place and column (splitmix64)."""
     columns = np.arange(places * 6, dtype=np.uint64) + np.uint64(1)
     state = (slots.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15) + columns) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ state >> np.uint64(30)) * np.uint64(0xBF58476D1CE4E5B9)
