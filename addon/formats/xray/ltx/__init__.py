@@ -1,4 +1,4 @@
-"""`.ltx`: the game's settings as text, in sections that inherit from each other."""
+"""`.ltx`: the game's settings (configs) as text, in sections that inherit from each other."""
 
 from __future__ import annotations
 

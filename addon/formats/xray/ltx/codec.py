@@ -1,4 +1,4 @@
-"""`.ltx` from bytes and back: every line in pieces that together are the line."""
+"""Read and write `.ltx`: every line is split into code, comment and line end, which together give back the line."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .document import BLANKS, Head, Include, Line, Ltx, begins_section, is_open,
 ASCII, CODE_PAGE, UTF_8 = "ascii", "cp1251", "utf-8"
 BOM = b"\xef\xbb\xbf"
 SHOWN = 5
-"""Lines and names of each kind of problem that are listed."""
+"""Number of lines and names that are listed per kind of problem."""
 
 # A comment begins with a semicolon, or with // if that is the first slash of the line. Lines with a quote before it
 # are taken whole: a comment sign inside of the first quotes is text.
@@ -27,12 +27,12 @@ _HEAD = re.compile(
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are the head of a section, or an include."""
+    """Return whether a file starts with the header of a section, or with an include."""
     return _HEAD.match(head) is not None
 
 
 def read(data: bytes, file: str, report: Report) -> Ltx:
-    """The document. Raises `ReadError` for an empty file and for what is not text."""
+    """Read an `.ltx` file. Raises `ReadError` for an empty file and for data that is not text."""
     reader = Reader(data, file)
     if not data:
         raise reader.error("the file is empty", "Copy it again from where it came from")
@@ -46,16 +46,16 @@ def read(data: bytes, file: str, report: Report) -> Ltx:
 
 
 def parsed(data: bytes) -> Ltx:
-    """The document of any bytes, an empty file's too."""
+    """Return the document of any bytes, also of an empty file."""
     bom = BOM if data.startswith(BOM) else b""
     text, encoding = _decoded(data[len(bom) :])
     return Ltx(list(_lines(text)), UTF_8 if bom and encoding == ASCII else encoding, bom)
 
 
 def scanned(data: bytes) -> list[Head | Include] | None:
-    """Sections and includes of a file, as its document has them, many times as fast as making that.
+    """Return the sections and includes of a file as `Ltx.parts` does, but many times faster, without making a document.
 
-    None where only the document can tell: quotes that may join lines, and line ends of old Macintoshes.
+    None if only the document is reliable: quotes that may join lines, and line ends of old Macintosh files (CR).
     """
     text, _ = _decoded(data.removeprefix(BOM))
     pieces = text.split('"')
@@ -75,7 +75,7 @@ def scanned(data: bytes) -> list[Head | Include] | None:
 
 
 _DOUBTFUL = ("\n", "=", ";", "//")
-"""Inside of quotes: a line may go on in the next one."""
+"""Inside quotes, these may mean that the value continues on the next line."""
 _MARKED = re.compile(r"\n[ \t\v\f]*([\[!@#][^\r\n]*)")
 
 
@@ -95,9 +95,9 @@ def _lines(text: str) -> Iterator[Line]:
     for found in _LINE.finditer(text):
         code, comment, whole, end = found.groups("")
         if not (code or comment or whole or end):
-            break  # behind the end of the last line
+            break  # the empty match after the last line
         if is_open_quote:
-            # What follows an open quote is taken as it is, comments too.
+            # Text after an open quote is read unchanged, including comment signs.
             piece = code + comment + whole
             joined += (last_end, piece)
             last_end = end
@@ -109,7 +109,7 @@ def _lines(text: str) -> Iterator[Line]:
             code, comment = split_comment(whole)
         in_section = in_section or begins_section(code)
         if whole and in_section and end and is_open(code):
-            # The comment of its first line is gone before the game looks for the end of the quote.
+            # The game removes the comment of the first line before it searches the end of the quote.
             is_open_quote, joined, last_end = True, [code + comment], end
         else:
             yield Line(code, comment, end)
@@ -134,7 +134,7 @@ def _report_oddities(document: Ltx, report: Report) -> None:
 
 
 def problems(document: Ltx) -> Iterator[str]:
-    """What stops the game: a section twice, a head without its bracket, a quote that is never closed."""
+    """Yield what stops the game: repeated sections, headers without a closing bracket, quotes that are not closed."""
     places: dict[str, list[int]] = {}
     unclosed = []
     for head in document.heads:
@@ -160,21 +160,24 @@ def problems(document: Ltx) -> Iterator[str]:
 
 
 def _numbered(document: Ltx, lines: list[int]) -> str:
-    """``line 3``, ``lines 3, 9 and 2 more``."""
+    """Return line numbers as text: ``line 3``, ``lines 3, 9 and 2 more``."""
     return f"line{'s' if len(lines) > 1 else ''} {listed([str(document.number(line)) for line in lines], SHOWN)}"
 
 
 def write(document: Ltx) -> bytes:
-    """The file's bytes. Raises `WriteError` for a character that its encoding lacks."""
+    """Return the bytes of the file. Raises `WriteError` for a character that its encoding lacks."""
     text = "".join([piece for line in document.lines for piece in line])
     return document.bom + encoded(text, document.encoding)
 
 
-recompose = write  # nothing is kept as bytes: each line is written from its pieces
+recompose = write  # nothing is kept as bytes: each line is written from its three parts
 
 
 def encoded(text: str, encoding: str) -> bytes:
-    """The bytes of a text; a file of plain ASCII that gets other letters is one of code page 1251."""
+    """Encode a text. Every encoding except UTF-8 is written as code page 1251, also ASCII text that got other letters.
+
+    Raises `WriteError` for characters that cannot be encoded.
+    """
     if encoding == UTF_8:
         try:
             return text.encode("utf-8")
@@ -184,6 +187,6 @@ def encoded(text: str, encoding: str) -> bytes:
 
 
 def raw_size(document: Ltx) -> int:
-    """Every byte of a text is known."""
+    """Return 0: every byte of a text is understood."""
     del document
     return 0

@@ -1,8 +1,8 @@
-"""What an `.ltx` says: lines as they are, and the sections, values and includes that the game finds in them.
+"""Data types of `.ltx`: lines as they are, and the sections, values and includes that the game finds in them.
 
-A document is its lines; nothing else is stored, so that writing them gives the file. Rules of the game, from its
-``CInifile``: the name of a section has no letter case, a key has; a value is everything after the first ``=``, without
-blanks outside of quotes; a quote that is left open joins lines.
+A document stores only its lines, so writing them gives the bytes of the file. Rules of the game, from its ``CInifile``:
+names of sections are not case-sensitive, keys are; a value is everything after the first ``=``, without blanks outside
+quotes; a quote that is not closed joins lines.
 """
 
 from __future__ import annotations
@@ -17,16 +17,17 @@ from itertools import accumulate
 from typing import NamedTuple
 
 BLANKS = " \t\v\f\r\n"
-"""What the game takes for blanks; in text of code page 1251 Python would count others."""
+"""Characters that the game treats as blanks. Python would also count others of code page 1251."""
 _WITHOUT_BLANKS = dict.fromkeys(map(ord, BLANKS))
 _BREAK = re.compile(r"\r\n|\r|\n")
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 class Line(NamedTuple):
-    """``code`` what the game reads, with the blanks around it; ``comment`` from its sign on; ``end`` the line's end.
+    """A line: ``code`` that the game reads, with the blanks around it; ``comment`` from its sign on; ``end`` the line
+    end.
 
-    The code of a value with an open quote goes over several lines of the file.
+    The code of a value with an open quote spans several lines of the file.
     """
 
     code: str
@@ -40,22 +41,24 @@ class Line(NamedTuple):
 
 
 class Change(StrEnum):
-    """What Anomaly's DLTX does to a section or a key, by the sign before it."""
+    """Change of a section or key by Anomaly's DLTX, given by the sign before its name."""
 
     NONE = ""
     OVERRIDE = "!"
-    """``![section]``: keys replace those of the section. ``!key``: the section's own key is deleted."""
+    """``![section]``: its keys replace those of the section. ``!key``: the section's own key is deleted."""
     CREATE = "@"
-    """``@[section]``: the same, or a new section."""
+    """``@[section]``: like ``![section]``, or a new section."""
     DELETE = "!!"
     ADD = ">"
-    """``>key = a, b`` adds to a list that is separated by commas."""
+    """``>key = a, b`` adds to a comma-separated list."""
     REMOVE = "<"
 
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """``[name]:parents`` at the index ``line``. ``removed`` are parents that DLTX takes away (``:!parent``)."""
+    """The header ``[name]:parents`` at the index ``line``. ``removed`` are the parents that DLTX removes
+    (``:!parent``).
+    """
 
     line: int
     name: str
@@ -73,7 +76,7 @@ class Include:
 
 
 class Item(NamedTuple):
-    """A key at the index ``line``, and its ``value`` as the game has it; None for a key without ``=``."""
+    """A key at the index ``line``, and its ``value`` as the game keeps it; None for a key without ``=``."""
 
     line: int
     key: str
@@ -83,9 +86,9 @@ class Item(NamedTuple):
 
 @dataclass(eq=False)
 class Ltx:
-    """``lines`` in order; ``encoding`` that of the bytes; ``bom`` the bytes of a byte order mark.
+    """A config file: ``lines`` in order; ``encoding`` of the bytes; ``bom`` the bytes of a byte order mark.
 
-    What the game finds in the lines is worked out once; a change makes a new document.
+    Sections and includes are searched only once, so the lines must not be changed: make a new document instead.
     """
 
     lines: Sequence[Line]
@@ -99,32 +102,34 @@ class Ltx:
 
     @cached_property
     def heads(self) -> list[Head]:
-        """Every section, in order."""
+        """All section headers, in order."""
         return [part for part in self.parts if isinstance(part, Head)]
 
     @property
     def includes(self) -> list[Include]:
-        """Every include, in order."""
+        """All includes, in order."""
         return [part for part in self.parts if isinstance(part, Include)]
 
     def span(self, head: Head) -> range:
-        """Indices of a section's lines behind its head, up to the next section; an include does not end it."""
+        """Return the indices of a section's lines, from the line after its header to the next header. An include does
+        not end it.
+        """
         place = bisect_right(self.heads, head.line, key=lambda one: one.line)
         end = self.heads[place].line if place < len(self.heads) else len(self.lines)
         return range(head.line + 1, end)
 
     def items(self, head: Head) -> Iterator[Item]:
-        """The keys of one section, in the order of their lines."""
+        """Yield the keys of one section, in the order of their lines."""
         return _items(self.lines, self.span(head))
 
     def number(self, line: int) -> int:
-        """The number, from 1, that an editor shows for the line of this index."""
+        """Return the line number, from 1, that a text editor shows for the line of this index."""
         places, counts = self._breaks
         return 1 + line + counts[bisect_left(places, line)]
 
     @cached_property
     def _breaks(self) -> tuple[list[int], list[int]]:
-        """Indices of lines that go over several, and how many breaks are in those before each."""
+        """Indices of lines that span several, and the number of line breaks in such lines before each."""
         places = [index for index, line in enumerate(self.lines) if '"' in line.code and _BREAK.search(line.code)]
         return places, [0, *accumulate(len(_BREAK.findall(self.lines[index].code)) for index in places)]
 
@@ -144,7 +149,7 @@ _INCLUDE = "#include"
 
 
 def part_of(index: int, code: str) -> Head | Include | None:
-    """The section or include of one line's code; None for other lines."""
+    """Return the section or include in the code of one line; None for other lines."""
     text = code.strip(BLANKS)
     if text.startswith("#"):
         pieces = text.split('"')
@@ -178,13 +183,13 @@ def _items(lines: Sequence[Line], span: range) -> Iterator[Item]:
 
 
 def _uncommented(text: str) -> str:
-    """A value over several lines, without the comment of its first line."""
+    """Remove the comment of the first line from a value that spans several lines."""
     broken = _BREAK.search(text) if '"' in text else None
     return text if broken is None else split_comment(text[: broken.start()])[0] + text[broken.start() :]
 
 
 def cleaned(text: str) -> str:
-    """A value as the game keeps it: without the blanks outside of quotes. ``-0.83 9747`` is ``-0.839747``."""
+    """Return a value as the game keeps it: without blanks outside quotes. ``-0.83 9747`` is ``-0.839747``."""
     if '"' not in text:
         return text.translate(_WITHOUT_BLANKS)
     pieces = text.split('"')
@@ -193,7 +198,7 @@ def cleaned(text: str) -> str:
 
 
 def split_comment(text: str) -> tuple[str, str]:
-    """Code and comment of one line."""
+    """Split one line into code and comment."""
     semicolon, slash = text.find(";"), text.find("/")
     places = [semicolon] if semicolon >= 0 else []
     if slash >= 0 and text[slash + 1 : slash + 2] == "/":
@@ -203,32 +208,34 @@ def split_comment(text: str) -> tuple[str, str]:
     place = min(places)
     opened = text.find('"')
     closed = text.find('"', opened + 1)
-    # The game looks at the first two quotes only, and then takes the whole line.
+    # The game checks only the first two quotes; if the comment sign is between them, it reads the whole line.
     return (text, "") if opened < place < closed else (text[:place], text[place:])
 
 
 def begins_section(code: str) -> bool:
-    """Whether a line is the head of a section."""
+    """Return whether a line is the header of a section."""
     return code.lstrip(BLANKS).startswith(_HEADS)
 
 
 def is_open(code: str) -> bool:
-    """Whether the value of a line leaves a quote open, so that the next line belongs to it."""
+    """Return whether the value of a line has an open quote, so that the next line belongs to it."""
     return not begins_section(code) and code.partition("=")[2].count('"') % 2 == 1
 
 
 def unquoted(value: str) -> str:
-    """A value as a text, without the quotes around it."""
+    """Remove the quotes around a value."""
     return value[1:-1] if len(value) > 1 and value[0] == value[-1] == '"' else value
 
 
 def words(value: str) -> list[str]:
-    """The entries of a list that is separated by commas."""
+    """Split a comma-separated list into its entries."""
     return [word.strip(BLANKS) for word in value.split(",")] if value else []
 
 
 def numbers(value: str, count: int) -> list[float]:
-    """``count`` numbers, as C's ``%f,%f,%f`` reads them: it stops at the first that is not one, and the rest is 0."""
+    """Read ``count`` numbers as C's ``%f,%f,%f`` does: it stops at the first text that is not a number; the rest is
+    0.
+    """
     result = [0.0] * count
     place = 0
     for index in range(count):

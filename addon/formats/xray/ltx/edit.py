@@ -1,4 +1,4 @@
-"""One value of an `.ltx` changed, added or removed; every other byte stays as it is."""
+"""Change or add values of an `.ltx`; all other bytes of the file are kept."""
 
 from __future__ import annotations
 
@@ -17,18 +17,19 @@ _LAYOUT = re.compile(r"([ \t\v\f]*)[^ \t\v\f=]([^=]*[^ \t\v\f=])?([ \t\v\f]*=[ \
 
 @dataclass(frozen=True)
 class Edit:
-    """The document after a change, and what changed in words; None where it is a new line in that section."""
+    """The document after a change, and the change in words; no words if nothing changed."""
 
     document: Ltx
     changes: list[str]
 
 
 def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
-    """Give one key of one section another value, which is written as ``text``.
+    """Set one key of one section to a value, written as ``text``.
 
-    The key's last line changes, as that counts; blanks around the value and its comment stay. Without such a line a
-    new one follows the section's last key. ``section`` may have the sign of DLTX before it (``![name]``). Raises
-    `WriteError` for a section that is missing and for a text that would not be read back.
+    The last line of the key is changed, because the last one counts; blanks around the value and its comment are kept.
+    If there is no such line, a new one is added after the section's last key. ``section`` may start with a sign of DLTX
+    (``![name]``). Raises `WriteError` if the section is missing, or if the text would be read back as a different
+    value.
     """
     head, item = _found(document, section, key)
     lines = list(document.lines)
@@ -57,7 +58,9 @@ def _heads(document: Ltx, section: str) -> list[Head]:
 
 
 def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
-    """The head and the line that count: the last line of the key, in the last section of the name that has it."""
+    """Return the header and the line that count: the last line of the key, in the last section of that name that has
+    it.
+    """
     heads = _heads(document, section)
     for head in reversed(heads):
         items = [item for item in document.items(head) if item.key == key and item.change is Change.NONE]
@@ -67,7 +70,7 @@ def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
 
 
 def _with_text(line: Line, text: str) -> Line:
-    """A line with another value between the same blanks."""
+    """Return a line with another value between the same blanks."""
     before, equals, old = line.code.partition("=")
     if not equals:
         blank = before[len(before.rstrip(BLANKS)) :]
@@ -80,7 +83,7 @@ def _with_text(line: Line, text: str) -> Line:
 
 
 def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line]:
-    """Where a new line goes, behind the last key, and the line, laid out as that one is."""
+    """Return the index for a new line, after the last key, and the line, with the same layout as that key's line."""
     place, layout, gap = head.line, "", " = "
     for item in document.items(head):
         place = item.line
@@ -93,19 +96,19 @@ def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line
 
 
 def _aligned(gap: str, wider: int) -> str:
-    """Blanks around = so that it is under the one above."""
+    """Return ``=`` with the blanks around it, aligned with the line above."""
     before, _, after = gap.partition("=")
     width = len(before) + wider
     return f"{' ' * max(width, min(len(before), 1))}={after}"
 
 
 def _end_of(document: Ltx) -> str:
-    """The line end that a new line gets: that of the first line that has one."""
+    """Return the line end for a new line: that of the first line that has one."""
     return next((line.end for line in document.lines if line.end), "\r\n")
 
 
 def _ended(line: Line, document: Ltx) -> Line:
-    """A line that another one may follow."""
+    """Return the line with a line end, so that another line can follow."""
     return line if line.end else line._replace(end=_end_of(document))
 
 
@@ -115,7 +118,7 @@ def _encodable(document: Ltx, lines: list[Line], text: str) -> Ltx:
 
 
 def _expect(changed: Ltx, section: str, key: str, text: str) -> None:
-    """Raise `WriteError` unless the game would find just this value."""
+    """Raise `WriteError` unless the game would read exactly this value, and all other lines as before."""
     again = parsed(write(changed))
     problem = "" if list(again.lines) == list(changed.lines) else "it would change how other lines are read"
     if not problem:
@@ -131,7 +134,7 @@ def _expect(changed: Ltx, section: str, key: str, text: str) -> None:
 
 @dataclass(frozen=True)
 class ConfigEdit:
-    """A file of a game's settings after a change: its ``path``, its ``document``, and what changed in words."""
+    """A config file after a change: its ``path``, its ``document``, and the changes in words."""
 
     path: Path
     document: Ltx
@@ -139,9 +142,9 @@ class ConfigEdit:
 
 
 def change_value(configs: Configs, section: str, key: str, text: str) -> ConfigEdit:
-    """Change a value where the section itself has it; an inherited one becomes a new line of the section.
+    """Change a value in the section itself; an inherited value is overridden by a new line of the section.
 
-    Raises `ReadError` for an unknown section, `WriteError` for a list that DLTX puts together from several files.
+    Raises `ReadError` for an unknown section, `WriteError` for a list that DLTX assembles from several files.
     """
     return change_values(configs, section, {key: text})[0]
 
@@ -149,10 +152,10 @@ def change_value(configs: Configs, section: str, key: str, text: str) -> ConfigE
 def change_values(
     configs: Configs, section: str, texts: Mapping[str, str], *, of_parents: bool = False
 ) -> list[ConfigEdit]:
-    """Change several values (key -> text) of one section: an edit for each file, in the order of the keys.
+    """Change several values (key -> text) of one section; return an edit per file, in the order of the keys.
 
-    With ``of_parents`` an inherited value changes in the section that it comes from, and so for all that inherit it.
-    Raises what `change_value` does.
+    With ``of_parents`` an inherited value is changed in the section that defines it, and so for all sections that
+    inherit it. Raises the same errors as `change_value`.
     """
     edits: dict[Path, ConfigEdit] = {}
     for key, text in texts.items():
@@ -167,7 +170,9 @@ def change_values(
 
 
 def _place_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
-    """The file and the head that a value is written into, and the value that the new line there hides."""
+    """Return the file and header to write a value into, and the inherited value that the new line would override, if
+    any.
+    """
     found = configs.section(section)
     value = configs.values(section).get(key)
     if value is None or (value.section != found.name and not of_parents):

@@ -1,4 +1,4 @@
-"""`.ltx` for people: a summary, everything line by line, and what differs between two by section and key."""
+"""An `.ltx` as text: a summary, a dump line by line, and differences by section and key."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _ENDS = {"\r\n": "CR LF", "\n": "LF", "\r": "CR", "": "none"}
 
 
 def describe(document: Ltx) -> list[str]:
-    """Counts, encoding, and the first sections."""
+    """Return a summary: counts, encoding, and the first sections."""
     heads, included = document.heads, document.includes
     keys = sum(1 for head in heads for _ in document.items(head))
     comments = sum(1 for line in document.lines if line.comment)
@@ -42,7 +42,7 @@ def _said_item(item: Item) -> str:
 
 
 def dump(document: Ltx) -> Iterator[str]:
-    """What each line means, with its section, and the line itself. Equal texts are equal bytes."""
+    """Yield the meaning of each line, with its section, and the line itself. Equal texts mean equal bytes."""
     yield f"encoding {document.encoding}{' with byte order mark' if document.bom else ''}"
     meanings = _meanings(document)
     for index, line in enumerate(document.lines):
@@ -51,7 +51,7 @@ def dump(document: Ltx) -> Iterator[str]:
 
 
 def _meanings(document: Ltx) -> dict[int, str]:
-    """Line index -> what the game reads there."""
+    """Return line index -> what the game reads there."""
     found: dict[int, str] = {}
     for part in document.parts:
         if isinstance(part, Include):
@@ -64,7 +64,7 @@ def _meanings(document: Ltx) -> dict[int, str]:
 
 
 def differences(first: Ltx, second: Ltx) -> Iterator[str]:
-    """What differs for the game, by section and key; then how many lines are written differently."""
+    """Yield the differences for the game, by section and key; then how many lines differ as text."""
     if (first.encoding, first.bom) != (second.encoding, second.bom):
         yield f"encoding {first.encoding} / {second.encoding}"
     ones, others = ([part.path for part in document.includes] for document in (first, second))
@@ -80,7 +80,7 @@ _Section = tuple[str, dict[str, str | None]]
 
 
 def _sections(document: Ltx) -> dict[str, _Section]:
-    """Name with its number -> head and keys; the last line of a key counts."""
+    """Return name, numbered if repeated -> header and keys; the last line of a key counts."""
     result: dict[str, _Section] = {}
     seen: dict[str, int] = {}
     for head in document.heads:
@@ -113,7 +113,7 @@ def _said(value: Any) -> str:
 
 
 def _line_differences(first: Sequence[Line], second: Sequence[Line], document: Ltx) -> Iterator[str]:
-    """How many lines are not the same, between those that are the same at both ends."""
+    """Yield how many lines differ, without the equal lines at the start and the end."""
     shorter = min(len(first), len(second))
     start = next((index for index in range(shorter) if first[index] != second[index]), shorter)
     if start == len(first) == len(second):

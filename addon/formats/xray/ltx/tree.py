@@ -1,10 +1,11 @@
-r"""All settings of a game: the files that include each other, sections that inherit, and Anomaly's DLTX.
+"""Load all configs of a game: files that include each other, sections that inherit, and Anomaly's DLTX.
 
-A game begins with ``system.ltx`` and follows its includes. Here several folders may lie over each other, as mods do:
-of a path that several have, the first folder's file counts. Files are read once and again only where they changed.
+A game starts with ``system.ltx`` and follows its includes. Several folders can be given, as mods are layered over the
+game: if several contain the same path, the first folder's file counts. A file is read only once, and again if it
+changed.
 
-Names come from strangers' files: no include leads out of the folders, cycles are refused, and masks stand for files
-only. What the game would stop at and we can leave out (a missing file or parent, a section twice) is reported.
+Configs are untrusted: includes that leave the folders, and cycles, are refused, and masks match files only. Errors at
+which the game stops but that can be skipped (a missing file or parent, a repeated section) are reported.
 """
 
 from __future__ import annotations
@@ -23,19 +24,19 @@ from .codec import parsed, scanned
 from .document import Change, Head, Include, Ltx, words
 
 ROOT_FILES = ("configs/system.ltx", "config/system.ltx", "system.ltx")
-"""Where the settings begin: Clear Sky and later, Shadow of Chernobyl, a folder of configs alone."""
+"""Where configs start: Clear Sky and later, Shadow of Chernobyl, a folder with only configs."""
 DEEPEST = 32
-"""Files that include each other, and sections that inherit from each other; the games' own have 5."""
+"""Limit of files that include each other, and of sections that inherit from each other; the games' own have 5."""
 MOST_FILES = 50_000
 MOST_SECTIONS = 1_000_000
 MOST_INHERITED = 1_000_000
-"""Keys that one section and those it inherits from may have together."""
+"""Limit of keys that a section inherits, counted for each parent."""
 LARGEST_FILE = 64 << 20
 
 
 @dataclass(eq=False)
 class ConfigFile:
-    """A file that was read: ``name`` below its folder, ``path`` on the disk, ``data`` its bytes."""
+    """A file that was read: ``name`` below its folder, ``path`` on disk, ``data`` its bytes."""
 
     name: str
     path: Path
@@ -43,7 +44,7 @@ class ConfigFile:
 
     @cached_property
     def document(self) -> Ltx:
-        """What it says; worked out when the first value is asked for."""
+        """Its document, made when first used."""
         return parsed(self.data)
 
     @cached_property
@@ -53,13 +54,15 @@ class ConfigFile:
         return self.document.parts if found is None else found
 
     def place(self, line: int) -> str:
-        """``configs/system.ltx, line 12``."""
+        """Return the position of a line for messages: ``configs/system.ltx, line 12``."""
         return f"{self.name}, line {self.document.number(line)}"
 
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """What a key says: ``text`` without blanks, None without ``=``; ``section`` whose own line it is, and where."""
+    """The value of a key: ``text`` without blanks, None without ``=``; ``section``, ``file`` and ``line`` that define
+    it.
+    """
 
     text: str | None
     section: str
@@ -70,7 +73,7 @@ class Value:
 
 @dataclass(slots=True)
 class Section:
-    """One section of the game: every head of this name with its file, the changes of DLTX behind the first."""
+    """A section of the game: every header of this name with its file; changes of DLTX follow the first one."""
 
     name: str
     sources: list[tuple[ConfigFile, Head]]
@@ -87,21 +90,25 @@ class Section:
 
 @dataclass
 class Configs:
-    """Everything that was loaded: ``sections`` by name in lower case, in the game's order, and the ``files``."""
+    """All loaded configs: ``sections`` by name in lower case, in the game's order, and the ``files``."""
 
     sections: dict[str, Section]
     files: list[ConfigFile]
     _values: dict[str, dict[str, Value]] = field(default_factory=dict, repr=False)
 
     def section(self, name: str) -> Section:
-        """The section of this name in any letter case. Raises `ReadError`."""
+        """Return the section of this name in any letter case. Raises `ReadError` if there is none."""
         found = self.sections.get(name.lower())
         if found is None:
             raise ReadError(f"there is no section [{name}]", remedy="Choose one of the game's sections")
         return found
 
     def values(self, name: str) -> dict[str, Value]:
-        """All keys of a section, inherited ones too. Raises `ReadError` for a section that inherits from itself."""
+        """Return all keys of a section, including inherited ones.
+
+        Raises `ReadError` for an unknown section, for one that inherits from itself, for more than `DEEPEST` levels of
+        inheritance and for more than `MOST_INHERITED` inherited keys.
+        """
         name = self.section(name).name
         for one in self._parents_first(name):
             if one not in self._values:
@@ -109,12 +116,12 @@ class Configs:
         return self._values[name]
 
     def text(self, name: str, key: str, missing: str = "") -> str:
-        """The text of one key; ``missing`` where the section has no such key."""
+        """Return the text of one key; ``missing`` if the section has no such key or the key has no value."""
         found = self.values(name).get(key)
         return missing if found is None or found.text is None else found.text
 
     def _parents_first(self, name: str) -> list[str]:
-        """The sections that one inherits from, and itself last."""
+        """Return the sections to merge before ``name``, ancestors first, and ``name`` last."""
         done: dict[str, None] = {}
         open_names = [name]
         waiting = [iter(self.sections[name].parents)]
@@ -167,7 +174,7 @@ class Configs:
 
 
 def _with_list(old: Value | None, change: Value) -> Value:
-    """The value of a list to which DLTX adds, or from which it removes."""
+    """Return the value of a list after DLTX adds entries to it or removes them."""
     listed = words(old.text) if old is not None and old.text else []
     named = words(change.text or "")
     if change.change is Change.ADD:
@@ -179,9 +186,10 @@ def _with_list(old: Value | None, change: Value) -> Value:
 
 @dataclass
 class ConfigTree:
-    """The ``folders`` of a game and its mods (``gamedata``, or below it), the first found in wins.
+    """The ``folders`` of a game and its mods (``gamedata``, or a folder in it); a file in an earlier folder has
+    priority.
 
-    ``dltx`` whether the game reads ``mod_*.ltx`` and what they change, as Anomaly does.
+    ``dltx``: whether the game reads ``mod_*.ltx`` and applies their changes, as Anomaly does.
     """
 
     folders: Sequence[Path]
@@ -190,10 +198,10 @@ class ConfigTree:
     _files: dict[Path, tuple[tuple[int, int], ConfigFile]] = field(default_factory=dict, repr=False)
 
     def load(self, report: Report, files: Sequence[str] = ()) -> Configs:
-        """The settings from ``system.ltx`` on, or those of ``files`` (paths below a folder) in this order.
+        """Load the configs starting at ``system.ltx``, or at ``files`` (paths below a folder) in this order.
 
-        What was read before and did not change on the disk is not read again. Raises `ReadError` for includes that
-        lead out of the folders, into each other or too deep.
+        Files that were read before and did not change on disk are not read again. Raises `ReadError` for missing start
+        files, and for includes that leave the folders, form a cycle or are too deep.
         """
         self._listings.clear()
         names = list(files) or [name for name in ROOT_FILES if self.find(name.split("/"))][:1]
@@ -213,7 +221,7 @@ class ConfigTree:
         return loading.finished()
 
     def find(self, parts: Sequence[str]) -> Path | None:
-        """The file of a path below the folders, in any letter case."""
+        """Return the file at a path below the first folder that has it, in any letter case; None if there is none."""
         for folder in self.folders:
             place: str | None = str(folder)
             for part in parts[:-1]:
@@ -224,7 +232,7 @@ class ConfigTree:
         return None
 
     def matching(self, folder: Sequence[str], mask: str) -> list[str]:
-        """Names in lower case of the files of one folder that a mask in lower case fits, sorted."""
+        """Return the names, in lower case and sorted, of the files of one folder that match a mask in lower case."""
         found: set[str] = set()
         for root in self.folders:
             place: str | None = str(root)
@@ -235,18 +243,20 @@ class ConfigTree:
         return sorted(name for name in found if self.find((*folder, name)) is not None)
 
     def _listing(self, folder: str) -> dict[str, str]:
-        """Lower-case name -> the file or folder in a folder."""
+        """Return lower-case name -> path of the files and folders in a folder; empty if it cannot be read."""
         if folder not in self._listings:
             try:
                 names = sorted(os.listdir(folder), reverse=True)  # noqa: PTH208 (as above)
             except OSError:
-                # A folder that is missing, a file, or not ours to read holds nothing for us.
+                # A folder that is missing or unreadable, or that is a file, counts as empty.
                 names = []
             self._listings[folder] = {name.lower(): os.path.join(folder, name) for name in names}  # noqa: PTH118
         return self._listings[folder]
 
     def file(self, path: Path, name: str) -> ConfigFile:
-        """What a file says; read again only if it changed. Raises `ReadError`."""
+        """Return a file, read again only if it changed. Raises `ReadError` if it cannot be read or is larger than
+        `LARGEST_FILE`.
+        """
         try:
             status = path.stat()
             stamp = status.st_mtime_ns, status.st_size
@@ -266,7 +276,7 @@ class ConfigTree:
 
 
 class _Loading:
-    """Follows includes in the game's order."""
+    """One run of `ConfigTree.load`: follows includes in the game's order and collects sections."""
 
     def __init__(self, tree: ConfigTree, report: Report) -> None:
         self.tree = tree
@@ -279,7 +289,7 @@ class _Loading:
         self._heads = 0
 
     def root(self, parts: tuple[str, ...], path: Path) -> None:
-        """A file that nothing includes, and the files of DLTX that belong to it."""
+        """Load a file that no other includes, and the DLTX files that belong to it."""
         self._file(parts, path)
         if self.tree.dltx:
             for name in self._changes_of(parts):
@@ -289,7 +299,7 @@ class _Loading:
                     self._file(below, found)
 
     def finished(self) -> Configs:
-        """The sections with the changes of DLTX."""
+        """Apply the changes of DLTX, report missing parents, and return the configs."""
         for file, head in self._changes:
             self._change(file, head)
         for section in self.sections.values():
@@ -300,7 +310,9 @@ class _Loading:
         return Configs(self.sections, list(self.files.values()))
 
     def _changes_of(self, parts: Sequence[str]) -> Iterator[str]:
-        """``mod_system_*.ltx`` of ``system.ltx``, but none that belongs to a longer name (``system_x.ltx``)."""
+        """Yield ``mod_system_*.ltx`` for ``system.ltx``, except files that belong to a longer name
+        (``system_x.ltx``).
+        """
         stem = parts[-1].lower().removesuffix(".ltx")
         folder = parts[:-1]
         longer = [f"mod_{name.removesuffix('.ltx')}_" for name in self.tree.matching(folder, f"{stem}_*.ltx")]
@@ -319,7 +331,7 @@ class _Loading:
             if isinstance(part, Include):
                 self._include(file, part, parts)
                 continue
-            # A section is known when it ends: what it includes cannot inherit from it.
+            # A section is added only at its end, as in the game: files that it includes cannot inherit from it.
             self._close(file, section)
             section = part
         self._close(file, section)
@@ -384,7 +396,7 @@ class _Loading:
             self._file(below, path)
 
     def _resolved(self, file: ConfigFile, include: Include, folder: Sequence[str]) -> tuple[str, ...]:
-        """The parts of an include's path below the folders."""
+        """Return the parts of an include's path below the folders. Raises `ReadError` for paths that leave them."""
         where = include.line
         result = list(folder)
         for part in re.split(r"[\\/]+", include.path):
@@ -407,7 +419,10 @@ class _Loading:
 
 
 def fits(mask: str, name: str) -> bool:
-    """Whether ``*`` (anything) and ``?`` (one letter) of a mask fit a name; never slower than their product."""
+    """Return whether a mask with ``*`` (any text) and ``?`` (one character) matches a name.
+
+    The time is at most proportional to the product of both lengths.
+    """
     at = place = 0
     star, after = -1, 0
     while place < len(name):
@@ -417,7 +432,7 @@ def fits(mask: str, name: str) -> bool:
         elif at < len(mask) and mask[at] in ("?", name[place]):
             at, place = at + 1, place + 1
         elif star >= 0:
-            # The last star takes one letter more.
+            # Let the last star match one more character.
             after += 1
             at, place = star + 1, after
         else:
