@@ -1,17 +1,18 @@
-"""`level.cform`: what a level collides with, one indexed mesh in world space; not chunked.
+"""`level.cform`: the collision of a level, one indexed mesh in world space; not chunked.
 
 A face of version 4 has 16 bytes: three vertices, then game material (14 bits), suppress shadows, suppress wallmarks and
 the sector (``FMesh.hpp`` and the level compiler). The engine computes both suppress bits again from the material when
-it loads a level, and compilers disagree on them: they are values of their own here. Versions 2 and 3 (old builds, known
-from tools for them, no sample) have 32 bytes: vertices, faces beside it, something unknown, sector, material.
+it loads a level, and compilers disagree about them; here they are separate values. A face of versions 2 and 3 (old
+builds, known from tools for them, no real file) has 32 bytes: vertices, adjacent faces, an unknown value, sector,
+material.
 
-The SDK's `build.cform` is a chunk container: chunk 0 is such a mesh whose last four bytes per face are an address in
-the compiler's memory; chunk 1 holds 36 bytes per face, which the compiler lights by: its own material, the game
-material, and three texture coordinates; the rest is unknown (0 in the one real file).
+The SDK's `build.cform` is a chunk container. Chunk 0 is such a mesh whose last four bytes per face are an address in
+the compiler's memory. Chunk 1 has 36 bytes per face, which the compiler uses for lighting: its own material, the game
+material, three texture coordinates, and unknown values (0 in the only real file).
 
-As a `Mesh`, game material, both suppress flags and sector are face attributes. A face of version 4 is nothing but what
-the mesh says. Those of older versions and of `build.cform` hold more (which faces lie beside them, what the compiler
-knows), and no rule for these is known: there values change, the faces stay.
+In the `Mesh`, game material, both suppress flags and sector are face attributes. They describe a face of version 4
+completely. Faces of older versions and of `build.cform` store more (adjacent faces, data of the compiler), which cannot
+be computed here: there, values can be edited, but faces cannot be added, removed or changed.
 """
 
 from __future__ import annotations
@@ -47,7 +48,7 @@ FACES: dict[int, np.dtype[np.void]] = {2: OLD_FACE, 3: OLD_FACE, 4: FACE}
 LIT_FACE = np.dtype(
     [("build_material", "<u2"), ("material", "<u2"), ("unknown", "<u4"), ("uv", "<f4", (3, 2)), ("unknown_2", "<u4")]
 )
-"""What `build.cform` says of a face besides."""
+"""Additional data of a face in `build.cform`."""
 _MESH, _LIT_FACES = 0, 1
 MATERIAL, SECTOR = "material", "sector"
 SUPPRESS_SHADOWS, SUPPRESS_WALLMARKS = "suppress_shadows", "suppress_wallmarks"
@@ -70,10 +71,10 @@ class Build:
 
 @dataclass(slots=True, eq=False)
 class Cform:
-    """What the file says, in its own axes.
+    """A collision file, in the file's axes.
 
-    ``box`` (2, 3) and ``vertices`` (vertices, 3) float32; ``faces`` (faces,) of the version's layout. ``build`` the
-    container it came in, None for a `level.cform`.
+    ``box`` (2, 3) and ``vertices`` (vertices, 3) float32; ``faces`` (faces,) in the layout of the version. ``build`` is
+    the container if it is a `build.cform`, None for a `level.cform`.
     """
 
     version: int
@@ -85,7 +86,7 @@ class Cform:
 
     @property
     def name(self) -> str:
-        """The file's name without folders."""
+        """Name of the file without its folder."""
         return PurePath(self.file.replace("\\", "/")).name or "level.cform"
 
     @property
@@ -97,7 +98,7 @@ class Cform:
 
     @property
     def suppressed(self) -> tuple[NDArray[np.bool_], NDArray[np.bool_]] | None:
-        """(faces,) whether shadows and wallmarks are suppressed; None where the file does not say."""
+        """(faces,) whether shadows and wallmarks are suppressed; None if the file does not store it."""
         if self.build is not None or self.version < NEWEST:
             return None
         word = self.faces["material_bits"]
@@ -105,12 +106,12 @@ class Cform:
 
     @property
     def sectors(self) -> NDArray[np.uint16] | None:
-        """(faces,) numbers of sectors; None where the file does not say."""
+        """(faces,) indices of sectors; None if the file does not store them."""
         return None if self.build is not None else self.faces["sector"]
 
     def valid_faces(self) -> NDArray[np.bool_]:
-        """(faces,) whether all vertices of a face exist."""
-        # Column by column: five times as fast as all at once.
+        """Return (faces,) whether all vertices of a face exist."""
+        # Column by column: five times as fast as all columns together.
         if not len(self.faces) or all(column.max() < len(self.vertices) for column in self.faces["vertices"].T):
             return np.ones(len(self.faces), np.bool_)
         result: NDArray[np.bool_] = np.all(self.faces["vertices"] < len(self.vertices), axis=1)
@@ -120,7 +121,7 @@ class Cform:
 def material_bits(
     materials: NDArray[Any], shadows: NDArray[np.bool_], wallmarks: NDArray[np.bool_]
 ) -> NDArray[np.uint16]:
-    """(faces,) the word that holds all three."""
+    """Pack material, suppress shadows and suppress wallmarks into one word per face (faces,)."""
     result: NDArray[np.uint16] = materials.astype(np.uint16)
     for flags, bit in ((shadows, SHADOWS_BIT), (wallmarks, WALLMARKS_BIT)):
         result |= flags.astype(np.uint16) << np.uint16(bit)
@@ -131,7 +132,9 @@ def material_bits(
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a header of collision with a box that is one, or a container that holds one."""
+    """Return whether a file starts with a valid header of a collision mesh, or with a chunk 0 that contains such a
+    mesh.
+    """
     if len(head) >= 8 and head[:4] == bytes(4):
         size = int.from_bytes(head[4:8], "little")
         return _is_header(head[8:]) and _image_size(head[8:]) == size
@@ -151,7 +154,7 @@ def _image_size(head: bytes) -> int:
 
 
 def read(data: bytes, file: str, report: Report) -> Cform:
-    """The document; nothing is copied. Raises `ReadError` where the size is not what the counts ask for."""
+    """Read the file without copying. Raises `ReadError` if its size does not match the declared counts."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -162,12 +165,12 @@ def read(data: bytes, file: str, report: Report) -> Cform:
 
 
 def write(document: Cform) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     return _write(document, document.faces)
 
 
 def recompose(document: Cform) -> bytes:
-    """The file's bytes with every face's word put together from its separate values."""
+    """Return the bytes of the file, with the word of every face packed again from material and flags."""
     faces, suppressed = document.faces, document.suppressed
     if suppressed is not None:
         faces = np.empty(len(document.faces), FACE)
@@ -234,7 +237,7 @@ def _write(document: Cform, faces: NDArray[np.void]) -> bytes:
     for number in (document.version, len(document.vertices), len(faces)):
         writer.u32(number)
     writer.array(document.box, "<f4")
-    # Views, joined once: files have tens of megabytes.
+    # Views, copied only once by the join: files have tens of megabytes.
     for rows in (document.vertices, faces):
         writer.raw(np.ascontiguousarray(rows).reshape(-1).view(np.uint8).data)
     image = writer.getvalue()
@@ -245,11 +248,11 @@ def _write(document: Cform, faces: NDArray[np.void]) -> bytes:
 
 
 def raw_size(document: Cform) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     if document.build is None:
         return 2 * len(document.faces) if document.version < NEWEST else 0
     unknown = document.build.run.others((_MESH, _LIT_FACES))
-    # The compiler's address and what its faces say besides.
+    # 12 per face: the compiler's address and the two unknown fields of `LIT_FACE`.
     return 12 * len(document.faces) + sum(map(stored_size, unknown)) + len(document.build.run.tail)
 
 
@@ -257,7 +260,7 @@ def raw_size(document: Cform) -> int:
 
 
 def decode(document: Cform, report: Report) -> Mesh:
-    """One mesh, vertices and faces in the file's order, with the face attributes that the file has.
+    """Convert to one mesh: vertices and faces in file order, with the face attributes that the file stores.
 
     Materials and sectors are int32, flags bool. Faces that refer to missing vertices are left out and reported.
     """
@@ -273,7 +276,7 @@ def decode(document: Cform, report: Report) -> Mesh:
 
 
 def _values(document: Cform, valid: NDArray[np.bool_]) -> dict[str, NDArray[Any]]:
-    """The values of the valid faces; a material of 32 bits that int32 cannot hold comes as a negative number."""
+    """Return the attributes of the valid faces. A 32-bit material that int32 cannot hold becomes a negative number."""
     chosen = slice(None) if valid.all() else valid
     values: dict[str, NDArray[Any]] = {MATERIAL: document.materials[chosen].astype(np.int32)}
     if document.suppressed is not None:
@@ -285,13 +288,13 @@ def _values(document: Cform, valid: NDArray[np.bool_]) -> dict[str, NDArray[Any]
 
 
 def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
-    """The base, or a new file of version 4, with the mesh's geometry and attributes, and what of it changed.
+    """Return the base, or a new file of version 4, with the geometry and attributes of the mesh, and the changes.
 
-    What the mesh does not say is the base's while the faces are as many, else 0: the engine works the suppress flags
-    out by itself. Raises `WriteError`.
+    Attributes that the mesh lacks are taken from the base if the number of faces is the same; otherwise they are 0,
+    because the engine computes the suppress flags itself. Raises `WriteError` for a mesh that the file cannot store.
     """
     said = {name: mesh.values(name, Domain.FACE) for name in _WORDS}
-    # An empty file that is left as it was stays one.
+    # A file without faces may stay empty.
     missing = () if base is not None and not len(base.faces) else problems.no_faces(mesh)
     problems.refuse([*missing, *problems.points_to_nowhere(mesh), *_out_of_range(mesh, base)], mesh.name)
     positions = space.xray_points(mesh.positions).astype("<f4")
@@ -339,7 +342,7 @@ def _check_positions(positions: NDArray[np.float32], name: str) -> None:
 
 
 def _box(positions: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Lowest and highest corner; what is NaN or infinite (from a broken file) aside."""
+    """Return minimum and maximum corner, without vertices that are NaN or infinite (from a broken file)."""
     finite = positions if np.isfinite(positions).all() else positions[np.isfinite(positions).all(axis=1)]
     return np.stack([finite.min(axis=0), finite.max(axis=0)]) if len(finite) else np.zeros((2, 3), np.float32)
 
@@ -356,7 +359,9 @@ def _faces(mesh: Mesh, values: dict[str, NDArray[Any]]) -> NDArray[np.void]:
 def _encode_faces(
     mesh: Mesh, base: Cform, said: dict[str, NDArray[Any] | None], changes: Changes
 ) -> tuple[NDArray[np.void], Build | None]:
-    """The base's faces where nothing changed, those that point to nowhere included; and the compiler's side of them."""
+    """Return the base's faces if nothing changed, including invalid ones, else new faces; and the data of a
+    `build.cform`.
+    """
     valid = base.valid_faces()
     count = int(np.count_nonzero(valid))
     old = _values(base, valid)
@@ -389,7 +394,7 @@ def _encode_faces(
 def _revalued(
     mesh: Mesh, base: Cform, values: dict[str, NDArray[Any]], touched: dict[str, NDArray[np.bool_]], same: bool
 ) -> tuple[NDArray[np.void], Build | None]:
-    """The base's faces with other values. Raises `WriteError` where they are other faces."""
+    """Return the base's faces with other values. Raises `WriteError` if the faces themselves differ."""
     if not same:
         kind = "a build.cform" if base.build is not None else f"version {base.version}"
         raise WriteError(
@@ -406,7 +411,7 @@ def _revalued(
 
 
 def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[Problem]:
-    """Faces whose game material the game's `gamemtl.xr` does not have."""
+    """Yield faces whose game material is not in the game's `gamemtl.xr`."""
     values = mesh.values(MATERIAL, Domain.FACE)
     if values is None or not game_materials:
         return
@@ -417,9 +422,9 @@ def _unknown_materials(mesh: Mesh, game_materials: Collection[int]) -> Iterator[
 
 
 def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[Problem]:
-    """What a `level.cform` cannot hold, and warnings.
+    """Yield what a `level.cform` cannot store, and warnings.
 
-    ``game_materials`` the ids that the game knows, empty if unknown.
+    ``game_materials`` are the ids that the game knows; empty if unknown.
     """
     yield from problems.unusable(mesh)
     yield from _out_of_range(mesh, None)
@@ -431,7 +436,7 @@ def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[
 
 
 def describe(document: Cform) -> list[str]:
-    """Counts and bounds."""
+    """Return a summary: counts, bounds, materials, sectors."""
     valid = document.valid_faces()
     kind = ", a build.cform" if document.build else ""
     flat = polygons.without_area(document.vertices, document.faces["vertices"][valid])
@@ -457,7 +462,7 @@ def _counted(values: NDArray[np.uint16], noun: str) -> str:
 
 
 def dump(document: Cform) -> Iterator[str]:
-    """Everything, a vertex or face a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per vertex or face. Equal texts mean equal bytes."""
     yield f"version {document.version}"
     yield from text.array_lines("box", document.box)
     yield f"vertices count {len(document.vertices)}"
@@ -474,7 +479,7 @@ def dump(document: Cform) -> Iterator[str]:
 
 
 def _spelled(document: Cform) -> NDArray[np.void]:
-    """Faces with material and flags as separate columns."""
+    """Return the faces with material and flags in separate columns."""
     if document.suppressed is None or document.sectors is None:
         return document.faces
     columns = [("vertices", "<u4", 3), ("material", "<u2"), ("shadows", "u1"), ("wallmarks", "u1"), ("sector", "<u2")]
@@ -486,7 +491,7 @@ def _spelled(document: Cform) -> NDArray[np.void]:
 
 
 def differences(first: Cform, second: Cform) -> Iterator[str]:
-    """What differs, by field."""
+    """Yield the differences between two files, by field."""
     if first.version != second.version:
         yield f"version {first.version} / {second.version}"
     if (first.build is None) != (second.build is None):

@@ -1,7 +1,7 @@
-"""`.dm`: a detail model, grass and litter scattered around the camera, or rain and lightning; also inside `.details`.
+"""`.dm`: a detail model: grass and litter around the camera, rain, lightning; also used inside `.details`.
 
-Not chunked: shader, texture, flags, range of random scale, vertices of 20 bytes, 16-bit indices. Known from the
-engine's ``DetailModel.cpp`` and the editor's ``EDetailModel.cpp``. Flag 1 stops it waving in the wind.
+Not chunked: shader, texture, flags, range of random scale, vertices of 20 bytes, 16-bit indices. Sources: the engine's
+``DetailModel.cpp`` and the editor's ``EDetailModel.cpp``. Flag 1 disables waving in the wind.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ VERTEX = np.dtype([("position", "<f4", 3), ("uv", "<f4", 2)])
 NO_WAVING = 1
 MOST_VERTICES = 0xFFFF
 DEFAULT_MATERIAL = Material("build_details", "build_details", "details\\blend")
-"""What the detail models of real levels are drawn with."""
+"""Material of the detail models of real levels."""
 
 
 @dataclass(frozen=True)
 class Properties:
-    """What a detail model has besides its mesh: whether it waves, and between which sizes it is scattered."""
+    """Properties of a detail model besides its mesh: waving in the wind, and the range of its random scale."""
 
     waving: bool = True
     min_scale: float = 0.5
@@ -39,9 +39,10 @@ class Properties:
 
 @dataclass(slots=True, eq=False)
 class Dm:
-    """``scale`` (2,) float32 least and greatest; ``vertices`` (vertices,) of `VERTEX`; ``corners`` (indices,) uint16.
+    """A detail model: ``scale`` (2,) float32 minimum and maximum; ``vertices`` (vertices,) of `VERTEX`; ``corners``
+    (indices,) uint16.
 
-    ``tail`` holds bytes behind the model (broken files only).
+    ``tail`` are the bytes after the model (broken files only).
     """
 
     shader: bytes
@@ -55,12 +56,12 @@ class Dm:
 
     @property
     def properties(self) -> Properties:
-        """Waving and scale, for people."""
+        """Waving and scale as `Properties`."""
         return Properties(not self.flags & NO_WAVING, float(self.scale[0]), float(self.scale[1]))
 
     @property
     def triangles(self) -> NDArray[np.uint16]:
-        """(triangles, 3) the whole ones."""
+        """(triangles, 3) the complete triangles."""
         return self.corners[: len(self.corners) // 3 * 3].reshape(-1, 3)
 
 
@@ -68,12 +69,12 @@ _TWO_NAMES_AND_FLAGS = re.compile(rb"[^\x00-\x1f]+\x00[^\x00-\x1f]+\x00[\x00-\xf
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are two names and small flags."""
+    """Return whether a file starts with two names and flags below 256."""
     return _TWO_NAMES_AND_FLAGS.match(head) is not None
 
 
 def read(data: bytes, file: str, report: Report) -> Dm:
-    """The document of a `.dm`. Raises `ReadError` where it is cut off."""
+    """Read a `.dm` file. Raises `ReadError` if it is cut off."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -82,7 +83,7 @@ def read(data: bytes, file: str, report: Report) -> Dm:
 
 
 def read_model(reader: Reader, report: Report) -> Dm:
-    """The model that the rest of ``reader`` holds. Raises `ReadError` where it is cut off."""
+    """Read a model from the rest of ``reader``. Raises `ReadError` if it is cut off."""
     shader, texture = reader.string("the shader's name"), reader.string("the texture's name")
     flags = reader.u32("the flags")
     scale = reader.array("<f4", 2, what="the scale")
@@ -111,7 +112,7 @@ def read_model(reader: Reader, report: Report) -> Dm:
 
 
 def write(document: Dm) -> bytes:
-    """The file's bytes, from the typed values."""
+    """Return the bytes of the file, all written from typed values."""
     writer = Writer()
     writer.string(document.shader)
     writer.string(document.texture)
@@ -129,12 +130,12 @@ recompose = write
 
 
 def raw_size(document: Dm) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     return len(document.tail)
 
 
 def describe(document: Dm) -> list[str]:
-    """Counts and bounds."""
+    """Return a summary: counts, texture, scale, bounds."""
     shown = document.properties
     return [
         f"{len(document.vertices)} vertices, {len(document.triangles)} triangles",
@@ -145,7 +146,7 @@ def describe(document: Dm) -> list[str]:
 
 
 def dump(document: Dm) -> Iterator[str]:
-    """Everything, a vertex or a triangle a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per vertex or triangle. Equal texts mean equal bytes."""
     yield f"shader {text.scalar(document.shader)}"
     yield f"texture {text.scalar(document.texture)}"
     yield f"flags {document.flags}"
@@ -157,7 +158,7 @@ def dump(document: Dm) -> Iterator[str]:
 
 
 def differences(first: Dm, second: Dm) -> Iterator[str]:
-    """What differs, by field."""
+    """Yield the differences between two models, by field."""
     for name in ("shader", "texture", "flags"):
         mine, theirs = getattr(first, name), getattr(second, name)
         if mine != theirs:
@@ -171,9 +172,10 @@ def differences(first: Dm, second: Dm) -> Iterator[str]:
 
 
 def decode(document: Dm, report: Report, name: str = "") -> Mesh:
-    """The mesh with its texture coordinates and its one material; `Dm.properties` has the rest.
+    """Convert to a mesh with texture coordinates and its one material; for the other values see `Dm.properties`.
 
-    ``name`` of the mesh, else the file's. Triangles that refer to missing vertices are left out and reported.
+    ``name`` of the mesh; default: the name of the file. Triangles that refer to missing vertices are left out and
+    reported.
     """
     name = name or PurePath(document.file.replace("\\", "/")).stem or "detail"
     faces = document.triangles
@@ -194,7 +196,10 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
 
 
 def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
-    """The mesh with texture coordinates given by corner (faces, 3, 2), vertices split just where theirs differ."""
+    """Return the mesh with texture coordinates per vertex, from ``uvs`` (faces, 3, 2) per corner.
+
+    A vertex is split only if its corners have different texture coordinates.
+    """
     split = polygons.split_corners(mesh.triangles, uvs, len(mesh.positions))
     flat = uvs.reshape(-1, 2)
     by_vertex = np.zeros((len(split.source), 2), np.float32)
@@ -219,9 +224,10 @@ def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
 
 
 def encode(mesh: Mesh, base: Dm | None = None, properties: Properties | None = None) -> tuple[Dm, Changes]:
-    """The base, or a new model, with the mesh, its material and ``properties`` (None: the base's), and what changed.
+    """Return the base, or a new model, with the mesh, its material and ``properties`` (None: the base's), and the
+    changes.
 
-    Raises `WriteError` for what the game cannot take.
+    Raises `WriteError` for what the game cannot load.
     """
     problems.refuse(_fatal_problems(mesh, None if base is None else len(base.triangles)), mesh.name)
     changes = Changes()
@@ -255,7 +261,9 @@ def _material_of(mesh: Mesh) -> Material | None:
 
 
 def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]:
-    """Each vertex that the file knows keeps its bits while it is where it was, whatever comes or goes around it."""
+    """Return the vertices. A vertex of the base that was not moved keeps its bits, also if others were added or
+    deleted.
+    """
     count = len(mesh.positions)
     said = mesh.values(FILE_VERTEX, Domain.VERTEX)
     source = rebase.sources(np.arange(count) if said is None else said, count, len(base.vertices))
@@ -263,7 +271,7 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
     old = base.vertices
     rows["position"], moved = rebase.over(space.xray_points(mesh.positions), old["position"], source)
     uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs.astype(np.float32)
-    # Compared as they are shown: turning v over and back costs its last bit.
+    # Compared as shown in Blender: flipping v twice can change its last bit.
     rows["uv"], slid = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
     fresh = rows[moved | slid]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
@@ -274,7 +282,7 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
 
 
 def _encode_corners(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.uint16]:
-    """The base's indices, those of broken triangles included, unless the triangles are others."""
+    """Return the base's indices, including broken triangles, unless the triangles were changed."""
     corners = space.xray_triangles(mesh.triangles)
     valid = (base.triangles < len(base.vertices)).all(axis=1)
     if np.array_equal(corners, base.triangles[valid]):
@@ -302,6 +310,6 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game would not load, and warnings."""
+    """Yield what the game would refuse, and warnings."""
     yield from _fatal_problems(mesh)
     yield from problems.worth_a_look(mesh)

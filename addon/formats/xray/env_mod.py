@@ -1,4 +1,4 @@
-"""`level.env_mod`: spheres in which the weather is another: fog, ambient, sky and hemi light."""
+"""`level.env_mod`: spheres with modified weather: fog, ambient, sky and hemi light."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ LAYOUTS: dict[int | None, Layout] = {
     None: Layout("weather modifier", NOTHING, (), np.dtype(_FIELDS)),
     VERSIONED: Layout("weather modifier", NOTHING, (), np.dtype([*_FIELDS, ("flags", "<u2")])),
 }
-"""Shadow of Chernobyl; Clear Sky and later."""
+"""Without a version: Shadow of Chernobyl; with version 0x17: Clear Sky and later."""
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a chunk 0 with an entry's size, or with the version of later games."""
+    """Return whether a file starts with a chunk 0 that has the size of an entry, or the version of later games."""
     if head[:8] == b"\0\0\0\0\4\0\0\0":
         return head[8:12] == VERSIONED.to_bytes(4, "little")
     return head[:8] == b"\0\0\0\0" + np.dtype(_FIELDS).itemsize.to_bytes(4, "little") and not head[8:].isascii()
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:
-    """The document. Raises `ReadError`."""
+    """Read the file. Raises `ReadError` as `placed.read` does."""
     return placed.read(data, file, report, LAYOUTS)
 
 

@@ -1,7 +1,8 @@
-"""`.err`: what a level compiler or the editor found wrong, as points, edges and triangles to look at.
+"""`.err`: errors that a level compiler or the level editor found, as points, edges and triangles to display.
 
-Chunked; every body is a count and items. 0, 1, 2 are the level compiler's points, edges, triangles; 10, 11, 12 the
-level editor's, whose triangle has 8 bytes more: a colour, two flags of unknown meaning, two bytes of padding.
+Chunked; every body is a count and items. Chunks 0, 1, 2 are the level compiler's points, edges and triangles; 10, 11,
+12 the level editor's. A triangle of the editor has 8 more bytes: a colour, two flags of unknown meaning, two bytes of
+padding.
 """
 
 from __future__ import annotations
@@ -31,13 +32,13 @@ KINDS: dict[int, tuple[str, np.dtype[np.void]]] = {
     11: ("editor's edges", EDGE),
     12: ("editor's triangles", EDITOR_TRIANGLE),
 }
-"""Chunk id -> what it holds, layout of an item."""
+"""Chunk id -> its items in words, layout of an item."""
 COLOUR = "colour"
 
 
 @dataclass(slots=True, eq=False)
 class Err:
-    """``found`` chunk id -> (items,) of that kind's layout; ``rests`` the bytes behind the items, by chunk id."""
+    """An `.err` file: ``found`` chunk id -> (items,) of its layout; ``rests`` chunk id -> bytes after the items."""
 
     found: dict[int, NDArray[np.void]]
     run: ChunkRun
@@ -46,12 +47,14 @@ class Err:
 
     @property
     def name(self) -> str:
-        """The file's name without folders."""
+        """Name of the file without its folder."""
         return PurePath(self.file.replace("\\", "/")).name or "level.err"
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a chunk of points whose size is what its count asks for, and edges behind it."""
+    """Return whether a file starts with a chunk of points whose size matches its count; without points, edges must
+    follow.
+    """
     if len(head) < 12:
         return False
     identifier, size, count = np.frombuffer(head[:12], "<u4").tolist()
@@ -61,13 +64,16 @@ def starts_like(head: bytes) -> bool:
         return True
     if len(head) < 24:
         return False
-    # No points: the same twelve bytes begin .hom and .som.
+    # Without points, these twelve bytes are the same as at the start of a .hom or .som.
     identifier, size, count = np.frombuffer(head[12:24], "<u4").tolist()
     return identifier in (1, 11) and bool(size == 4 + EDGE.itemsize * count)
 
 
 def read(data: bytes, file: str, report: Report) -> Err:
-    """The document. Raises `ReadError` where none of the six chunks is in it."""
+    """Read the file. Raises `ReadError` if it has none of the six chunks.
+
+    A chunk that declares more items than it has stays bytes, and is reported.
+    """
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -82,7 +88,7 @@ def read(data: bytes, file: str, report: Report) -> Err:
         whole = inside.remaining // layout.itemsize
         if count > whole:
             report.warn(f"{count} {what} are declared, {whole} exist", inside.chunk)
-            # The count is not the truth: the whole body stays bytes.
+            # The count is wrong, so the whole body is kept as bytes.
             continue
         document.found[number] = inside.array(layout, count, what=what)
         document.rests[number] = inside.rest()
@@ -99,7 +105,7 @@ def read(data: bytes, file: str, report: Report) -> Err:
 
 
 def write(document: Err) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     bodies = {
         number: len(rows).to_bytes(4, "little") + rows.tobytes() + bytes(document.rests.get(number, b""))
         for number, rows in document.found.items()
@@ -111,14 +117,14 @@ recompose = write
 
 
 def raw_size(document: Err) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     unknown = sum(map(stored_size, document.run.others(document.found)))
     flags = sum(4 * len(rows) for number, rows in document.found.items() if number == 12)
     return unknown + flags + sum(map(len, document.rests.values())) + len(document.run.tail)
 
 
 def describe(document: Err) -> list[str]:
-    """Counts and bounds."""
+    """Return a summary: counts and bounds."""
     points = [rows["positions"].reshape(-1, 3) for rows in document.found.values()]
     return [
         ", ".join(f"{len(rows)} {KINDS[number][0]}" for number, rows in document.found.items()),
@@ -127,7 +133,7 @@ def describe(document: Err) -> list[str]:
 
 
 def dump(document: Err) -> Iterator[str]:
-    """Everything, an item a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per item. Equal texts mean equal bytes."""
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
         number = chunk.plain_id
@@ -141,7 +147,7 @@ def dump(document: Err) -> Iterator[str]:
 
 
 def differences(first: Err, second: Err) -> Iterator[str]:
-    """What differs, by kind and field."""
+    """Yield the differences between two files, by kind and field."""
     for number in sorted(first.found.keys() | second.found.keys()):
         what = KINDS[number][0]
         mine, theirs = first.found.get(number), second.found.get(number)
@@ -152,10 +158,10 @@ def differences(first: Err, second: Err) -> Iterator[str]:
 
 
 def decode(document: Err, report: Report) -> list[Mesh]:
-    """Up to three meshes, points, edges and triangles, of what both programs found; kinds without items are left out.
+    """Convert to up to three meshes: points, edges and triangles of both programs. Kinds without items are left out.
 
-    Nothing is joined: item i of a kind is vertex, edge or face i, the compiler's before the editor's. The triangles
-    have the face attribute `COLOUR` (faces, 4) where any came from the editor.
+    Nothing is merged: item i of a kind is vertex, edge or face i, the compiler's items before the editor's. The
+    triangles have the face attribute `COLOUR` (faces, 4) if any of them came from the editor.
     """
     meshes = []
     for numbers in ((0, 10), (1, 11), (2, 12)):
@@ -180,7 +186,7 @@ def decode(document: Err, report: Report) -> list[Mesh]:
 
 
 def _colours(rows: NDArray[np.void]) -> NDArray[np.float32]:
-    """(items, 4) red, green, blue, alpha; the compiler's are white."""
+    """Return (items, 4) red, green, blue, alpha; items of the compiler are white."""
     if "colour" not in (rows.dtype.names or ()):
         return np.ones((len(rows), 4), np.float32)
     bytes_of = np.ascontiguousarray(rows["colour"]).view(np.uint8).reshape(-1, 4)

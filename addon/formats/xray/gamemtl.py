@@ -1,8 +1,8 @@
-"""`gamemtl.xr`: the game materials, what things are made of: concrete, glass, water.
+"""`gamemtl.xr`: the game materials, such as concrete, glass or water.
 
-Collision names a material by its id, which is not its place in the list. Chunk 0x1002 holds a chunk for each material,
-0x1003 what happens where two of them touch (kept as it is). Known from the engine's ``GameMtlLib.h`` / ``.cpp``; no
-real file was at hand.
+Collision refers to a material by its id, which is not its index in the list. Chunk 0x1002 contains a chunk per
+material, 0x1003 the effects of pairs of touching materials (kept as bytes). Source: the engine's ``GameMtlLib.h`` /
+``.cpp``; no real file was available.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ NAME, FLAGS, PHYSICS, FACTORS, FLOTATION, DESCRIPTION = 0x1000, 0x1001, 0x1002, 
 INJURIOUS_SPEED, DENSITY, SHOOT_FACTOR = 0x1006, 0x1007, 0x1008
 
 FLOATS = {PHYSICS: 5, FACTORS: 4, FLOTATION: 1, INJURIOUS_SPEED: 1, DENSITY: 1, SHOOT_FACTOR: 1}
-"""Chunk id of a material -> how many floats it holds."""
+"""Chunk id of a material -> number of floats in it."""
 WORDS = {
     NAME: "name",
     FLAGS: "flags",
@@ -51,7 +51,7 @@ WORDS = {
 
 
 class Flag(IntFlag):
-    """What a material does."""
+    """Properties of a material."""
 
     BREAKABLE = 1 << 0
     BOUNCEABLE = 1 << 2
@@ -73,9 +73,9 @@ class Flag(IntFlag):
 
 @dataclass(slots=True, eq=False)
 class Material:
-    """``id`` and ``name`` by which the game knows it; ``floats`` by chunk id (`FLOATS`), ``flags`` as stored.
+    """A game material: ``id`` and ``name`` in the game; ``floats`` by chunk id (`FLOATS`), ``flags`` as stored.
 
-    ``run`` its chunks in order; ``description`` None where there is none.
+    ``run`` are its chunks in order; ``description`` is None if it has none.
     """
 
     id: int
@@ -92,13 +92,13 @@ class Material:
 
     @property
     def sound_occlusion(self) -> float | None:
-        """The share of the volume that is left behind it, None where the file does not say."""
+        """The share of the volume that remains behind the material; None if the file does not store it."""
         factors = self.floats.get(FACTORS)
         return None if factors is None else float(factors[3])
 
     @property
     def known(self) -> list[int]:
-        """Ids of the chunks that are typed."""
+        """Ids of the chunks that are read into typed fields."""
         said = [NAME, *self.floats]
         if self.run.first(FLAGS) is not None:
             said.append(FLAGS)
@@ -109,7 +109,9 @@ class Material:
 
 @dataclass(slots=True, eq=False)
 class GameMaterials:
-    """``materials`` chunk number in the list -> what it holds; ``run`` and ``list_run`` the chunks in order."""
+    """A `gamemtl.xr` file: ``materials`` by index of their chunk in the list; ``run`` and ``list_run`` the chunks in
+    order.
+    """
 
     version: int
     next_ids: NDArray[np.uint32] | None
@@ -119,7 +121,7 @@ class GameMaterials:
     file: str = field(default="", compare=False)
 
     def by_id(self) -> dict[int, Material]:
-        """The materials by the id that collision names; the first counts."""
+        """Return the materials by the id that collision refers to. If several have the same id, the first counts."""
         result: dict[int, Material] = {}
         for material in self.materials.values():
             result.setdefault(material.id, material)
@@ -130,7 +132,7 @@ starts_like = starts_like_chunks(VERSION)
 
 
 def read(data: bytes, file: str, report: Report) -> GameMaterials:
-    """The document. Raises `ReadError` where there is no list of materials, as in the other `.xr` files."""
+    """Read the file. Raises `ReadError` if it has no list of materials, such as other `.xr` files."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -189,7 +191,7 @@ def _read_material(body: Reader, report: Report) -> Material:
 
 
 def write(document: GameMaterials) -> bytes:
-    """The file's bytes, from the typed values; what is not typed as it was."""
+    """Return the bytes of the file, written from the typed values; other data is copied."""
     chunks = [_with_value(chunk, document.materials.get(place)) for place, chunk in enumerate(document.list_run.chunks)]
     bodies = {
         VERSION: document.version.to_bytes(2, "little"),
@@ -223,7 +225,9 @@ def _write_material(material: Material) -> bytes:
 
 
 def raw_size(document: GameMaterials) -> int:
-    """Bytes kept without knowing what they mean: the pairs, and what materials hold besides."""
+    """Return the number of bytes that are kept without knowing their meaning: the pairs, and unknown chunks of
+    materials.
+    """
     size = len(document.run.tail) + len(document.list_run.tail)
     size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
     for place, chunk in enumerate(document.list_run.chunks):
@@ -236,14 +240,14 @@ def raw_size(document: GameMaterials) -> int:
 
 
 def flag_names(flags: int) -> str:
-    """``liquid, passable``; bits without a name as a number."""
+    """Return the names of flags, ``liquid, passable``; bits without a name as a number; ``none`` if no bit is set."""
     said = [flag.name.lower().replace("_", " ") for flag in Flag if flags & flag and flag.name]
     rest = flags & ~sum(Flag)
     return ", ".join([*said, *([f"{rest:#x}"] if rest else [])]) or "none"
 
 
 def describe(document: GameMaterials) -> list[str]:
-    """A line for each material: id, name, flags, sound occlusion."""
+    """Return one line per material: id, name, flags, sound occlusion."""
     return [
         f"version {document.version}, {len(document.materials)} materials",
         *(
@@ -255,7 +259,7 @@ def describe(document: GameMaterials) -> list[str]:
 
 
 def dump(document: GameMaterials) -> Iterator[str]:
-    """Everything. Equal texts are equal bytes."""
+    """Yield the whole file as text. Equal texts mean equal bytes."""
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
         if chunk is document.run.first(MATERIALS):
@@ -290,7 +294,7 @@ def _said(material: Material, number: int) -> str:
 
 
 def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:
-    """What differs, by material id and field."""
+    """Yield the differences between two files, by material id and field."""
     if first.version != second.version:
         yield f"version {first.version} / {second.version}"
     ones, others = first.by_id(), second.by_id()

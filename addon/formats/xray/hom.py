@@ -1,7 +1,7 @@
-"""`level.hom`: the triangles that hide what lies behind them (hierarchical occlusion map).
+"""`level.hom`: the triangles that hide what is behind them (hierarchical occlusion map).
 
-Each triangle has 40 bytes: three corners and flags. Flags other than 0 mean two-sided; a triangle with 0 hides only
-while the camera is on its outward side (``HOM.cpp``). The level compiler calls areas below about 0.001 m² invalid.
+Each triangle has 40 bytes: three corners and flags. Flags other than 0 mean two-sided; a triangle with flags 0 hides
+only while the camera is on its outward side (``HOM.cpp``). The level compiler calls areas below about 0.001 m² invalid.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ _WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags"}
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a version and a chunk of whole triangles."""
+    """Return whether a file starts with a version and a chunk of whole triangles."""
     return occluders.starts_like(head, TRIANGLE)
 
 
 def read(data: bytes, file: str, report: Report) -> Occluders:
-    """The document of a `.hom`. Raises `ReadError`."""
+    """Read a `.hom` file. Raises `ReadError` as `occluders.read` does."""
     return occluders.read(data, file, report, TRIANGLE)
 
 
@@ -52,20 +52,20 @@ recompose = write
 
 
 def decode(document: Occluders, report: Report, weld: float | None = None) -> Mesh:
-    """The triangles as in `occluders.decode`."""
+    """Convert the triangles to a mesh, see `occluders.decode`."""
     return occluders.decode(document, "level.hom", weld)
 
 
 def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None) -> tuple[Occluders, Changes]:
-    """The base, or a new file, with the mesh's triangles, and what changed; ``weld`` as it was given to `decode`.
+    """Return the base, or a new file, with the mesh's triangles, and the changes; ``weld`` as given to `decode`.
 
-    Faces are two-sided where nothing says otherwise. Raises `WriteError`.
+    New faces are two-sided if the mesh has no attribute for it. Raises `WriteError` for a mesh that cannot be stored.
     """
     rows, _ = occluders.encode_rows(mesh, base, TRIANGLE, weld)
     return occluders.with_rows(rows, base, _WORDS)
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game or the level compiler would not load, and warnings."""
+    """Yield what the game or the level compiler would refuse, and warnings."""
     yield from problems.unusable(mesh)
     yield from problems.worth_a_look(mesh, LEAST_AREA)

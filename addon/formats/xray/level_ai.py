@@ -1,7 +1,7 @@
 """`level.ai`: the AI map, nodes on a grid of 0.7 m that creatures walk on, each with four links. Not chunked.
 
-Versions 8 (Shadow of Chernobyl) and 9 and 10 (Clear Sky, Call of Pripyat; known from the engine, no real file seen).
-Nodes are sorted by the column they are in; several may share one (floors). Known from the engine and real files.
+Versions 8 (Shadow of Chernobyl), 9 and 10 (Clear Sky, Call of Pripyat; from the engine, no real file seen). Nodes are
+sorted by their column of the grid; several nodes can be in one column (floors). Sources: the engine and real files.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ GUID_SIZE = 16
 NO_LINK = 0x7FFFFF
 LINK_BYTES = 12
 DIRECTIONS = ("-x", "+z", "+x", "-z")
-"""Of links and, it is thought, of cover; axes of the file."""
+"""Directions of links, in the file's axes. Presumably also those of cover."""
 _STEPS = np.array([[-1, 0], [0, 1], [1, 0], [0, -1]])
 _FIRST_BYTE, _SHIFT = (0, 2, 5, 8), (0, 7, 6, 5)
 
@@ -43,7 +43,9 @@ NODES: dict[int, np.dtype[np.void]] = {
 
 @dataclass(slots=True, eq=False)
 class AiMap:
-    """``cell`` and ``y_range`` metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) of the version."""
+    """An AI map: ``cell`` and ``y_range`` in metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) in
+    the layout of the version.
+    """
 
     version: int
     cell: np.float32
@@ -55,7 +57,7 @@ class AiMap:
 
     @property
     def columns(self) -> NDArray[np.int64]:
-        """(nodes, 2) cells along x and z from the lowest corner."""
+        """(nodes, 2) cell indices along x and z from the lowest corner."""
         parts = self.nodes["xz"].astype(np.int64)
         cells = parts[:, 0] | parts[:, 1] << 8 | parts[:, 2] << 16
         depth = (float(self.box[1, 2]) - float(self.box[0, 2])) / float(self.cell) if self.cell else 0.0
@@ -64,7 +66,7 @@ class AiMap:
 
     @property
     def positions(self) -> NDArray[np.float64]:
-        """(nodes, 3) metres in the file's axes: the middle of each node."""
+        """(nodes, 3) metres in the file's axes: the centre of each node."""
         result = np.empty((len(self.nodes), 3))
         low = self.box[0].astype(np.float64)
         with np.errstate(invalid="ignore", over="ignore"):  # NaN and infinite values of broken files
@@ -84,7 +86,9 @@ class AiMap:
         return result
 
     def covers(self, name: str = "") -> NDArray[np.uint8]:
-        """(nodes, 4) cover in each of `DIRECTIONS`, 0 full to 15 open; ``name`` of the field or the first."""
+        """Return (nodes, 4) cover in each of `DIRECTIONS`, 0 full to 15 open; ``name`` of the field, default: the first
+        one.
+        """
         word = self.nodes[name or ("cover" if self.version < 9 else "high_cover")]
         return np.stack([(word >> 4 * place & 15).astype(np.uint8) for place in range(4)], axis=1)
 
@@ -95,7 +99,9 @@ class AiMap:
 
 
 def plane_normals(packed: NDArray[Any]) -> NDArray[np.float64]:
-    """Unit vectors (n, 3) of the engine's 16-bit ones (n,): three signs, 6 and 7 bits of x and y, z the rest."""
+    """Unpack the engine's 16-bit vectors (n,) to unit vectors (n, 3): three signs, 6 bits and 7 bits of x and y; z
+    follows.
+    """
     word = np.asarray(packed, np.int64)
     a, b = word >> 7 & 63, word & 127
     turned = a + b >= 127
@@ -107,7 +113,7 @@ def plane_normals(packed: NDArray[Any]) -> NDArray[np.float64]:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a version, a cell that is one, and a box that is one."""
+    """Return whether a file starts with a known version, a plausible cell size and a valid box."""
     if len(head) < HEADER_SIZE or int.from_bytes(head[:4], "little") not in NODES:
         return False
     cell, _, *box = np.frombuffer(head, "<f4", 8, 8)
@@ -116,7 +122,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> AiMap:
-    """The document; nothing is copied. Raises `ReadError` where the size is not what the count asks for."""
+    """Read the file without copying. Raises `ReadError` if its size does not match the number of nodes."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -146,7 +152,7 @@ def read(data: bytes, file: str, report: Report) -> AiMap:
 
 
 def write(document: AiMap) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     writer = Writer()
     writer.u32(document.version)
     writer.u32(len(document.nodes))
@@ -158,16 +164,16 @@ def write(document: AiMap) -> bytes:
     return writer.getvalue()
 
 
-recompose = write  # nothing is kept as bytes beside typed values
+recompose = write  # nothing is kept as bytes in addition to typed values
 
 
 def raw_size(document: AiMap) -> int:
-    """The identity of the level, which only has to be equal in `level.graph`."""
+    """Return the size of the level's identity (guid), which has no meaning except being equal in `level.graph`."""
     return len(document.guid)
 
 
 def one_way_links(document: AiMap) -> NDArray[np.int64]:
-    """(found, 2) node and direction of links that do not lead back; those to missing nodes are not among them."""
+    """Return (found, 2) node and direction of links without a link back. Links to missing nodes are not included."""
     links = document.links
     node, direction = np.nonzero((links >= 0) & (links < len(links)))
     back = links[links[node, direction], (direction + 2) % 4]
@@ -175,9 +181,10 @@ def one_way_links(document: AiMap) -> NDArray[np.int64]:
 
 
 def link_edges(document: AiMap) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
-    """Positions (nodes, 3) in Blender's axes, pairs (n, 2) of nodes that lead to each other, and those (m, 2) one way.
+    """Return the edges between nodes: positions (nodes, 3) in Blender's axes, two-way pairs (n, 2), one-way pairs (m,
+    2).
 
-    A pair of the latter begins with the node that the link leads from; links to missing nodes are left out.
+    A one-way pair starts with the node that has the link. Links to missing nodes are left out.
     """
     links = document.links
     node, direction = np.nonzero((links >= 0) & (links < len(links)))
@@ -190,7 +197,7 @@ def link_edges(document: AiMap) -> tuple[NDArray[np.float32], NDArray[np.int32],
 
 
 def isolated(document: AiMap) -> NDArray[np.bool_]:
-    """(nodes,) whether a node has no links and none leads to it."""
+    """Return (nodes,) whether a node has no links and no other node links to it."""
     links = document.links
     alone = np.all(links < 0, axis=1)
     alone[links[(links >= 0) & (links < len(links))]] = False
@@ -198,16 +205,17 @@ def isolated(document: AiMap) -> NDArray[np.bool_]:
 
 
 COVER, ISOLATED, ONE_WAY = "cover", "isolated", "one_way"
-"""Attributes of nodes: mean of the cover in all directions, 0 full to 1 open; without links; with a link that does not
-lead back."""
+"""Attributes of nodes: mean cover of all directions, 0 full to 1 open; whether no link starts or ends at it; whether it
+has a link without a link back.
+"""
 _CORNERS = np.array([(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)])
-"""Along x and z of the file; the other way round in Blender, that is counter-clockwise from above."""
+"""Corners of a node along x and z of the file. Blender needs them reversed: counter-clockwise from above."""
 
 
 def decode(document: AiMap, name: str) -> PolygonMesh:
-    """A square of one cell for each node, tilted as the ground is, in Blender's axes; face n is node n.
+    """Convert to a mesh with one square cell per node, tilted like the ground, in Blender's axes; face n is node n.
 
-    A plane that is steeper than the format allows for, or has no normal, gives a level square.
+    A node whose plane is steeper than `_STEEPEST`, or has no valid normal, becomes a horizontal square.
     """
     count = len(document.nodes)
     normals, steps = document.normals, _CORNERS[::-1] * float(document.cell)
@@ -238,7 +246,7 @@ _STEEPEST = 0.05
 
 
 def problems(document: AiMap) -> Iterator[str]:
-    """What the game misreads."""
+    """Yield what the game misreads."""
     links = document.links
     missing = int((links >= len(links)).sum())
     if missing:
@@ -252,7 +260,7 @@ def problems(document: AiMap) -> Iterator[str]:
 
 
 def describe(document: AiMap) -> list[str]:
-    """Counts, bounds, links and cover."""
+    """Return a summary: counts, links, cover, bounds."""
     nodes = len(document.nodes)
     links = document.links
     shared = nodes - len(np.unique(document.nodes["xz"], axis=0)) if nodes else 0
@@ -271,7 +279,7 @@ def describe(document: AiMap) -> list[str]:
 
 
 def dump(document: AiMap) -> Iterator[str]:
-    """Everything, a node a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per node. Equal texts mean equal bytes."""
     for name in ("version", "cell", "y_range"):
         yield from text.value_lines(name, getattr(document, name))
     yield from text.array_lines("box", document.box)
@@ -280,7 +288,7 @@ def dump(document: AiMap) -> Iterator[str]:
 
 
 def differences(first: AiMap, second: AiMap) -> Iterator[str]:
-    """What differs."""
+    """Yield the differences between two AI maps."""
     for name in ("version", "cell", "y_range", "box", "nodes"):
         yield from text.value_differences(name.replace("_", " "), getattr(first, name), getattr(second, name))
     if bytes(first.guid) != bytes(second.guid):

@@ -1,9 +1,9 @@
-"""LZHUF, the compression of X-Ray's chunks (id bit 31): sliding window plus adaptive Huffman codes. Reading only.
+"""LZHUF, the compression of X-Ray's chunks (id bit 31): sliding window and adaptive Huffman codes. Reading only.
 
 A body is ``u32 unpacked size`` and a bit stream, most significant bit first. Symbols 0..255 are bytes; 256..313 are
-matches of 3..60 bytes, followed by a distance whose upper six bits have a fixed prefix code and whose lower six stand
-as they are. Known from the engine's ``LzHuf.cpp``, which halves its counts at 0x4000 where the method of 1989 waited
-for 0x8000. Writing is not needed: every reader of the game takes plain chunks.
+matches of 3..60 bytes, followed by a distance: its upper six bits have a fixed prefix code, its lower six bits are
+stored directly. Source: the engine's ``LzHuf.cpp``, which halves its frequencies at 0x4000, while the method of 1989
+does at 0x8000. Writing is not needed: the games read uncompressed chunks too.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from ...core.errors import ReadError
 from ...core.report import counted_plural, said_of
 
 LARGEST = 64 << 20
-"""Bytes a body may unpack to. The largest file of the games is far smaller."""
+"""Limit of bytes that a body may unpack to. The largest file of the games is far smaller."""
 HIGHEST_RATIO = 200
-"""Times the packed size a body may unpack to; the method itself ends at about 60 bytes for three bits in theory."""
+"""Limit of unpacked size / packed size. The theoretical limit of the method is about 60 bytes per three bits."""
 
 _WINDOW = 4096
 _SYMBOLS = 314
@@ -27,11 +27,11 @@ _HALVE_AT = 0x4000
 _SHORTEST_MATCH = 3
 
 _CODES_OF_LENGTH = {3: 1, 4: 3, 5: 8, 6: 12, 7: 24, 8: 16}
-"""How many values of a distance's upper six bits have a prefix code of that length; codes ascend with the values."""
+"""Length of a prefix code -> how many values of the distance's upper six bits use it; codes ascend with the values."""
 
 
 def _distance_table() -> list[tuple[int, int]]:
-    """(upper six bits << 6, length of their code) for every byte a code may begin with."""
+    """Return (upper six bits << 6, length of their code) for every byte that a code can start with."""
     table: list[tuple[int, int]] = []
     value = 0
     for length, count in _CODES_OF_LENGTH.items():
@@ -45,9 +45,9 @@ _DISTANCES = _distance_table()
 
 
 class _Tree:
-    """The adaptive Huffman tree: nodes in rising order of frequency, so that siblings stay side by side.
+    """The adaptive Huffman tree: nodes sorted by frequency, ascending, so that siblings are neighbours.
 
-    ``son[node]`` is the first of a node's two sons, or ``_NODES + symbol`` in a leaf; ``parent`` is its inverse.
+    ``son[node]`` is the first of a node's two children, or ``_NODES + symbol`` for a leaf; ``parent`` is its inverse.
     """
 
     __slots__ = ("frequency", "parent", "son")
@@ -72,7 +72,7 @@ class _Tree:
         parent[_ROOT] = 0
 
     def count(self, symbol: int) -> None:
-        """Raise the frequency of a symbol and of everything above it, keeping the order."""
+        """Increase the frequency of a symbol and of its ancestors by 1, keeping nodes sorted."""
         frequency, parent, son = self.frequency, self.parent, self.son
         if frequency[_ROOT] == _HALVE_AT:
             self._halve()
@@ -100,7 +100,9 @@ class _Tree:
                 return
 
     def _halve(self) -> None:
-        """Halve all leaves (rounding up) and rebuild the tree over them in their present order."""
+        """Halve the frequencies of all leaves (rounding up) and rebuild the tree from the leaves in their current
+        order.
+        """
         leaves = [
             ((frequency + 1) // 2, son)
             for frequency, son in zip(self.frequency[:_NODES], self.son, strict=True)
@@ -111,7 +113,7 @@ class _Tree:
         first = 0
         for _ in range(_SYMBOLS, _NODES):
             joined = frequencies[first] + frequencies[first + 1]
-            # Behind every node that is not heavier, looked for from the heavy end as the engine does.
+            # After every node that is not heavier; searched from the heavy end as in the engine.
             place = len(frequencies)
             while joined < frequencies[place - 1]:
                 place -= 1
@@ -124,10 +126,10 @@ class _Tree:
 
 
 def unpack(reader: Reader) -> bytes:
-    """The plain bytes of a compressed body; ``reader`` is at the size and ends behind the stream.
+    """Unpack a compressed body; ``reader`` is at the unpacked size and is read to its end.
 
-    Raises `ReadError` where the size is 0, more than 64 MiB or more than 200 times the packed one, where the stream
-    ends too early or goes on behind the last byte: then it was not compressed, or not by the game.
+    Raises `ReadError` if the unpacked size is 0, above 64 MiB or above 200 times the packed size, or if the stream is
+    too short or too long: then it was not compressed, or not by the game.
     """
     size = reader.u32("the unpacked size")
     packed = reader.rest()
@@ -152,7 +154,9 @@ def _mismatch(reader: Reader, problem: str) -> ReadError:
 
 
 def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:
-    """At least ``size`` bytes and how many bits they took. Raises `IndexError` where the stream is too short."""
+    """Return at least ``size`` bytes and the number of bits that were read. Raises `IndexError` if the stream is too
+    short.
+    """
     bits = np.unpackbits(np.frombuffer(packed, np.uint8)).tobytes()
     end = len(bits)
     stream = bytes(packed) + b"\0\0"

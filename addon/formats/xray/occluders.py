@@ -1,7 +1,7 @@
-"""What `.hom` and `.som` have in common: loose triangles in world space, each with a few values, behind a version.
+"""Common code of `.hom` and `.som`: separate triangles in world space, each with a few values, after a version.
 
-Chunk 0 holds a version (0), chunk 1 the triangles, back to back. No vertices are shared: the engine merges those within
-0.01 m when it loads them (``HOM.cpp``, ``SoundRender_Scene.cpp``). Everything else in the file is kept as it is.
+Chunk 0 contains the version (0), chunk 1 the triangles. They share no vertices: the engine merges vertices within 0.01
+m when it loads them (``HOM.cpp``, ``SoundRender_Scene.cpp``). All other data of the file is kept unchanged.
 """
 
 from __future__ import annotations
@@ -23,16 +23,17 @@ from .chunks import Chunk, ChunkRun, chunk_heading, open_chunk, read_chunks, sto
 
 VERSION, TRIANGLES = 0, 1
 ENGINE_MERGES_WITHIN = 0.01
-"""Metres: vertices nearer than this are one for the engine, and a good tolerance for welding."""
+"""Metres within which the engine merges vertices; a good tolerance for welding."""
 
 TWO_SIDED = "two_sided"
 
 
 @dataclass(slots=True, eq=False)
 class Occluders:
-    """``rows`` (triangles,) with ``positions`` (3, 3) in the file's axes and the format's own values.
+    """A `.hom` or `.som` file: ``rows`` (triangles,) with ``positions`` (3, 3) in the file's axes and the format's own
+    values.
 
-    ``run`` the file's chunks in order; ``rest`` the bytes after the last whole triangle (broken files only).
+    ``run`` are the file's chunks in order; ``rest`` the bytes after the last whole triangle (broken files only).
     """
 
     rows: NDArray[np.void]
@@ -42,12 +43,12 @@ class Occluders:
 
 
 def new(rows: NDArray[np.void]) -> Occluders:
-    """A file of these triangles alone."""
+    """Create a file with only these triangles."""
     return Occluders(rows, ChunkRun([Chunk(VERSION, bytes(4)), Chunk(TRIANGLES, rows.tobytes())]))
 
 
 def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> Occluders:
-    """The document. Raises `ReadError` without a chunk of triangles, or of a version that is not known."""
+    """Read the file. Raises `ReadError` if it has no chunk of triangles, or for an unknown version."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -77,14 +78,14 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
 
 
 def write(document: Occluders) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     rows = document.rows.tobytes()
     body = rows + bytes(document.rest) if len(document.rest) else rows
     return write_chunks(with_bodies(document.run, {TRIANGLES: body}))
 
 
 def raw_size(document: Occluders) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     kept = sum(stored_size(chunk) for chunk in document.run.others((VERSION, TRIANGLES)))
     version = document.run.first(VERSION)
     behind_version = max(stored_size(version) - 4, 0) if version is not None else 0
@@ -92,7 +93,7 @@ def raw_size(document: Occluders) -> int:
 
 
 def describe(document: Occluders) -> list[str]:
-    """Counts and bounds."""
+    """Return a summary: counts and bounds."""
     rows = document.rows
     area = polygons.areas(*_soup(rows))
     return [
@@ -103,7 +104,7 @@ def describe(document: Occluders) -> list[str]:
 
 
 def dump(document: Occluders) -> Iterator[str]:
-    """Everything, a triangle a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per triangle. Equal texts mean equal bytes."""
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
         if chunk is document.run.first(TRIANGLES):
@@ -117,15 +118,15 @@ def dump(document: Occluders) -> Iterator[str]:
 
 
 def differences(first: Occluders, second: Occluders) -> Iterator[str]:
-    """What differs, by field."""
+    """Yield the differences between two files, by field."""
     yield from text.array_differences("triangles", first.rows, second.rows)
 
 
 def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
-    """The triangles with the face attribute `TWO_SIDED`: three vertices each, in the file's order, or welded.
+    """Convert the triangles to a mesh with the face attribute `TWO_SIDED`, three vertices per triangle, in file order.
 
-    ``name`` where the document has none.
-    ``weld`` the tolerance in metres, 0 for vertices that are equal to the bit, None for none.
+    ``name`` is used if the document has no file name. ``weld``: merge vertices within this tolerance in metres; 0
+    merges only vertices that are equal bit by bit, None merges nothing.
     """
     points, corners = _soup(document.rows)
     positions = space.xray_points(points)
@@ -138,20 +139,20 @@ def decode(document: Occluders, name: str, weld: float | None = None) -> Mesh:
 
 
 def _soup(rows: NDArray[np.void]) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Positions (3 * triangles, 3) and triangles, in the file's axes and order."""
+    """Return positions (3 * triangles, 3) and triangles, in the file's axes and order."""
     return rows["positions"].reshape(-1, 3), np.arange(3 * len(rows), dtype=np.int32).reshape(-1, 3)
 
 
 def encode_rows(
     mesh: Mesh, base: Occluders | None, layout: np.dtype[np.void], weld: float | None
 ) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """New rows with the mesh's corners and sides, and the base's row of each (-1 for none).
+    """Return new rows with the corners and sides of the mesh, and the base's row of each (-1 for none).
 
-    Rows that have one are copies of the base's, but for the positions of corners that are no longer where the base
-    has them: welding with a tolerance, which must be given again, moves none. Faces are two-sided where nothing says
-    otherwise: a one-sided one that faces the wrong way hides nothing. Raises `WriteError`.
+    Rows with a base row are copies of it; only the positions of moved corners are replaced. Welding with a tolerance,
+    which must be given again here, does not count as moving. Faces without a base row are two-sided if the mesh has no
+    `TWO_SIDED`, because a one-sided face that faces the wrong way hides nothing. Raises `WriteError`.
     """
-    # An empty file that is left as it was stays one, whatever the game thinks of it.
+    # A file without triangles may stay empty, although the game treats it as missing.
     missing = () if base is not None and not len(base.rows) else problems.no_faces(mesh)
     problems.refuse([*missing, *problems.points_to_nowhere(mesh)], mesh.name)
     corners = space.xray_points(mesh.positions)[space.xray_triangles(mesh.triangles)].astype("<f4")
@@ -179,7 +180,7 @@ def encode_rows(
 
 
 def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, str]) -> tuple[Occluders, Changes]:
-    """The base, or a new file, with these rows, and what of it changed."""
+    """Return the base, or a new file, with these rows, and the changes. ``words`` name the fields in the changes."""
     changes = Changes()
     if base is None:
         changes.lines.append(f"{counted(len(rows), 'triangle')}, new")
@@ -194,7 +195,7 @@ def with_rows(rows: NDArray[np.void], base: Occluders | None, words: dict[str, s
 
 
 def starts_like(head: bytes, layout: np.dtype[np.void]) -> bool:
-    """Whether a file's first bytes are a version 0 and a chunk of whole triangles of this layout."""
+    """Return whether a file starts with a version 0 and a chunk of whole triangles of this layout."""
     if len(head) < 20:
         return False
     identifier, size, version, second, length = np.frombuffer(head[:20], "<u4").tolist()

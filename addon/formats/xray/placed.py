@@ -1,7 +1,7 @@
-"""Placed objects of a level: particles, weather modifiers, sounds and spawned objects, one nested chunk each.
+"""Placed objects of a level: particles, weather modifiers, sounds and spawned objects, one chunk each.
 
 `level.ps_static`, `level.env_mod`, `level.snd_static` and `level.spawn` differ in the fields of an entry (`Layout`).
-Later games put a version into chunk 0 and begin with 1. Known from the engine and real files of version 0.
+Later games store a version in chunk 0 and number entries from 1. Sources: the engine and real files without a version.
 """
 
 from __future__ import annotations
@@ -31,9 +31,10 @@ from .chunks import (
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """``before`` numbers, ``words`` how many texts, ``after`` numbers. ``nested``: all that in a chunk 0 of its own.
+    """Fields of an entry: numbers ``before``, the names ``words`` of its texts, numbers ``after`` them.
 
-    ``rest``: whether bytes may follow that are kept (each kind of object has its own).
+    ``nested``: the entry's data is in a chunk 0 inside its chunk. ``rest``: other bytes may follow, which are kept
+    (they depend on the kind of object). ``what`` is the noun for reports.
     """
 
     what: str
@@ -49,9 +50,11 @@ NOTHING = np.dtype([])
 
 @dataclass(slots=True, eq=False)
 class Placed:
-    """``before`` and ``after`` (entries,) of the layout; ``words`` the texts of each entry, ``rests`` what follows.
+    """Entries of a file: ``before`` and ``after`` (entries,) as in the layout; ``words`` the texts and ``rests`` the
+    bytes after them.
 
-    ``version`` is that of chunk 0, None where it is an entry. ``run`` the file's chunks; ``inner`` those of each entry.
+    ``version`` is that of chunk 0, None if chunk 0 is an entry. ``run`` are the file's chunks; ``inner`` those of each
+    entry.
     """
 
     layout: Layout
@@ -74,7 +77,9 @@ class Placed:
 
 
 def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layout]) -> Placed:
-    """The document; ``layouts`` by version, None that of files without one. Raises `ReadError`."""
+    """Read the file; ``layouts`` by version, None for files without one. Raises `ReadError` for unknown versions and
+    damaged entries.
+    """
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -119,7 +124,7 @@ def _rows(data: bytearray, layout: np.dtype[np.void], count: int) -> NDArray[np.
 
 
 def write(document: Placed) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     chunks = document.run.chunks[: len(document.run.chunks) - len(document.entries)]
     for number, chunk in enumerate(document.entries):
         writer = Writer()
@@ -136,13 +141,13 @@ def write(document: Placed) -> bytes:
 
 
 def raw_size(document: Placed) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     inner = sum(len(run.tail) + sum(map(stored_size, run.others((0,)))) for run in document.inner)
     return inner + sum(map(len, document.rests)) + len(document.run.tail)
 
 
 def describe(document: Placed) -> list[str]:
-    """Counts, names and bounds."""
+    """Return a summary: counts, bounds, names."""
     version = "" if document.version is None else f"version {document.version}, "
     lines = [f"{version}{counted(len(document), document.layout.what)}"]
     points = positions(document)
@@ -158,7 +163,7 @@ def describe(document: Placed) -> list[str]:
 
 
 def positions(document: Placed) -> NDArray[np.float32] | None:
-    """(entries, 3) metres in the file's axes; None where the layout has none."""
+    """Return (entries, 3) metres in the file's axes; None if the layout has no positions."""
     fields = document.after.dtype.names or ()
     if "transform" in fields:
         return np.asarray(document.after["transform"][:, 3, :3])
@@ -166,7 +171,7 @@ def positions(document: Placed) -> NDArray[np.float32] | None:
 
 
 def dump(document: Placed) -> Iterator[str]:
-    """Everything, an entry a few lines. Equal texts are equal bytes."""
+    """Yield the whole file as text, a few lines per entry. Equal texts mean equal bytes."""
     yield f"version {text.scalar(document.version)}"
     for number, chunk in enumerate(document.entries):
         yield f"{number} {chunk_heading(chunk)}"
@@ -187,7 +192,7 @@ def dump(document: Placed) -> Iterator[str]:
 
 
 def differences(first: Placed, second: Placed) -> Iterator[str]:
-    """What differs, entry by entry."""
+    """Yield the differences between two files, entry by entry."""
     if first.version != second.version:
         yield f"version: {text.scalar(first.version)} / {text.scalar(second.version)}"
     if len(first) != len(second):

@@ -1,4 +1,6 @@
-"""`level.ps_static`: particle effects that always play, each a name and a transform (rows i, j, k, translation)."""
+"""`level.ps_static`: particle effects that always play, each with a name and a transform (rows i, j, k,
+translation).
+"""
 
 from __future__ import annotations
 
@@ -18,21 +20,23 @@ LAYOUTS: dict[int | None, Layout] = {
     None: Layout("particle effect", NOTHING, ("name",), _AFTER),
     1: Layout("particle effect", _GAME, ("name",), _AFTER),
 }
-"""Shadow of Chernobyl; Clear Sky and later, with the kinds of games an effect is for."""
+"""Without a version: Shadow of Chernobyl; version 1: Clear Sky and later, with the game types that use an effect."""
 
 _NEWER = struct.pack("<IIII", 0, 4, 1, 1)
-"""Chunk 0 with the version, and the id of the first entry."""
+"""First bytes in later games: chunk 0 with version 1, and the id of the first entry."""
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are an entry of the right size with a name in ASCII, a version before it or not."""
+    """Return whether a file starts with an entry of the right size with an ASCII name, with or without a version before
+    it.
+    """
     if head[:16] == _NEWER:
         return _is_entry(head[16:], _GAME.itemsize)
     return head[:4] == bytes(4) and _is_entry(head[4:], 0)
 
 
 def _is_entry(head: bytes, before: int) -> bool:
-    """Whether bytes are a chunk's size and an entry with so many bytes ``before`` its name."""
+    """Return whether bytes are a chunk's size and an entry with ``before`` bytes before its name."""
     if len(head) < 20:
         return False
     name, end, behind = head[4 + before :].partition(b"\0")
@@ -42,7 +46,7 @@ def _is_entry(head: bytes, before: int) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:
-    """The document. Raises `ReadError`."""
+    """Read the file. Raises `ReadError` as `placed.read` does."""
     return placed.read(data, file, report, LAYOUTS)
 
 

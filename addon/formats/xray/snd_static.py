@@ -1,4 +1,4 @@
-"""`level.snd_static`: sounds that always play, each with a name, a position and when it is heard."""
+"""`level.snd_static`: sounds that always play, each with a name, a position and its times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,9 @@ LAYOUTS: dict[int | None, Layout] = {None: Layout("static sound", NOTHING, ("nam
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a chunk 0 that holds nothing but a chunk 0 of a name and an entry's numbers."""
+    """Return whether a file starts with a chunk 0 that contains only a chunk 0 with a name and the numbers of an
+    entry.
+    """
     if len(head) < 20 or head[:4] != bytes(4) or head[8:12] != bytes(4):
         return False
     size = int.from_bytes(head[12:16], "little")
@@ -29,7 +31,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:
-    """The document. Raises `ReadError`."""
+    """Read the file. Raises `ReadError` as `placed.read` does."""
     return placed.read(data, file, report, LAYOUTS)
 
 

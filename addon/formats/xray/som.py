@@ -1,8 +1,8 @@
 """`level.som`: the triangles that muffle sound (sound occlusion model).
 
-Each triangle has 44 bytes: three corners, two-sided (u32) and the share of the volume that is left behind it (f32, 0
-silences). Where two-sided is set the engine adds the triangle turned over (``SoundRender_Scene.cpp``). The SDK takes
-the share from the game material; 0, 0.05 and 0.6 were seen.
+Each triangle has 44 bytes: three corners, two-sided (u32) and occlusion (f32), the share of the volume that remains
+behind it (0 silences). For a two-sided triangle the engine adds the flipped triangle (``SoundRender_Scene.cpp``). The
+SDK takes the occlusion from the game material; real files contain 0, 0.05 and 0.6.
 """
 
 from __future__ import annotations
@@ -36,22 +36,24 @@ __all__ = [
 TRIANGLE = np.dtype([("positions", "<f4", (3, 3)), ("two_sided", "<u4"), ("occlusion", "<f4")])
 OCCLUSION = "occlusion"
 DEFAULT_OCCLUSION = 0.05
-"""What the walls of real levels let through."""
+"""Occlusion of walls in real levels."""
 
 _WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags", "occlusion": "occlusion factors"}
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a version and a chunk of whole triangles, the first with an occlusion."""
+    """Return whether a file starts with a version and a chunk of whole triangles, the first with an occlusion from 0 to
+    1.
+    """
     first = 20 + TRIANGLE.itemsize
     if len(head) < first or not occluders.starts_like(head, TRIANGLE):
         return False
-    # Eleven occluders take as many bytes as ten of sound; these have a coordinate here.
+    # Eleven triangles of a .hom have as many bytes as ten of a .som; a .hom has a coordinate here.
     return bool(0 <= np.frombuffer(head, "<f4", 1, first - 4)[0] <= 1)
 
 
 def read(data: bytes, file: str, report: Report) -> Occluders:
-    """The document of a `.som`. Raises `ReadError`."""
+    """Read a `.som` file. Raises `ReadError` as `occluders.read` does."""
     return occluders.read(data, file, report, TRIANGLE)
 
 
@@ -59,23 +61,24 @@ recompose = write
 
 
 def describe(document: Occluders) -> list[str]:
-    """Counts, bounds and how much sound is let through."""
+    """Return a summary: counts, bounds, occlusion values."""
     values, counts = np.unique(document.rows["occlusion"], return_counts=True)
     shares = [f"{text.scalar(value)} ({count})" for value, count in zip(values, counts, strict=True)][: text.FEW]
     return [*occluders.describe(document), f"occlusion: {', '.join(shares) or 'none'}"]
 
 
 def decode(document: Occluders, report: Report, weld: float | None = None) -> Mesh:
-    """The triangles as in `occluders.decode`, with the face attribute `OCCLUSION` too."""
+    """Convert the triangles to a mesh, see `occluders.decode`, with the additional face attribute `OCCLUSION`."""
     mesh = occluders.decode(document, "level.som", weld)
     mesh.attributes[OCCLUSION] = Attribute(Domain.FACE, document.rows["occlusion"].copy())
     return mesh
 
 
 def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None) -> tuple[Occluders, Changes]:
-    """The base, or a new file, with the mesh's triangles, and what changed; ``weld`` as it was given to `decode`.
+    """Return the base, or a new file, with the mesh's triangles, and the changes; ``weld`` as given to `decode`.
 
-    Where nothing says otherwise faces are two-sided and let through `DEFAULT_OCCLUSION`. Raises `WriteError`.
+    New faces are two-sided and have `DEFAULT_OCCLUSION` if the mesh has no attributes for it. Raises `WriteError` for a
+    mesh that cannot be stored.
     """
     rows, source = occluders.encode_rows(mesh, base, TRIANGLE, weld)
     share = mesh.values(OCCLUSION, Domain.FACE)
@@ -88,7 +91,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
-    """What the game would not load, and warnings."""
+    """Yield what the game would refuse, and warnings."""
     yield from problems.unusable(mesh)
     yield from problems.worth_a_look(mesh)
     share = mesh.values(OCCLUSION, Domain.FACE)

@@ -1,6 +1,6 @@
-"""`level.spawn`: the objects of a level as its editor left them: section, name, position, angles; the rest is kept.
+"""`level.spawn`: the objects of a level as its editor placed them: section, name, position, angles; other data is kept.
 
-The running game uses `all.spawn` instead. What follows the angles depends on the kind of object.
+The running game uses `all.spawn` instead. The data after the angles depends on the kind of object.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ PACKET = 1
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are a chunk 0 with a spawn packet: its number and a section's name."""
+    """Return whether a file starts with a chunk 0 with a spawn packet: its number and the name of a section."""
     if len(head) < 12 or head[:4] != bytes(4) or head[8:10] != PACKET.to_bytes(2, "little"):
         return False
     section = head[10:].partition(b"\0")[0]
@@ -32,7 +32,9 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:
-    """The document. Raises `ReadError`, also for `all.spawn` and others that begin differently."""
+    """Read the file. Raises `ReadError` as `placed.read` does, and for `all.spawn` and other files that start
+    differently.
+    """
     if len(data) >= 12 and data[:4] == bytes(4) and data[8:10] != PACKET.to_bytes(2, "little"):
         raise Reader(data, file, "0x0", 0).error(
             "this does not begin with a spawned object", "Name the level.spawn of a level; all.spawn is not read"

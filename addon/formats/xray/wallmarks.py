@@ -1,7 +1,7 @@
-"""`level.wallmarks`: marks painted onto a level's walls and ground, triangles in world space by shader and texture.
+"""`level.wallmarks`: marks painted on a level's walls and ground, as triangles in world space, by shader and texture.
 
-Chunk 1: u32 slots; each u32 marks, shader and texture as text, then the marks: a bounding sphere, u32 vertices (three
-for a triangle), and the vertices. Seen to the last byte in real files.
+Chunk 1: u32 slots; each slot u32 marks, shader and texture as text, then the marks: a bounding sphere, u32 vertices
+(three per triangle), and the vertices. Real files were read to the last byte.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _SMALLEST_SLOT, _SMALLEST_MARK = 6, 20
 
 @dataclass(slots=True, eq=False)
 class Mark:
-    """``sphere`` (4,) float32 centre and radius; ``vertices`` (3 * triangles,) of `VERTEX`."""
+    """A wallmark: ``sphere`` (4,) float32 centre and radius; ``vertices`` (3 * triangles,) of `VERTEX`."""
 
     sphere: NDArray[np.float32]
     vertices: NDArray[np.void]
@@ -33,7 +33,7 @@ class Mark:
 
 @dataclass(slots=True, eq=False)
 class Slot:
-    """The marks of one shader and texture."""
+    """The wallmarks with the same shader and texture."""
 
     shader: bytes
     texture: bytes
@@ -42,7 +42,7 @@ class Slot:
 
 @dataclass(slots=True, eq=False)
 class Wallmarks:
-    """``run`` the file's chunks in order."""
+    """A `level.wallmarks` file; ``run`` are its chunks in order."""
 
     slots: list[Slot]
     run: ChunkRun
@@ -50,14 +50,14 @@ class Wallmarks:
 
     @property
     def marks(self) -> list[Mark]:
-        """Those of all slots."""
+        """Wallmarks of all slots."""
         return [mark for slot in self.slots for mark in slot.marks]
 
 
 def decode(document: Wallmarks, name: str) -> Mesh:
-    """All marks as triangles of their own, in Blender's axes, with a material for each slot.
+    """Convert all wallmarks to one mesh of separate triangles in Blender's axes, with a material per slot.
 
-    Vertices behind the last whole triangle of a mark are left out.
+    Vertices after the last complete triangle of a mark are left out.
     """
     vertices = [np.zeros(0, VERTEX), *(mark.vertices[: 3 * (len(mark.vertices) // 3)] for mark in document.marks)]
     rows = np.concatenate(vertices)
@@ -78,7 +78,7 @@ def decode(document: Wallmarks, name: str) -> Mesh:
 
 
 def starts_like(head: bytes) -> bool:
-    """Whether a file's first bytes are chunk 1, a few slots, a few marks and the beginning of a shader's name."""
+    """Return whether a file starts with a chunk 1, plausible numbers of slots and marks, and the name of a shader."""
     if len(head) < 20 or head[:4] != b"\1\0\0\0" or int.from_bytes(head[4:8], "little") < 4 + _SMALLEST_SLOT:
         return False
     slots, marks = (int.from_bytes(head[at : at + 4], "little") for at in (8, 12))
@@ -93,7 +93,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Wallmarks:
-    """The document. Raises `ReadError` where counts and bytes do not agree."""
+    """Read the file. Raises `ReadError` if its size does not match the declared counts."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -134,7 +134,7 @@ def _read_slot(reader: Reader) -> Slot:
 
 
 def write(document: Wallmarks) -> bytes:
-    """The file's bytes."""
+    """Return the bytes of the file."""
     writer = Writer()
     writer.u32(len(document.slots))
     for slot in document.slots:
@@ -148,16 +148,16 @@ def write(document: Wallmarks) -> bytes:
     return write_chunks(with_bodies(document.run, {MARKS: writer.getvalue()}))
 
 
-recompose = write  # nothing is kept as bytes beside typed values
+recompose = write  # nothing is kept as bytes in addition to typed values
 
 
 def raw_size(document: Wallmarks) -> int:
-    """Bytes kept without knowing what they mean."""
+    """Return the number of bytes that are kept without knowing their meaning."""
     return sum(map(stored_size, document.run.others((MARKS,)))) + len(document.run.tail)
 
 
 def describe(document: Wallmarks) -> list[str]:
-    """Counts and textures."""
+    """Return a summary: counts and textures."""
     marks = document.marks
     triangles = sum(len(mark.vertices) // 3 for mark in marks)
     lines = [
@@ -172,7 +172,7 @@ def describe(document: Wallmarks) -> list[str]:
 
 
 def dump(document: Wallmarks) -> Iterator[str]:
-    """Everything, a vertex a line. Equal texts are equal bytes."""
+    """Yield the whole file as text, one line per vertex. Equal texts mean equal bytes."""
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
     yield from text.value_lines("slots", document.slots)
@@ -182,5 +182,5 @@ def dump(document: Wallmarks) -> Iterator[str]:
 
 
 def differences(first: Wallmarks, second: Wallmarks) -> Iterator[str]:
-    """What differs."""
+    """Yield the differences between two files."""
     yield from text.value_differences("slots", first.slots, second.slots)

@@ -151,7 +151,8 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
     """Move the impostors that are parents of instances (n,) by the motions (n, 4, 4) of the instances, in Blender's
     world.
 
-    Returns how many were not moved because their children moved differently, or only some of them moved.
+    The result is the number of impostors that were not moved, because their children moved differently or only some of
+    them moved.
     """
     up, types = visual_mesh.parents(level), level.visuals.types
     corners = level.visuals.fixed[Kind.LOD]["corners"]
