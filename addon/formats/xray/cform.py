@@ -132,9 +132,7 @@ def material_bits(
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file starts with a valid header of a collision mesh, or with a chunk 0 that contains such a
-    mesh.
-    """
+    """Return whether a file starts with a valid header of a collision mesh, or with a chunk 0 that contains one."""
     if len(head) >= 8 and head[:4] == bytes(4):
         size = int.from_bytes(head[4:8], "little")
         return _is_header(head[8:]) and _image_size(head[8:]) == size
@@ -359,9 +357,7 @@ def _faces(mesh: Mesh, values: dict[str, NDArray[Any]]) -> NDArray[np.void]:
 def _encode_faces(
     mesh: Mesh, base: Cform, said: dict[str, NDArray[Any] | None], changes: Changes
 ) -> tuple[NDArray[np.void], Build | None]:
-    """Return the base's faces if nothing changed, including invalid ones, else new faces; and the data of a
-    `build.cform`.
-    """
+    """Return the base's faces if nothing changed, including invalid ones, else new ones; and a `build.cform`'s data."""
     valid = base.valid_faces()
     count = int(np.count_nonzero(valid))
     old = _values(base, valid)

@@ -39,9 +39,9 @@ class Properties:
 
 @dataclass(slots=True, eq=False)
 class Dm:
-    """A detail model: ``scale`` (2,) float32 minimum and maximum; ``vertices`` (vertices,) of `VERTEX`; ``corners``
-    (indices,) uint16.
+    """A detail model.
 
+    ``scale`` (2,) float32 minimum and maximum; ``vertices`` (vertices,) of `VERTEX`; ``corners`` (indices,) uint16.
     ``tail`` are the bytes after the model (broken files only).
     """
 
@@ -224,10 +224,9 @@ def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:
 
 
 def encode(mesh: Mesh, base: Dm | None = None, properties: Properties | None = None) -> tuple[Dm, Changes]:
-    """Return the base, or a new model, with the mesh, its material and ``properties`` (None: the base's), and the
-    changes.
+    """Return the base, or a new model, with the mesh, its material and ``properties``, and the changes.
 
-    Raises `WriteError` for what the game cannot load.
+    ``properties`` None: those of the base. Raises `WriteError` for what the game cannot load.
     """
     problems.refuse(_fatal_problems(mesh, None if base is None else len(base.triangles)), mesh.name)
     changes = Changes()
@@ -261,9 +260,7 @@ def _material_of(mesh: Mesh) -> Material | None:
 
 
 def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]:
-    """Return the vertices. A vertex of the base that was not moved keeps its bits, also if others were added or
-    deleted.
-    """
+    """Return the vertices. A base vertex that was not moved keeps its bits, also if others were added or deleted."""
     count = len(mesh.positions)
     said = mesh.values(FILE_VERTEX, Domain.VERTEX)
     source = rebase.sources(np.arange(count) if said is None else said, count, len(base.vertices))

@@ -52,9 +52,7 @@ class Err:
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file starts with a chunk of points whose size matches its count; without points, edges must
-    follow.
-    """
+    """Return whether a file starts with a chunk of points of the right size, and if it is empty, one of edges."""
     if len(head) < 12:
         return False
     identifier, size, count = np.frombuffer(head[:12], "<u4").tolist()

@@ -109,9 +109,7 @@ class Material:
 
 @dataclass(slots=True, eq=False)
 class GameMaterials:
-    """A `gamemtl.xr` file: ``materials`` by index of their chunk in the list; ``run`` and ``list_run`` the chunks in
-    order.
-    """
+    """A `gamemtl.xr` file: ``materials`` by index of their chunk; ``run`` and ``list_run`` the chunks in order."""
 
     version: int
     next_ids: NDArray[np.uint32] | None
@@ -225,9 +223,7 @@ def _write_material(material: Material) -> bytes:
 
 
 def raw_size(document: GameMaterials) -> int:
-    """Return the number of bytes that are kept without knowing their meaning: the pairs, and unknown chunks of
-    materials.
-    """
+    """Return the number of bytes that are kept without knowing their meaning: pairs, unknown chunks of materials."""
     size = len(document.run.tail) + len(document.list_run.tail)
     size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
     for place, chunk in enumerate(document.list_run.chunks):

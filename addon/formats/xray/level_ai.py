@@ -43,8 +43,10 @@ NODES: dict[int, np.dtype[np.void]] = {
 
 @dataclass(slots=True, eq=False)
 class AiMap:
-    """An AI map: ``cell`` and ``y_range`` in metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) in
-    the layout of the version.
+    """An AI map.
+
+    ``cell`` and ``y_range`` in metres, ``box`` (2, 3) float32, ``guid`` 16 bytes, ``nodes`` (nodes,) in the layout of
+    the version.
     """
 
     version: int
@@ -86,7 +88,7 @@ class AiMap:
         return result
 
     def covers(self, name: str = "") -> NDArray[np.uint8]:
-        """Return (nodes, 4) cover in each of `DIRECTIONS`, 0 full to 15 open; ``name`` of the field, default: the first
+        """Return (nodes, 4) cover in each of `DIRECTIONS`, 0 full to 15 open; ``name`` of the field or the first
         one.
         """
         word = self.nodes[name or ("cover" if self.version < 9 else "high_cover")]
@@ -99,8 +101,9 @@ class AiMap:
 
 
 def plane_normals(packed: NDArray[Any]) -> NDArray[np.float64]:
-    """Unpack the engine's 16-bit vectors (n,) to unit vectors (n, 3): three signs, 6 bits and 7 bits of x and y; z
-    follows.
+    """Unpack the engine's 16-bit vectors (n,) to unit vectors (n, 3).
+
+    They store three signs, x in 6 bits and y in 7 bits; z is the rest.
     """
     word = np.asarray(packed, np.int64)
     a, b = word >> 7 & 63, word & 127
@@ -181,8 +184,7 @@ def one_way_links(document: AiMap) -> NDArray[np.int64]:
 
 
 def link_edges(document: AiMap) -> tuple[NDArray[np.float32], NDArray[np.int32], NDArray[np.int32]]:
-    """Return the edges between nodes: positions (nodes, 3) in Blender's axes, two-way pairs (n, 2), one-way pairs (m,
-    2).
+    """Return node positions (nodes, 3) in Blender's axes, two-way links (n, 2) and one-way links (m, 2) between them.
 
     A one-way pair starts with the node that has the link. Links to missing nodes are left out.
     """
@@ -205,8 +207,10 @@ def isolated(document: AiMap) -> NDArray[np.bool_]:
 
 
 COVER, ISOLATED, ONE_WAY = "cover", "isolated", "one_way"
-"""Attributes of nodes: mean cover of all directions, 0 full to 1 open; whether no link starts or ends at it; whether it
-has a link without a link back.
+"""Attributes of nodes.
+
+`COVER`: mean of all directions, 0 full to 1 open. `ISOLATED`: no link starts or ends at the node. `ONE_WAY`: it has a
+link without a link back.
 """
 _CORNERS = np.array([(-0.5, -0.5), (-0.5, 0.5), (0.5, 0.5), (0.5, -0.5)])
 """Corners of a node along x and z of the file. Blender needs them reversed: counter-clockwise from above."""

@@ -100,9 +100,7 @@ class _Tree:
                 return
 
     def _halve(self) -> None:
-        """Halve the frequencies of all leaves (rounding up) and rebuild the tree from the leaves in their current
-        order.
-        """
+        """Halve the frequencies of all leaves (rounding up) and rebuild the tree from the leaves in their order."""
         leaves = [
             ((frequency + 1) // 2, son)
             for frequency, son in zip(self.frequency[:_NODES], self.son, strict=True)
@@ -154,8 +152,9 @@ def _mismatch(reader: Reader, problem: str) -> ReadError:
 
 
 def _decode(packed: memoryview, size: int) -> tuple[bytes, int]:
-    """Return at least ``size`` bytes and the number of bits that were read. Raises `IndexError` if the stream is too
-    short.
+    """Return at least ``size`` bytes and the number of bits that were read.
+
+    Raises `IndexError` if the stream is too short.
     """
     bits = np.unpackbits(np.frombuffer(packed, np.uint8)).tobytes()
     end = len(bits)

@@ -30,8 +30,7 @@ TWO_SIDED = "two_sided"
 
 @dataclass(slots=True, eq=False)
 class Occluders:
-    """A `.hom` or `.som` file: ``rows`` (triangles,) with ``positions`` (3, 3) in the file's axes and the format's own
-    values.
+    """A `.hom` or `.som` file: ``rows`` (triangles,) with ``positions`` (3, 3), file axes, and the format's own values.
 
     ``run`` are the file's chunks in order; ``rest`` the bytes after the last whole triangle (broken files only).
     """

@@ -50,8 +50,7 @@ NOTHING = np.dtype([])
 
 @dataclass(slots=True, eq=False)
 class Placed:
-    """Entries of a file: ``before`` and ``after`` (entries,) as in the layout; ``words`` the texts and ``rests`` the
-    bytes after them.
+    """Entries of a file: ``before``, ``after`` (entries,) and ``words`` as in the layout; ``rests``: other bytes.
 
     ``version`` is that of chunk 0, None if chunk 0 is an entry. ``run`` are the file's chunks; ``inner`` those of each
     entry.
@@ -77,8 +76,9 @@ class Placed:
 
 
 def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layout]) -> Placed:
-    """Read the file; ``layouts`` by version, None for files without one. Raises `ReadError` for unknown versions and
-    damaged entries.
+    """Read the file; ``layouts`` by version, None for files without one.
+
+    Raises `ReadError` for unknown versions and damaged entries.
     """
     reader = Reader(data, file)
     if not len(data):

@@ -1,6 +1,4 @@
-"""`level.ps_static`: particle effects that always play, each with a name and a transform (rows i, j, k,
-translation).
-"""
+"""`level.ps_static`: particle effects that always play, with a name and a transform (rows i, j, k, translation)."""
 
 from __future__ import annotations
 
@@ -27,9 +25,7 @@ _NEWER = struct.pack("<IIII", 0, 4, 1, 1)
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file starts with an entry of the right size with an ASCII name, with or without a version before
-    it.
-    """
+    """Return whether a file starts with an entry of the right size with an ASCII name; a version may precede it."""
     if head[:16] == _NEWER:
         return _is_entry(head[16:], _GAME.itemsize)
     return head[:4] == bytes(4) and _is_entry(head[4:], 0)

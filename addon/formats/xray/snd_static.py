@@ -18,9 +18,7 @@ LAYOUTS: dict[int | None, Layout] = {None: Layout("static sound", NOTHING, ("nam
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file starts with a chunk 0 that contains only a chunk 0 with a name and the numbers of an
-    entry.
-    """
+    """Return whether a file starts with a chunk 0 that contains only a chunk 0 with a name and an entry's numbers."""
     if len(head) < 20 or head[:4] != bytes(4) or head[8:12] != bytes(4):
         return False
     size = int.from_bytes(head[12:16], "little")

@@ -42,9 +42,7 @@ _WORDS = {"positions": "triangle positions", "two_sided": "two-sided flags", "oc
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file starts with a version and a chunk of whole triangles, the first with an occlusion from 0 to
-    1.
-    """
+    """Return whether a file starts with a version and a chunk of whole triangles, the first with a valid occlusion."""
     first = 20 + TRIANGLE.itemsize
     if len(head) < first or not occluders.starts_like(head, TRIANGLE):
         return False

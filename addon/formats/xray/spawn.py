@@ -32,8 +32,9 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:
-    """Read the file. Raises `ReadError` as `placed.read` does, and for `all.spawn` and other files that start
-    differently.
+    """Read the file.
+
+    Raises `ReadError` as `placed.read` does, and for `all.spawn` and other files that start differently.
     """
     if len(data) >= 12 and data[:4] == bytes(4) and data[8:10] != PACKET.to_bytes(2, "little"):
         raise Reader(data, file, "0x0", 0).error(

@@ -58,9 +58,7 @@ _SLACK = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Header:
-    """The header: ``models`` is the declared number of models; ``offset`` and ``size`` of the grid in slots, x and
-    z.
-    """
+    """The header: ``models`` is the declared number of models; ``offset`` and ``size`` of the grid in slots (x, z)."""
 
     version: int
     models: int
@@ -334,8 +332,9 @@ def ground_steps(ground: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def height_steps(ground: NDArray[np.float64], height: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Convert heights of slots to version 3's integers: rounded up, above the ground as rounded by `ground_steps`;
-    clipped.
+    """Convert heights of slots to version 3's integers, rounded up and clipped.
+
+    They are measured from the ground as `ground_steps` rounds it down.
     """
     lowered = ground_steps(ground) * GROUND_STEP + LOWEST
     return _clamped(np.ceil((height + (ground - lowered)) / HEIGHT_STEP - _SLACK), MOST_HEIGHT)

@@ -65,8 +65,9 @@ MOST_SLOTS = 1 << 22
 
 
 def decode(document: Details, report: Report) -> Mesh:
-    """Convert the slots to a mesh of points (slots, 3) in file order, without faces; `columns` are attributes of the
-    points.
+    """Convert the slots to a mesh of points (slots, 3) in file order, without faces.
+
+    Its attributes are the `columns`. Warns about models that are missing in the file.
     """
     report_missing(document, named_models(document), report)
     mesh = Mesh(document.name, places(document), np.zeros((0, 3), np.int32))
@@ -151,8 +152,7 @@ def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
 
 
 def is_off_ground(document: Details, densest: NDArray[Any]) -> NDArray[np.bool_]:
-    """Return (slots,) which slots are where the level has no ground: at the lowest height, without height, model or
-    density.
+    """Return (slots,) which slots are where the level has no ground: lowest height, no slot height, model or density.
 
     ``densest`` (slots,) is one model of each slot, `EMPTY` if it has none. The level compiler leaves such slots at -200
     m.

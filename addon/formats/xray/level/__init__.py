@@ -1,6 +1,4 @@
-"""A compiled level: `level` (visuals, sectors, lights, without vertices); `level.geometry` reads `level.geom` next to
-it.
-"""
+"""A compiled level: `level` (visuals, sectors, lights, no vertices). `level.geometry` reads `level.geom` next to it."""
 
 from .codec import read, recompose, starts_like, write
 from .document import Level

@@ -241,9 +241,7 @@ _OLD_HEADER = 128
 
 
 def starts_like(head: bytes) -> bool:
-    """Return whether a file's first bytes are the header of a `level` of any version, and not that of a
-    `level.geom`.
-    """
+    """Return whether a file starts with the header of a `level` of any version, but not of a `level.geom`."""
     if len(head) < 12 or head[:4] != b"\1\0\0\0":
         return False
     size, version = int.from_bytes(head[4:8], "little"), int.from_bytes(head[8:10], "little")
@@ -253,9 +251,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: bytes, file: str, report: Report) -> Level:
-    """Read a `level` file; its arrays take a few megabytes. Raises `ReadError` for other files and unsupported
-    versions.
-    """
+    """Read a `level` file; its arrays take a few megabytes. Raises `ReadError` for other files and other versions."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -288,8 +284,9 @@ def read(data: bytes, file: str, report: Report) -> Level:
 
 
 def read_version(run: ChunkRun, reader: Reader) -> tuple[int, int]:
-    """Return version and quality from chunk 1. Raises `ReadError` for an unsupported version, with the builds that use
-    it.
+    """Return version and quality from chunk 1.
+
+    Raises `ReadError` for an unsupported version, with the builds that use it.
     """
     header = run.first(HEADER)
     if header is None:

@@ -153,8 +153,8 @@ class Visuals:
         return np.asarray(self.entries["id"][self.entries["depth"] == 0])
 
     def owners(self, kind: Kind, depth: int = 1) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Find the visuals that have a chunk of this kind: return the index of each, and the row of the chunk in the
-        kind's array.
+        """Return the indices of visuals that have a chunk of this kind, and the rows of these chunks in the kind's
+        array.
 
         If a visual has several such chunks, the first counts. ``depth`` 1: chunks of the visual itself; 2: of its fast
         path.

@@ -1,5 +1,4 @@
-"""Change a level without its compiler: shader strings, instances of trees, impostors, portals, and the bounds of
-ancestors.
+"""Change a level without its compiler: shader strings, trees, impostors, portals, and the bounds of ancestors.
 
 Visuals are never removed, because their indices must have no gap. A copy of an instance is a new visual at the end; it
 is listed by a new root of its sector, because the game finds only children that come before their parent. Source: the
@@ -32,9 +31,7 @@ _NONE = np.zeros(0, np.int64)
 
 @dataclass(frozen=True, slots=True)
 class ShaderChanges:
-    """``replaced``: indices of changed shader strings; how many ``visuals`` and ``glows`` now refer to another
-    string.
-    """
+    """``replaced``: indices of changed shader strings; how many ``visuals`` and ``glows`` now use another string."""
 
     replaced: list[int]
     visuals: int
@@ -81,17 +78,14 @@ def set_shaders(
 
 
 def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
-    """Convert Blender's world matrices (n, 4, 4) in column form to those of the file (row form, X-Ray axes),
-    float32.
-    """
+    """Convert Blender's world matrices (n, 4, 4), column form, to those of the file (row form, X-Ray axes, float32)."""
     turned = np.swapaxes(matrices, 1, 2)[:, _EXCHANGED][:, :, _EXCHANGED].astype(np.float32)
     turned[:, :, 3] = (0, 0, 0, 1)
     return np.asarray(turned)
 
 
 def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
-    """Move instances (n,) to Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are their bounds in Blender's
-    world.
+    """Move instances (n,) to Blender's world matrices (n, 4, 4); ``boxes`` (n, 2, 3) are their bounds there.
 
     The boxes and spheres of their ancestors are updated.
     """
@@ -100,9 +94,7 @@ def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxe
 
 
 def reshape(level: Level, visuals: NDArray[np.int64], boxes: Floats) -> None:
-    """Set the bounds of ``visuals`` (n,) to boxes (n, 2, 3) in Blender's axes, and update the bounds of their
-    ancestors.
-    """
+    """Set the bounds of ``visuals`` (n,) to boxes (n, 2, 3) in Blender's axes, and update those of their ancestors."""
     _set_bounds(level, level.visuals.rows_of(Kind.HEADER)[visuals], boxes)
     grow_parents(level, visuals)
 
@@ -148,11 +140,10 @@ def _surround(header: NDArray[np.void], row: int, inside: NDArray[np.void]) -> N
 
 
 def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> int:
-    """Move the impostors that are parents of instances (n,) by the motions (n, 4, 4) of the instances, in Blender's
-    world.
+    """Move impostors like their instances (n,), which moved by ``moves`` (n, 4, 4) in Blender's world.
 
-    The result is the number of impostors that were not moved, because their children moved differently or only some of
-    them moved.
+    An impostor is the parent of its instances. The result is the number of impostors that were not moved, because their
+    children moved differently or only some of them moved.
     """
     up, types = visual_mesh.parents(level), level.visuals.types
     corners = level.visuals.fixed[Kind.LOD]["corners"]
@@ -264,9 +255,7 @@ def set_portals(level: Level, rows: NDArray[np.void], origins: NDArray[np.int64]
 
 
 def set_corners(row: NDArray[np.void], corners: NDArray[np.float32]) -> None:
-    """Set the corners of a portal, ``row`` (1,), to (3 to 6, 3) in Blender's order and axes. Unused vertices are not
-    changed.
-    """
+    """Set the corners of a portal, ``row`` (1,), to (3 to 6, 3) in Blender's order and axes; unused ones are kept."""
     count = len(corners)
     row["vertices"][0, [0, *range(count - 1, 0, -1)]] = space.xray_points(corners)
     row["count"] = count

@@ -44,8 +44,7 @@ _WINDOWS_HEAD = struct.Struct("<5I")
 
 @dataclass(slots=True, eq=False)
 class VertexBuffer:
-    """A vertex buffer: ``declaration`` (elements,) of `ELEMENT` with its end element, ``rows`` (vertices,) with named
-    fields.
+    """A vertex buffer: ``declaration`` (elements,) of `ELEMENT` with its end, ``rows`` (vertices,) with named fields.
 
     A normal, tangent or binormal is stored as z, y, x and a fourth byte (`level.mesh` decodes them).
     """
@@ -84,9 +83,7 @@ def starts_like(head: bytes) -> bool:
 
 
 def read(data: Bytes, file: str, report: Report) -> Geometry:
-    """Read the file without copying. Raises `ReadError` if counts do not match the data, and for unsupported
-    versions.
-    """
+    """Read the file without copying. Raises `ReadError` if counts and data do not match, and for other versions."""
     reader = Reader(data, file)
     if not len(data):
         raise reader.error("the file is empty", "Copy it again")
@@ -250,8 +247,9 @@ recompose = write  # buffers are their bytes; everything else is written from va
 
 
 def raw_size(document: Geometry) -> int:
-    """Return the number of bytes kept without knowing their meaning: unknown chunks, gaps in vertices, bytes after the
-    chunks.
+    """Return the number of bytes that are kept without knowing their meaning.
+
+    They are unknown chunks, gaps in vertices, and bytes after the last chunk.
     """
     gaps = sum(
         len(buffer.rows) * buffer.rows.dtype[name].itemsize

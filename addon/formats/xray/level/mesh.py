@@ -51,9 +51,7 @@ class Vertices:
 
 
 def decode_vertices(buffer: VertexBuffer) -> Vertices:
-    """Decode the rows of a buffer as its declaration defines. Fields of types that the games do not use are left
-    out.
-    """
+    """Decode the rows of a buffer as its declaration defines. Fields of types unused by the games are left out."""
     rows = buffer.rows
     found = _has(rows, "position", "f", 3)
     result = Vertices(space.xray_points(rows["position"]) if found else np.zeros((len(rows), 3), np.float32))
@@ -84,9 +82,7 @@ def decode_vertices(buffer: VertexBuffer) -> Vertices:
 
 
 def _has(rows: NDArray[np.void], name: str, kind: str, width: int) -> bool:
-    """Return whether there is a field of this name with ``width`` numbers: floats (f), signed (i) or unsigned integers
-    (u).
-    """
+    """Return whether there is a field of this name with ``width`` floats (f), signed (i) or unsigned integers (u)."""
     if name not in (rows.dtype.names or ()):
         return False
     base, shape = rows.dtype[name].base, rows.dtype[name].shape
@@ -135,8 +131,9 @@ def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0)
 def _take_windows(
     result: NDArray[np.void], counts: NDArray[np.int64], lists: NDArray[np.int64], windows: Lists, detail: float
 ) -> None:
-    """Restrict the index range of each visual that has a list of windows (its index, or -1) to one window of the
-    list.
+    """Restrict the index ranges of visuals to one window of their list.
+
+    ``lists`` is the index of each visual's list, -1 for none.
     """
     which = np.flatnonzero(lists >= 0)
     lengths = windows.counts[lists[which]]
@@ -178,9 +175,7 @@ def triangles(row: np.void, geometry: Geometry) -> NDArray[np.int32]:
 
 
 def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float32]:
-    """Return (visuals, 4, 4) world matrices of trees in Blender's axes, in column form; the identity for other
-    visuals.
-    """
+    """Return (visuals, 4, 4) world matrices of trees in Blender's axes, column form; the identity for other visuals."""
     result = np.tile(np.eye(4, dtype=np.float32), (len(visuals), 1, 1))
     rows = level.visuals.rows_of(Kind.TREE)[visuals]
     found = np.flatnonzero(rows >= 0)
@@ -204,9 +199,7 @@ def parents(level: Level) -> NDArray[np.int64]:
 
 
 def sectors(level: Level) -> NDArray[np.int64]:
-    """Return (visuals,) the index of each visual's sector; -1 for none. Parents have larger indices than their
-    children.
-    """
+    """Return (visuals,) the index of each visual's sector; -1 for none. Parents have larger indices than children."""
     above = parents(level)
     result = np.full(len(above), -1, np.int64)
     for number, sector in enumerate(level.sectors):
@@ -229,8 +222,7 @@ _REST = 255
 
 @dataclass(slots=True, eq=False)
 class Encoded:
-    """Encoded vertices: ``rows`` (n,) of the buffer; ``changed`` and ``moved`` (n,) mark changed vertices and
-    positions.
+    """Encoded vertices: ``rows`` (n,) of the buffer; ``changed`` and ``moved`` (n,) mark edited vertices and positions.
 
     ``outside`` (n,) marks vertices whose texture coordinates the format cannot store; they are not changed.
     """

@@ -1,6 +1,4 @@
-"""Decode what `level` shows without the vertices of `level.geom`, in Blender's axes: boxes, portals, impostors,
-shaders.
-"""
+"""Decode what `level` shows without `level.geom`, in Blender's axes: boxes, portals, impostors, shader strings."""
 
 from __future__ import annotations
 
@@ -38,9 +36,7 @@ class Shader:
 
     @property
     def see_through(self) -> bool:
-        """Whether the texture's alpha is transparency (alpha test, blending, leaves, impostors); otherwise it is
-        gloss.
-        """
+        """Whether the texture's alpha is transparency (alpha test, blending, leaves, impostors) instead of gloss."""
         return any(part in self.name.lower() for part in _SEE_THROUGH)
 
 

@@ -24,8 +24,7 @@ _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
 
 
 class Line(NamedTuple):
-    """A line: ``code`` that the game reads, with the blanks around it; ``comment`` from its sign on; ``end`` the line
-    end.
+    """A line: ``code`` that the game reads, with blanks around it; ``comment`` from its sign on; ``end`` the line end.
 
     The code of a value with an open quote spans several lines of the file.
     """
@@ -56,9 +55,7 @@ class Change(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """The header ``[name]:parents`` at the index ``line``. ``removed`` are the parents that DLTX removes
-    (``:!parent``).
-    """
+    """The header ``[name]:parents`` at the index ``line``. ``removed``: parents that DLTX removes (``:!parent``)."""
 
     line: int
     name: str
@@ -111,8 +108,9 @@ class Ltx:
         return [part for part in self.parts if isinstance(part, Include)]
 
     def span(self, head: Head) -> range:
-        """Return the indices of a section's lines, from the line after its header to the next header. An include does
-        not end it.
+        """Return the indices of a section's lines, from its header to the next header. An include does not end it.
+
+        The line of the header itself is not included.
         """
         place = bisect_right(self.heads, head.line, key=lambda one: one.line)
         end = self.heads[place].line if place < len(self.heads) else len(self.lines)
@@ -233,9 +231,7 @@ def words(value: str) -> list[str]:
 
 
 def numbers(value: str, count: int) -> list[float]:
-    """Read ``count`` numbers as C's ``%f,%f,%f`` does: it stops at the first text that is not a number; the rest is
-    0.
-    """
+    """Read ``count`` numbers as C's ``%f,%f,%f`` does: it stops at text that is not a number, and the rest is 0."""
     result = [0.0] * count
     place = 0
     for index in range(count):

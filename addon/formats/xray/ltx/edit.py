@@ -58,9 +58,7 @@ def _heads(document: Ltx, section: str) -> list[Head]:
 
 
 def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
-    """Return the header and the line that count: the last line of the key, in the last section of that name that has
-    it.
-    """
+    """Return the header and the line that count: the last line of the key, in the last section that has it."""
     heads = _heads(document, section)
     for head in reversed(heads):
         items = [item for item in document.items(head) if item.key == key and item.change is Change.NONE]
@@ -170,9 +168,7 @@ def change_values(
 
 
 def _place_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
-    """Return the file and header to write a value into, and the inherited value that the new line would override, if
-    any.
-    """
+    """Return the file and header to write a value into, and the inherited value that the new line would override."""
     found = configs.section(section)
     value = configs.values(section).get(key)
     if value is None or (value.section != found.name and not of_parents):

@@ -60,9 +60,7 @@ class ConfigFile:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """The value of a key: ``text`` without blanks, None without ``=``; ``section``, ``file`` and ``line`` that define
-    it.
-    """
+    """The value of a key: ``text`` without blanks, None without ``=``. ``section``, ``file`` and ``line`` define it."""
 
     text: str | None
     section: str
@@ -186,8 +184,7 @@ def _with_list(old: Value | None, change: Value) -> Value:
 
 @dataclass
 class ConfigTree:
-    """The ``folders`` of a game and its mods (``gamedata``, or a folder in it); a file in an earlier folder has
-    priority.
+    """The ``folders`` of a game and its mods (``gamedata``, or a folder in it); earlier folders have priority.
 
     ``dltx``: whether the game reads ``mod_*.ltx`` and applies their changes, as Anomaly does.
     """
@@ -254,8 +251,9 @@ class ConfigTree:
         return self._listings[folder]
 
     def file(self, path: Path, name: str) -> ConfigFile:
-        """Return a file, read again only if it changed. Raises `ReadError` if it cannot be read or is larger than
-        `LARGEST_FILE`.
+        """Return a file, read again only if it changed.
+
+        Raises `ReadError` if it cannot be read or is larger than `LARGEST_FILE`.
         """
         try:
             status = path.stat()
@@ -310,9 +308,7 @@ class _Loading:
         return Configs(self.sections, list(self.files.values()))
 
     def _changes_of(self, parts: Sequence[str]) -> Iterator[str]:
-        """Yield ``mod_system_*.ltx`` for ``system.ltx``, except files that belong to a longer name
-        (``system_x.ltx``).
-        """
+        """Yield ``mod_system_*.ltx`` for ``system.ltx``, except files of a longer name (``system_x.ltx``)."""
         stem = parts[-1].lower().removesuffix(".ltx")
         folder = parts[:-1]
         longer = [f"mod_{name.removesuffix('.ltx')}_" for name in self.tree.matching(folder, f"{stem}_*.ltx")]

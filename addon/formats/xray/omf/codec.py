@@ -156,8 +156,9 @@ def raw_size(document: Omf) -> int:
 
 
 def read_motions(reader: Reader, report: Report) -> MotionLibrary:
-    """Read the motions in the body of chunk 0xE. A nested chunk that is not a readable motion is kept as a chunk and
-    reported.
+    """Read the motions in the body of chunk 0xE.
+
+    Nested chunks that are not readable as motions are kept and reported.
     """
     run = read_chunks(reader, report)
     library = MotionLibrary([_motion_or_chunk(chunk, reader, report) for chunk in run.chunks], run.tail)
@@ -195,9 +196,7 @@ def read_motion(reader: Reader) -> Motion:
 
 
 def _track_starts(body: memoryview, frames: int) -> list[int]:
-    """Return the offset of each track in ``body`` and the end of the last complete one. Tracks are stored without
-    gaps.
-    """
+    """Return the offset of each track in ``body`` and the end of the last complete one. Tracks have no gaps."""
     sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
     end, position, starts = len(body), 0, [0]
     while position < end:
@@ -336,8 +335,9 @@ def raw_size_of_motions(library: MotionLibrary) -> int:
 
 
 def read_parameters(reader: Reader, report: Report) -> Parameters:
-    """Read partitions and definitions from the body of chunk 0xF. Raises `ReadError` for unknown versions and damaged
-    data.
+    """Read partitions and definitions from the body of chunk 0xF.
+
+    Raises `ReadError` for unknown versions and damaged data.
     """
     start = reader.position
     version = reader.u16("the version of the motion parameters")
@@ -371,9 +371,7 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
 def _attempt(
     reader: Reader, start: int, version: int, *, named: bool, numbered: bool
 ) -> tuple[Parameters, Report] | ReadError:
-    """Read the body from ``start`` with this layout of bone entries: return parameters and their report, or the
-    error.
-    """
+    """Read the body from ``start`` with this layout of bone entries. Return parameters and report, or the error."""
     reader.position = start
     report = Report()
     try:

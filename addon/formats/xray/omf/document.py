@@ -162,9 +162,7 @@ class Motion:
         return self.body[self.starts[track] : self.starts[track + 1]]
 
     def track(self, track: int) -> Track:
-        """Return the typed view of a track. Its arrays are views of ``body``, whose layout was checked when it was
-        read.
-        """
+        """Return the typed view of a track. Its arrays are views of ``body``, whose layout was checked on reading."""
         body, frames, start = self.body, self.frames, self.starts[track]
         flags = body[start]
         single, keyed, floats = flags & _SINGLE, flags & _KEYED, flags & _FLOATS
@@ -199,9 +197,7 @@ class Motion:
 
 @dataclass(slots=True)
 class MotionLibrary:
-    """Content of chunk 0xE. ``entries`` in file order: motions, and chunks that are not motions (chunk 0 is the
-    count).
-    """
+    """Content of chunk 0xE. ``entries`` in file order: motions, and other chunks such as the count (chunk 0)."""
 
     entries: list[Motion | Chunk]
     tail: Bytes = b""
@@ -263,9 +259,7 @@ class Definition:
 
     @property
     def playing(self) -> tuple[Any, ...]:
-        """All fields, bit by bit, except the name and the stored index: equal if two motions are played in the same
-        way.
-        """
+        """All fields except the name and the stored index, bit by bit: equal if the engine plays both alike."""
         marks = [(mark.name, mark.line_end, mark.intervals.tobytes()) for mark in self.marks]
         return self.flags, self.bone_or_part, self.timing.tobytes(), marks
 

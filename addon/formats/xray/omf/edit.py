@@ -172,9 +172,7 @@ def rearranged(
 
 
 def only(motions: MotionSet, places: Collection[int]) -> MotionSet:
-    """Return the motions at these indices with their definitions, in file order; ``motions`` itself if these are
-    all.
-    """
+    """Return the motions at these indices and their definitions, in file order; ``motions`` itself if these are all."""
     there, definitions = motions.library.motions, motions.parameters.definitions
     left_out = set(range(len(there))).difference(places)
     if not left_out:
@@ -301,9 +299,7 @@ def _in_track_order(motion: Motion, order: list[int]) -> Motion:
 
 
 def _with_partition(definition: Definition, source: MotionSet, parts: list[str]) -> Definition:
-    """Return the definition with the index that its partition has in ``parts``. An FX refers to a bone and is
-    unchanged.
-    """
+    """Return the definition with its partition's index in ``parts``. An FX refers to a bone and is not changed."""
     number = definition.bone_or_part
     if number == ALL_PARTITIONS or definition.flags & MotionFlag.FX:
         return definition
@@ -326,10 +322,10 @@ def set_parameters(
     clear_flags: int = 0,
     bone_or_part: int | None = None,
 ) -> MotionSet:
-    """Change how one motion is played: ``timing`` by the names of `TIMING`, flags to set and to clear, bone or
-    partition.
+    """Change how one motion is played.
 
-    Raises `WriteError` for timing outside 0 to 100 and for a name that does not exist.
+    ``timing`` by the names of `TIMING`, flags to set and to clear, bone or partition. Raises `WriteError` for timing
+    outside 0 to 100 and for a name that does not exist.
     """
     chosen = pairs(motions)
     place = _place(chosen, name)

@@ -60,9 +60,7 @@ LARGEST = 1e38
 """Values below this fit a 32-bit float, and so does the sum of three of them."""
 
 POSES_AT_A_TIME = 1 << 13
-"""Frames times bones of the motions that are compared in one batch: fewer numpy calls, and it fits the processor's
-cache.
-"""
+"""Frames times bones of the motions compared in one batch: few numpy calls, and it fits the processor's cache."""
 _NONE: frozenset[str] = frozenset()
 
 Floats = NDArray[np.float64]
@@ -331,8 +329,7 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> 
 
 @dataclass(frozen=True)
 class _Asked:
-    """A motion to encode: ``clip`` with the file's bones, and the motion ``base`` to compare it with, None if not
-    possible.
+    """A motion to encode: ``clip`` with the file's bones, and the motion ``base`` to compare it with, if any.
 
     ``sampled``: the file's bones that were sampled from evaluated poses.
     """
@@ -414,8 +411,9 @@ def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
 
 
 def _compared(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> list[_Compared]:
-    """Compare motions with their bases; several only if they and their bases have the same length and the same sampled
-    bones.
+    """Compare motions with their bases.
+
+    Several motions are possible only if they and their bases have the same length and the same sampled bones.
     """
     clip, base = _stacked(asked)
     kept = compare(clip, base, rest=rest, sampled=asked[0].sampled)
@@ -532,10 +530,10 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
 
 
 def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None) -> Clip | None:
-    """Return a clip of all ``bones`` as long as ``clip``: the base's tracks, cut or held at the end, else the rest
-    pose.
+    """Return a clip of all ``bones`` as long as ``clip``, from the base's tracks or the rest pose.
 
-    None if there is no usable base, and no rest pose that has all missing bones.
+    The base's tracks are cut, or held at their end. None if there is no usable base, and no rest pose that has all
+    missing bones.
     """
     still = np.zeros(len(bones), np.bool_)
     if base is not None and base.track_count == len(bones) and not overlong([base]):

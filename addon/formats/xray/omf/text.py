@@ -29,9 +29,7 @@ from .document import (
 
 
 def flag_names(flags: int) -> str:
-    """Return the names of motion flags, ``stop_at_end, no_mix``; unknown bits as one number; ``none`` if no bit is
-    set.
-    """
+    """Return the names of motion flags: ``stop_at_end, no_mix``; unknown bits as one number; ``none`` without flags."""
     known = [flag.name.lower() for flag in MotionFlag if flag.name and flags & flag]
     unknown = flags & ~sum(MotionFlag)
     return ", ".join([*known, *([f"{unknown:#x}"] if unknown else [])]) or "none"
@@ -142,9 +140,7 @@ def dump_parameters(parameters: Parameters) -> Iterator[str]:
 
 
 def differences(first: Omf, second: Omf) -> Iterator[str]:
-    """Yield the differences between two files: parameters, motions, bones, frames, stored integers, then the other
-    chunks.
-    """
+    """Yield the differences between two files: parameters, motions, bones, frames, stored integers, other chunks."""
     yield from motion_set_differences(first.motion_set, second.motion_set)
     ids = [[section.chunk.id for section in document.sections] for document in (first, second)]
     if ids[0] != ids[1]:
@@ -161,9 +157,7 @@ def _hex(ids: list[int]) -> str:
 
 
 def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]:
-    """Yield the differences between two sets of motions. A motion with the same keys and another name counts as
-    renamed.
-    """
+    """Yield the differences between two sets of motions. If only the name of a motion differs, it counts as renamed."""
     yield from _parameter_differences(first.parameters, second.parameters)
     ones, others = _by_name(first), _by_name(second)
     renamed = _renamed(ones, others)

@@ -77,10 +77,9 @@ def stored_translations(track: Track) -> Translations:
 
 
 def overlong(motions: Sequence[Motion]) -> Motion | None:
-    """Return the worst motion if together they declare more frames than their data can hold, or one has too many for
-    Blender.
+    """Return the worst of the motions that cannot be imported; None if all can.
 
-    None if all can be imported.
+    Either the motions together declare more frames than their data can hold, or one has more than Blender supports.
     """
     poses = [motion.frames * motion.track_count for motion in motions]
     allowed = FREE_POSES + POSES_PER_BYTE * sum(len(motion.body) for motion in motions)
@@ -90,9 +89,7 @@ def overlong(motions: Sequence[Motion]) -> Motion | None:
 
 
 def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
-    """Raise `ReadError` for motions whose declared frames need far more memory than their data justifies
-    (`overlong`).
-    """
+    """Raise `ReadError` for motions that declare far more frames than their data can hold (`overlong`)."""
     worst = overlong(motions)
     if worst is not None:
         raise ReadError(
@@ -192,9 +189,7 @@ class Rotations:
 
 @dataclass(slots=True)
 class Translations:
-    """The translation part of a track as stored: ``keyed`` integers with ``size`` and ``init``, or float metres without
-    them.
-    """
+    """The translation part of a track as stored: ``keyed`` integers with ``size`` and ``init``, or float metres."""
 
     keys: NDArray[Any]
     keyed: bool
@@ -263,8 +258,7 @@ def _in_steps(metres: Floats, width: Width) -> Translations:
 
 
 def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_], width: Width) -> Translations:
-    """Return the base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's own range if they fit
-    into it.
+    """Return the base's keys with the numbers not ``kept`` (frames, 3) replaced, in the base's range if they fit.
 
     Otherwise the track gets a new range and all its keys are quantised again.
     """
@@ -359,9 +353,7 @@ class _Places:
         return cls(no, no.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
 
     def off(self, metres: Floats) -> Floats:
-        """Return (tracks,) the largest difference on any axis between the wanted and the stored translations, in
-        metres.
-        """
+        """Return (tracks,) the largest error on any axis of the stored translations, in metres."""
         stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
         stored[~self.keyed] = self.lone[~self.keyed, None]
         result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
@@ -371,8 +363,7 @@ class _Places:
 def edited_together(
     clip: Clip, numbers: NDArray[np.int64], base: Motion, touched: tuple[Flags, Flags], width: Width
 ) -> tuple[Sequence[Track | bytes], Floats] | None:
-    """Encode the edited tracks ``numbers`` of ``base``: return the tracks, and (numbers,) their largest error in
-    metres.
+    """Encode the edited tracks ``numbers`` of ``base``. Return them, and (numbers,) their largest errors in metres.
 
     ``touched``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were edited. The
     result is None if the tracks must be encoded one at a time: another number of frames, float keys, or values that
