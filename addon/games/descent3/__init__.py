@@ -1,4 +1,4 @@
-"""Descent 3: models, and what Blender has to remember of them."""
+"""Descent 3: models, and the properties stored for them in Blender."""
 
 from ... import lazy
 

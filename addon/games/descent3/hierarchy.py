@@ -1,13 +1,13 @@
-"""Which objects are the sub-objects and points of a model, and their rest pose; points as empties; new models.
+"""Which objects are the sub-objects and points of a model, their rest pose, empties for points, and new models.
 
-A sub-object of the file has a pivot and no rotation or scale of its own: if its object is rotated or scaled at rest,
-the vertices are transformed. Objects between two sub-objects count only by their transforms.
+A sub-object of the file has a pivot but no rotation or scale: if its object is rotated or scaled at rest, the vertices
+are transformed. Objects between two sub-objects only contribute their transforms.
 
 Gun, ground, attach and special points are empties: an arrow for a direction, a sphere for a radius. The arrow is the
-empty's z axis; an attach point's y axis is up. A rotation cannot hold the file's direction to the bit, so that is
-exported as long as the empty has its imported rotation.
+empty's z axis; an attach point's y axis is up. A rotation cannot store the file's direction exactly, so the file's
+direction is exported as long as the empty has its imported rotation.
 
-A new model has a holder for meshes, points of a part, guns and turrets of batteries.
+New models: a holder for meshes, points of a part, guns and turrets of batteries.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ if TYPE_CHECKING:
     from .model_properties import BatteryProperties
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 2e-5, 1e-6
-"""Differences of matrix elements, and of units in a model of size 1, that Blender's rounding alone can cause."""
+"""Largest differences by Blender's rounding: of matrix elements, and of positions in a model of size 1."""
 _LATER = 1 << 30
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is exported: the model below a ``holder``, or without one what of ``objects`` is a model."""
+    """What is exported: the model below a ``holder``, or without one the parts and points among ``objects``."""
 
     holder: Any
     objects: Sequence[Object] = ()
@@ -50,7 +50,7 @@ class Chosen:
 class Hierarchy:
     """Objects of a model: ``parts`` in file order, new ones last, parents first; ``points``.
 
-    ``parents`` the index of each part's parent part, -1 for none; ``point_parents`` the same of each point.
+    ``parents``: index of each part's parent part, -1 for none; ``point_parents``: the same for each point.
     """
 
     holder: Any
@@ -61,7 +61,7 @@ class Hierarchy:
 
 
 def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
-    """The objects of a model that are in the scene."""
+    """Return the objects of a model that are in the scene."""
     holder, in_scene = chosen.holder, set(context.scene.objects)
     candidates = holder.children_recursive if holder is not None else chosen.objects
     own = [
@@ -82,7 +82,10 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
 
 
 def written_index(context: Context, point: Object) -> int | None:
-    """The index a point gets among those of its kind; None where it is not exported, or points without objects are."""
+    """Return the index a point gets among those of its kind.
+
+    None if it is not exported, or if the file's points were imported without empties.
+    """
     holder = holder_of(point)
     model = holder.motionbridge_descent_model if holder is not None else None
     if model is None or (model.path and not model.shown_points):
@@ -94,9 +97,9 @@ def written_index(context: Context, point: Object) -> int | None:
 
 
 def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
-    """What the scene shows of the file's parts and points that no part is any more: their parents were deleted.
+    """Return objects of the file's parts and points that lost their model because a parent was deleted.
 
-    ``before`` is the model as in its file. Of several below each other only the uppermost.
+    ``before``: the imported model. Descendants of a returned object are left out.
     """
     parts = set(range(len(before.parts))) - {part.motionbridge_descent_part.source for part in hierarchy.parts}
     shown = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
@@ -113,18 +116,18 @@ def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Objec
 
 
 def is_point(candidate: Any) -> bool:
-    """Whether an object is a point of a model."""
+    """Return whether an object is a point of a model."""
     return candidate.type == "EMPTY" and candidate.motionbridge_descent_point.kind != "NONE"
 
 
 def is_part(candidate: Object) -> bool:
-    """Whether an object is a sub-object, or can become one."""
+    """Return whether an object is a sub-object, or can become one."""
     is_empty_part = candidate.type == "EMPTY" and bool(candidate.motionbridge_descent_part.is_part)
     return candidate.type == "MESH" or is_empty_part
 
 
 def _part_order(part: Object) -> tuple[int, bool, int, str]:
-    """File order; of copies the renamed ones later; new ones last, parents first."""
+    """Sort key: file order, renamed copies after their original; new objects last, parents first."""
     properties, depth, above = part.motionbridge_descent_part, 0, part.parent
     while above is not None:
         above, depth = above.parent, depth + 1
@@ -133,7 +136,7 @@ def _part_order(part: Object) -> tuple[int, bool, int, str]:
 
 
 def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
-    """Those that are no row of the file (-1), or the first of a row, in their order; then other copies of rows."""
+    """Sort copies last: objects with the same row of the file as an earlier one. Row -1 means not from the file."""
     taken: set[Any] = set()
     copies = []
     for found in ordered:
@@ -146,25 +149,25 @@ def _copies_last(ordered: list[Any], row_of: Callable[[Any], Any]) -> list[Any]:
 
 
 def _point_of_file(point: Object) -> Any:
-    """Which of the file's points an empty is or was copied from, -1 for none; a copy with its own index is new."""
+    """Return which point of the file an empty is or was copied from, -1 for none; a copy with its own index is new."""
     source = _source_of(point)
     return (point.motionbridge_descent_point.kind, source, _index_of(point)) if source >= 0 else -1
 
 
 def _source_of(point: Object) -> int:
-    """Which of the file's points of its kind it is, -1 for none; one that was given another kind is new."""
+    """Return the empty's index among the file's points of its kind, -1 for none or if it was given another kind."""
     properties = point.motionbridge_descent_point
     return properties.source if properties.file_kind in ("", properties.kind) else -1
 
 
 def _index_of(point: Object) -> int:
-    """The index that was typed, or that the file has; -1 without, also for the index that it had as another kind."""
+    """Return the index that was typed or comes from the file, -1 for none or if it belongs to an earlier kind."""
     properties = point.motionbridge_descent_point
     return -1 if properties.number == properties.source != _source_of(point) else properties.number
 
 
 def _at_their_indices(ordered: list[Any]) -> list[Any]:
-    """The same points, those whose index was typed at that index among the points of their kind."""
+    """Move points with a typed index to that index among the points of their kind."""
     found = []
     for kind in dict.fromkeys(point.motionbridge_descent_point.kind for point in ordered):
         alike = [point for point in ordered if point.motionbridge_descent_point.kind == kind]
@@ -186,7 +189,7 @@ def _point_order(point: Object) -> tuple[int, int, str]:
 
 
 def _part_above(child: Object, holder: Object | None, indices: dict[Any, int]) -> int:
-    """The index of the nearest part above an object, -1 for none."""
+    """Return the index of the nearest ancestor that is a part, -1 for none."""
     above = _above(child)
     while above is not None and above != holder and above not in indices:
         above = _above(above)
@@ -194,12 +197,12 @@ def _part_above(child: Object, holder: Object | None, indices: dict[Any, int]) -
 
 
 def _above(child: Object) -> Object | None:
-    """The object above another: its parent, or of a child of a bone the part that is parented to the bone above."""
+    """Return an object's parent; for a child of a bone, the part on that bone or on its nearest ancestor with one."""
     parent = child.parent
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
         return parent
     others = [one for one in parent.children if one.parent_type == "BONE" and one.motionbridge_descent_part.is_part]
-    # Of a part and its copies on one bone, the part is the parent of the copies.
+    # If copies of a part are on the same bone, the part is their parent.
     on_bones = {other.parent_bone: other for other in sorted(others, key=_part_order, reverse=True)}
     bone = parent.data.bones.get(child.parent_bone)
     if bone is not None and on_bones.get(bone.name) not in (None, child):
@@ -216,11 +219,11 @@ def _above(child: Object) -> Object | None:
 
 @dataclass(frozen=True, eq=False)
 class RestPose:
-    """Where the objects of a hierarchy are at rest, column form.
+    """Transforms of the objects of a hierarchy at rest, column vectors.
 
-    ``matrices`` (parts, 4, 4) in the holder's space, or without a holder in the world's; ``is_straight`` (parts,)
-    whether a part is neither rotated nor scaled; ``offsets`` (parts, 3) pivots relative to the parent's pivot. For each
-    point ``points`` has the index of its part, or -1 for the model's origin, and its matrix (4, 4) relative to it.
+    ``matrices`` (parts, 4, 4) in the holder's space, or without a holder in world space; ``is_straight`` (parts,):
+    whether a part is neither rotated nor scaled; ``offsets`` (parts, 3): pivots relative to the parent's pivot.
+    ``points``: for each point the index of its part, -1 for the model's origin, and its matrix (4, 4) relative to that.
     """
 
     matrices: Floats
@@ -230,7 +233,7 @@ class RestPose:
 
 
 def rest_pose(hierarchy: Hierarchy) -> RestPose:
-    """The rest pose of a model's parts and points, without what animates them."""
+    """Return the rest pose of a model's parts and points, ignoring their animation."""
     known: dict[Any, Floats] = {}
 
     def matrix_of(found: Object | None) -> Floats:
@@ -238,7 +241,7 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
             return np.eye(4)
         if found not in known:
             parent, bone = matrix_of(found.parent), _bone_of(found)
-            if bone is not None:  # Blender counts from the tail
+            if bone is not None:  # Blender parents to the bone's tail
                 parent = parent @ array(bone.matrix_local) @ array(Matrix.Translation((0, bone.length, 0)))
             known[found] = parent @ local_at_rest(found)
         return known[found]
@@ -260,7 +263,7 @@ def rest_pose(hierarchy: Hierarchy) -> RestPose:
 
 
 def _part_of_point(point: Object, nearest: int) -> int:
-    """The index of the part that a point belongs to: new ones below no part belong to the first."""
+    """Return the index of the part that a point belongs to; new points without a parent part belong to the first."""
     properties = point.motionbridge_descent_point
     if properties.kind == PointKind.SPECIAL.name:
         return -1
@@ -268,7 +271,7 @@ def _part_of_point(point: Object, nearest: int) -> int:
 
 
 def _offset(part: Object, own: Floats, above: Floats) -> Singles:
-    """(3,) a part's pivot relative to its parent's; the file's if the difference is only rounding."""
+    """Return (3,) a part's pivot relative to its parent's; the file's if they differ only by rounding."""
     offset = own - above
     stored = np.array(part.motionbridge_descent_part.offset, np.float32)
     tolerance = POSITION_TOLERANCE * max(1.0, float(np.abs(own).max()), float(np.abs(above).max()))
@@ -276,14 +279,14 @@ def _offset(part: Object, own: Floats, above: Floats) -> Singles:
 
 
 def _bone_of(child: Object) -> Bone | None:
-    """The bone that an object is parented to, or None."""
+    """Return the bone that an object is parented to, or None."""
     if child.parent is not None and child.parent_type == "BONE" and child.parent.type == "ARMATURE":
         return child.parent.data.bones.get(child.parent_bone)
     return None
 
 
 def local_at_rest(found: Object) -> Floats:
-    """(4, 4) an object's matrix in its parent's space, without the effect of actions, NLA and drivers."""
+    """Return an object's matrix (4, 4) in its parent's space, without the effect of actions, NLA and drivers."""
     animated = _animated_channels(found)
     properties = found.motionbridge_descent_part
     if not animated or not is_part(found):
@@ -301,7 +304,7 @@ def local_at_rest(found: Object) -> Floats:
 
 
 def _first_location(found: Any) -> Vector:
-    """The location at the first keys: what was made in Blender has no other pivot."""
+    """Return the location at the first keys: the pivot of an animated object that was made in Blender."""
     location = Vector(found.location)
     for (channel, index), curve in channels_of(playing_curves(found)).items():
         if channel == "location" and len(curve.keyframe_points):
@@ -310,7 +313,7 @@ def _first_location(found: Any) -> Vector:
 
 
 def _kept_scale(found: Object) -> Vector:
-    """The scale that all keys give a part (I keys scale along with location and rotation); 1 if it changes."""
+    """Return the scale if all keys have the same one (the I key may key scale with location and rotation), else 1."""
     scale, data = found.scale.copy(), found.animation_data
     driven = {curve.data_path for curve in data.drivers} if data is not None else set()
     for curve in _curves_of_all_actions(found):
@@ -323,7 +326,7 @@ def _kept_scale(found: Object) -> Vector:
 
 
 def _animated_channels(found: Object) -> set[str]:
-    """Those of location, rotation and scale that drivers, the action or NLA strips animate."""
+    """Return which of location, rotation and scale are animated by drivers, the action or NLA strips."""
     data = found.animation_data
     if data is None:
         return set()
@@ -332,7 +335,7 @@ def _animated_channels(found: Object) -> set[str]:
 
 
 def _curves_of_all_actions(found: Object) -> list[Any]:
-    """The F-curves of the action and of NLA strips."""
+    """Return the F-curves of the action and of NLA strips."""
     data = found.animation_data
     if data is None:
         return []
@@ -342,7 +345,7 @@ def _curves_of_all_actions(found: Object) -> list[Any]:
 
 
 def array(matrix: Any) -> Floats:
-    """A matrix of Blender as float64."""
+    """Convert a Blender matrix to float64."""
     return np.array(matrix, np.float64)
 
 
@@ -355,7 +358,7 @@ _UP = np.array([0.0, 1.0, 0.0])
 
 
 def build(model: Model, holder: Object, parts: Sequence[Object], *, armature: bool) -> list[Any]:
-    """An empty for each point, in no collection yet, parented to its part or to the holder."""
+    """Create an empty for each point, in no collection yet, parented to its part or to the holder."""
     length = ARROW * max((_size(part) for part in model.parts), default=1.0)
     counts: dict[PointKind, int] = {}
     empties = []
@@ -381,7 +384,7 @@ def _new_empty(point: Point, index: int, length: float) -> Object:
     empty: Any = bpy.data.objects.new(names.shortened(name), None)
     empty.location = point.position.tolist()
     empty.rotation_mode = "QUATERNION"
-    # Guns and docks lie inside the hull.
+    # Gun and attach points are inside the hull.
     empty.show_in_front = True
     properties = empty.motionbridge_descent_point
     properties.kind = properties.file_kind = point.kind.name
@@ -403,7 +406,7 @@ def _new_empty(point: Point, index: int, length: float) -> Object:
 
 
 def _rotation(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
-    """The rotation whose z axis is the direction, and whose y axis is as near to ``up`` as possible."""
+    """Return the rotation whose z axis is the direction and whose y axis is as close to ``up`` as possible."""
     along: Any = Vector(np.nan_to_num(direction.astype(np.float64)).tolist())
     if along.length_squared == 0:
         return Quaternion()
@@ -417,7 +420,7 @@ def _rotation(direction: NDArray[Any], up: NDArray[Any] | None) -> Quaternion:
 
 
 def transformed(point: Point, matrix: Floats) -> Point:
-    """The point after its part has been rotated or scaled by a matrix (3, 3)."""
+    """Return the point after its part was rotated or scaled by a matrix (3, 3)."""
     if np.array_equal(matrix, np.eye(3)):
         return point
     result = replace(point, position=(matrix @ point.position).astype(np.float32))
@@ -434,7 +437,7 @@ def _unit(direction: Floats) -> NDArray[np.float32]:
 
 
 def gather(empty: Object, parent: int, matrix: Floats) -> Point:
-    """The point of an empty. ``parent`` is the index of its part, ``matrix`` (4, 4) relative to the part's pivot.
+    """Return the point of an empty. ``parent``: index of its part; ``matrix`` (4, 4) relative to the part's pivot.
 
     The matrix of a special point, which has no part, is in the model's frame. Raises `WriteError` if the arrow has no
     direction.
@@ -470,7 +473,7 @@ def gather(empty: Object, parent: int, matrix: Floats) -> Point:
 
 
 def begin(context: Context, objects: Sequence[Any]) -> Any:
-    """Parent objects, which keep their positions and become sub-objects, to a new holder, which is returned.
+    """Parent objects, which keep their positions and become sub-objects, to a new holder; returns the holder.
 
     Raises `WriteError` if there are none, or if one belongs to a model.
     """
@@ -497,9 +500,10 @@ def begin(context: Context, objects: Sequence[Any]) -> Any:
 
 
 def new_point(context: Context, part: Object | None, kind: str, location: Vector) -> Object:
-    """A new empty of this kind at ``location`` in the world, child of a part, its arrow along the model's forward axis.
+    """Create an empty of this kind at ``location`` (world space), its arrow along the model's forward axis.
 
-    Raises `WriteError` if the object is not a part.
+    It is a child of ``part``, special points of the holder. Raises `WriteError` if ``part`` is neither a part nor a
+    holder.
     """
     holder = holder_of(part)
     if part is None or (not is_part(part) and part != holder):
@@ -529,7 +533,7 @@ def _length(part: Any) -> float:
 
 
 def _points_collection(context: Context, part: Object, holder: Object | None) -> bpy.types.Collection:
-    """The collection of the model's other points, otherwise that of the part."""
+    """Return the collection of the model's other points, otherwise that of the part."""
     for found in holder.children_recursive if holder is not None else ():
         if is_point(found) and found.users_collection:
             return found.users_collection[0]
@@ -537,7 +541,7 @@ def _points_collection(context: Context, part: Object, holder: Object | None) ->
 
 
 def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: Object) -> tuple[int, int]:
-    """Replace the guns and the turrets of a battery by those among these objects; the number of each.
+    """Replace the guns and the turrets of a battery by those among these objects; returns the number of each.
 
     Raises `WriteError` if there are neither.
     """
@@ -555,7 +559,7 @@ def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: O
 
 
 def _most_mobile_first(turrets: list[Object]) -> list[Object]:
-    """Children before their parents, as the game expects."""
+    """Sort children before their parents, as the game expects."""
 
     def depth(found: Object) -> int:
         return 0 if found.parent is None else 1 + depth(found.parent)

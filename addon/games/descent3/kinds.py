@@ -1,4 +1,4 @@
-"""The files of Descent 3, and what a sub-object can be, as the interface offers them."""
+"""File kinds of Descent 3 and kinds of sub-objects for the interface."""
 
 from ..kinds import Drop, FileKind
 
@@ -24,4 +24,4 @@ PART_KINDS = (
     ("CUSTOM", "Team Logo ($custom)", "Drawn only with the texture of a team or player", 12),
     ("OTHER", "Other", "A property string unknown to the game", 13),
 )
-"""What a sub-object can be to the game by its property string (`property_values`): items of an enumeration."""
+"""Kinds of sub-objects by their property string (`property_values`), as enum items."""

@@ -1,8 +1,8 @@
-"""Models of Descent 3 into Blender: read, decode, build, count.
+"""Import of Descent 3 models: read, decode, build.
 
-Each sub-object becomes an object parented to that of its parent, or to a bone at its pivot; sub-objects without
-vertices become empties. Points are empties in a collection of their own. The root is a holder, an empty or the
-armature, which has the data of the file and is itself not a part of it, so a model may be anywhere in the scene.
+Each sub-object becomes an object that is parented to its parent's object, or to a bone at its pivot; sub-objects
+without vertices become empties. Points are empties in a collection of their own. The root is a holder, an empty or the
+armature, which stores the data of the file and is not a part of it, so a model may be anywhere in the scene.
 """
 
 from __future__ import annotations
@@ -44,9 +44,9 @@ SUFFIX = ".oof"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a model is: a file at ``path``, or the ``member`` of that name in the archive at ``path``.
+    """Location of a model: the file at ``path``, or the ``member`` of that name in the archive at ``path``.
 
-    ``archive`` is that archive if it has been read already.
+    ``archive``: that archive if it has been read already.
     """
 
     path: Path
@@ -55,15 +55,15 @@ class Source:
 
     @property
     def label(self) -> str:
-        """For messages: ``d3.hog: ship.oof``."""
+        """Text for messages, such as ``d3.hog: ship.oof``."""
         return f"{self.path}: {self.member}" if self.member else str(self.path)
 
 
 @dataclass
 class ImportedModel:
-    """``holder`` has the data of the file; ``parts`` are the objects in file order; ``points`` empties.
+    """``holder`` stores the data of the file; ``parts``: objects in file order; ``points``: empties.
 
-    ``moving`` is the number of animated parts, ``ticks`` the first and last tick of their actions.
+    ``moving``: number of animated parts; ``ticks``: first and last tick of their actions.
     """
 
     holder: Any
@@ -74,7 +74,7 @@ class ImportedModel:
 
     @property
     def rig(self) -> Any:
-        """The armature, None where parts are plain objects."""
+        """The armature, None if parts are plain objects."""
         return self.holder if self.holder.type == "ARMATURE" else None
 
     @property
@@ -84,7 +84,7 @@ class ImportedModel:
 
 
 def models_in(archive: Hog2) -> list[tuple[str, int]]:
-    """Name and size in bytes of each model of an archive, sorted by name."""
+    """Return name and size in bytes of each model in an archive, sorted by name."""
     found = zip(archive.names, archive.table["length"].tolist(), strict=True)
     return sorted(
         ((name, size) for name, size in found if name.lower().endswith(SUFFIX)), key=lambda row: row[0].lower()
@@ -92,7 +92,7 @@ def models_in(archive: Hog2) -> list[tuple[str, int]]:
 
 
 def import_model(context: Context, source: Source, options: ModelImportOptions, report: Report) -> ImportedModel:
-    """Build the model in the scene, selected, its holder active; Object mode is set, nothing else changes.
+    """Build the model in the scene, select it and make its holder active; sets Object Mode, changes nothing else.
 
     The file is read once. Raises `ReadError` before anything is built.
     """
@@ -138,7 +138,7 @@ def _textures(source: Source, archive: Hog2 | None, options: ModelImportOptions,
 
 
 def _build_objects(model: Model) -> ImportedModel:
-    """Empties and mesh objects in the hierarchy of the file, meshes still empty."""
+    """Create empties and mesh objects in the hierarchy of the file, with empty meshes."""
     holder: Any = bpy.data.objects.new(model.name, None)
     holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _size(model) / 2
     made = [_new_part(part) for part in model.parts]
@@ -149,7 +149,7 @@ def _build_objects(model: Model) -> ImportedModel:
 
 
 def _build_rig(context: Context, model: Model) -> ImportedModel:
-    """An armature with a bone at each pivot, along the model's axes, and the parts parented to them."""
+    """Create an armature with a bone at each pivot, along the model's axes, and parent the parts to the bones."""
     count = len(model.parts)
     rotations = np.broadcast_to(IDENTITY, (count, 4)).copy()
     bones = [part.name or "bone" for part in model.parts]
@@ -172,7 +172,7 @@ def _heads(rig: Object) -> list[list[float]]:
 def parent_to_bone(shown: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that its own transform is relative to the head of the bone."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
-    # Blender counts from the tail.
+    # Blender parents to the bone's tail.
     shown.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
 
 
@@ -214,7 +214,7 @@ def _show_meshes(made: Sequence[Object], model: Model, textures: Textures | None
 
 
 def _size(model: Model) -> float:
-    """The largest coordinate of any part, within sensible bounds."""
+    """Return the largest coordinate of any part, limited to a sensible range."""
     sizes = [float(np.abs(part.mesh.positions).max(initial=0)) for part in model.parts]
     largest = max((size for size in sizes if np.isfinite(size)), default=0.0)
     return min(max(largest, 0.1), 1000.0)

@@ -1,4 +1,4 @@
-"""Models of Descent 3 out of Blender: gather the objects, encode them onto the imported bytes, plan the file, write.
+"""Export of Descent 3 models: gather the objects, encode them onto the imported bytes, plan the file, write it.
 
 Unchanged parts of the file keep their bytes. A model made in Blender becomes a file of version 2300.
 """
@@ -57,22 +57,22 @@ WANTED: Wanted = {
     ALPHA: (Domain.VERTEX, np.float32),
 }
 NORMAL_TOLERANCE = 1e-3
-"""Difference of a displayed normal from the one that was set: before 4.5 Blender stores 16 bits."""
+"""Tolerance for normals to count as unedited: before 4.5 Blender stores them in 16 bits."""
 SCALE_TOLERANCE = 1e-3
-"""Difference of a scale from 1 that is worth a word."""
+"""Difference of a scale from 1 above which it is reported."""
 AXIS_TOLERANCE = 1e-6
-"""Difference of an axis in a property of 32 bits."""
+"""Tolerance for a rotation axis to count as unedited: Blender's property has 32-bit floats."""
 _NUMBERED = re.compile(r"\.\d{3,}$")
 
 
 @dataclass
 class ModelPlan(FilePlan):
-    """The file of a model, its ``parts`` in Blender and the motion of each."""
+    """A model file to be written, its ``parts`` in Blender and the motion of each."""
 
     parts: Sequence[Any] = ()
     motions: Sequence[Motion | None] = ()
     before: Model | None = None
-    """The model as it was imported."""
+    """The model as imported."""
 
 
 def plan_export(
@@ -82,7 +82,10 @@ def plan_export(
     report: Report,
     path: Path | str = "model.oof",
 ) -> ModelPlan:
-    """What exporting the chosen objects to ``path`` would write. The scene remains unchanged. Raises `WriteError`."""
+    """Return the file that exporting the chosen objects to ``path`` would write. Raises `WriteError`.
+
+    The scene stays unchanged.
+    """
     name = Path(path).stem
     data = document_of(chosen)
     base = oof.read(data, name, Report()) if data else None
@@ -103,7 +106,7 @@ def plan_export(
         report.warn(left_out)
     if changes:
         report_findings(model, report)
-    else:  # what an unedited file holds is its author's, but its name may be new
+    else:  # problems of an unedited file are not the user's, but its name may be new
         for problem in oof.problems_of_name(name):
             report.warn(problem.line, name)
     image = oof.write(document) if changes or not data else data
@@ -111,7 +114,7 @@ def plan_export(
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:
-    """A model for the file that it was imported from. Raises `WriteError`, also if that file has changed since."""
+    """Return a plan that writes a model to its source file. Raises `WriteError`, also if that file has changed."""
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
     if not path or properties.member:
@@ -126,7 +129,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 
 
 def settle(plan: ModelPlan, holder: Object) -> None:
-    """After ``plan`` was saved back: the file on disk is known, and so are its motions."""
+    """Remember a saved plan: its file as the known one, and its motions as those of the file."""
     keep_saved(plan, holder.motionbridge_descent_model)
     motion.keep_saved(plan.parts, plan.motions, plan.before)
     holder.motionbridge_descent_model.motion_status = "UNTOUCHED"
@@ -135,7 +138,7 @@ def settle(plan: ModelPlan, holder: Object) -> None:
 def export_model(
     context: Context, chosen: Chosen, path: Path | str, options: ModelExportOptions, report: Report
 ) -> FilePlan:
-    """Write the file, whole or not at all. Raises `WriteError`."""
+    """Write the file atomically. Raises `WriteError`."""
     plan = plan_export(context, chosen, options, report, path)
     files.warn_of_replacing(path, report)
     plan.write(backup=options.backup)
@@ -143,18 +146,18 @@ def export_model(
 
 
 def document_of(chosen: Chosen) -> bytes:
-    """The bytes of the imported file, empty for a model that was made in Blender."""
+    """Return the bytes of the imported file, b"" for a model that was made in Blender."""
     return kept(chosen.holder.motionbridge_descent_model, "document") if chosen.holder is not None else b""
 
 
 def imported_model(chosen: Chosen) -> Model | None:
-    """The model as it was imported, None if it was made in Blender."""
+    """Return the model as imported, None if it was made in Blender."""
     data = document_of(chosen)
     return decode(oof.read(data, "", Report()), Report()) if data else None
 
 
 def _warn_of_what_is_shown_alone(context: Context, hierarchy: Hierarchy, before: Model | None, report: Report) -> None:
-    """Say what the scene shows and the file will not have: the root's scale, and what lost its place in the model."""
+    """Warn of what the scene shows but the file cannot store: the root's scale, and objects cut off from the model."""
     holder = hierarchy.holder
     if holder is None:
         return
@@ -176,7 +179,7 @@ def _with_motion(part: Part, before: Model) -> Part:
 
 
 def _warn_of_lost_uvs(model: Model, before: Model, report: Report) -> None:
-    """Say which sub-objects of the file lost their UV map: their textured faces are where the file has them."""
+    """Warn of imported sub-objects that have textured faces but no UV map any more."""
     for part in model.parts:
         known = 0 <= part.source < len(before.parts) and len(before.parts[part.source].mesh.corners)
         if known and part.mesh.uvs is None and any(one.texture for one in part.mesh.materials):
@@ -194,7 +197,7 @@ def report_findings(model: Model, report: Report) -> None:
 
 
 def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offending]:
-    """What the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
+    """Return what the game would refuse or show differently, with the objects concerned. Raises `WriteError`."""
     hierarchy = hierarchy_of(context, chosen, report)
     model = gather_model(context, hierarchy, imported_model(chosen), ModelExportOptions(), report)
     model.name = ""
@@ -216,8 +219,8 @@ def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offe
 def gather_model(
     context: Context, hierarchy: Hierarchy, before: Model | None, options: ModelExportOptions, report: Report
 ) -> Model:
-    """The model of these objects; ``before`` is the one that was imported. Raises `WriteError`."""
-    # Only this updates matrices of objects that a script moved, and the results of modifiers.
+    """Return the model of these objects; ``before``: the imported model. Raises `WriteError`."""
+    # Updates matrices of objects that a script moved, and the results of modifiers.
     context.view_layer.update()
     if not hierarchy.parts:
         if hierarchy.holder is not None:
@@ -263,7 +266,7 @@ def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: Polygon
 
 
 def _spin_axis(found: Object, old: Part | None) -> Floats | None:
-    """(3,) the axis of a rotor or turret, None for other parts."""
+    """Return (3,) the axis of a rotor or turret, None for other parts."""
     if rotates_itself(found) is None:
         return None
     properties = found.motionbridge_descent_part
@@ -277,7 +280,7 @@ def _spin_axis(found: Object, old: Part | None) -> Floats | None:
 
 
 def game_name(found: Object) -> str:
-    """The name of a part in the file, or of its object if that was renamed. Blender's ``.001`` is no renaming."""
+    """Return a part's name in the file, or its object's if that was renamed. Blender's ``.001`` does not count."""
     properties = found.motionbridge_descent_part
     plain = _NUMBERED.sub("", found.name)
     if properties.is_part and plain == _NUMBERED.sub("", properties.shown_name):
@@ -300,7 +303,7 @@ def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, r
 
 @contextmanager
 def _undeformed(found: Object, report: Report) -> Iterator[None]:
-    """Without what armatures make of the shape: the game moves each sub-object as a whole."""
+    """Disable Armature modifiers inside the ``with`` block: the game moves each sub-object as a rigid whole."""
     deforming = [
         one for one in found.modifiers if one.type == "ARMATURE" and one.show_viewport and one.object is not None
     ]
@@ -318,7 +321,7 @@ def _undeformed(found: Object, report: Report) -> Iterator[None]:
 
 
 def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:
-    """The mesh transformed by (3, 3); a matrix that mirrors also flips the faces, so that outside stays outside."""
+    """Return the mesh transformed by a matrix (3, 3); if that mirrors, faces are flipped to keep pointing outwards."""
     result = replace(mesh, positions=(mesh.positions @ matrix.T).astype(np.float32))
     if mesh.normals is not None:
         # Normals are transformed by the inverse transpose; as row vectors, by the inverse.
@@ -333,7 +336,7 @@ def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:
 
 
 def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report) -> list[Point]:
-    """The file's points if they were imported without objects, on the parts that still exist."""
+    """Return the file's points if no empties were imported for them, for parts that still exist."""
     if before is None or hierarchy.holder is None or hierarchy.holder.motionbridge_descent_model.shown_points:
         return []
     indices: dict[int, int] = {}
@@ -354,7 +357,7 @@ def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, 
 def _gather_batteries(
     hierarchy: Hierarchy, of_file: list[Point], before: Model | None, report: Report
 ) -> list[WeaponBattery]:
-    """The weapon batteries; ``of_file``, points of ``before`` without objects, come before the others."""
+    """Return the weapon batteries; ``of_file``: points of ``before`` without empties, which come before the others."""
     if hierarchy.holder is None:
         return []
     properties = hierarchy.holder.motionbridge_descent_model
@@ -374,7 +377,7 @@ def _gather_batteries(
 
 
 def _members(members: Any, indices: dict[Any, int | None], noun: str, report: Report) -> list[int]:
-    """The indices of a battery's members, looked up by object, or by the file's index if there never was an object."""
+    """Return the indices of a battery's members: by object, or by the file's index if there never was an object."""
     result = []
     for member in members:
         index = indices.get(member.shown)

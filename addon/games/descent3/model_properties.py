@@ -1,7 +1,7 @@
-"""What Descent 3 adds to objects: the model's file and its batteries, which sub-object or point of it an object is.
+"""Properties of Descent 3 on objects: the model's file and batteries, and which sub-object or point an object is.
 
-The holder of a model, an empty or an armature, has the data of the file and is itself not a part of it: its position in
-the scene has no effect on the export. An unedited property string remains as it is, even one without meaning.
+The holder of a model, an empty or an armature, stores the data of the file and is not a part of it: its transform has
+no effect on the export. An unedited property string is kept, even if the game does not know it.
 """
 
 from typing import Any
@@ -46,12 +46,12 @@ def _note_shown(member: "BatteryMember", _context: Context) -> None:
 
 
 class BatteryMember(bpy.types.PropertyGroup):
-    """A gun point or turret of a battery: the object, or where none was made its number in the file."""
+    """A gun point or turret of a battery: the object, or if none was created its index in the file."""
 
     shown: PointerProperty(type=bpy.types.Object, update=_note_shown)
     number: IntProperty(default=-1, options={"HIDDEN"})
     was_shown: IntProperty(options={"HIDDEN"})
-    """1 where there was an object."""
+    """1 if an object was ever set."""
 
 
 class BatteryProperties(bpy.types.PropertyGroup):
@@ -62,17 +62,17 @@ class BatteryProperties(bpy.types.PropertyGroup):
 
 
 class DescentModelProperties(bpy.types.PropertyGroup):
-    """The model an object holds."""
+    """Data of the model whose holder the object is."""
 
     is_model: BoolProperty(name="Descent 3 Model", description="The children of this object are a game model")
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
     member: StringProperty(name="In Archive", description="Name of the model in its source archive")
     saved: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of the file that was saved back last."""
+    """SHA-256 of the last file that was saved back."""
     document: bytes_property("The model as stored in its file")
     document_seal: seal_property()
     shown_points: IntProperty(options={"HIDDEN"})
-    """Of how many of the file's points objects were made; exports keep them where that is 0."""
+    """Number of empties created for the file's points; if 0, exports keep the file's points."""
     shows_rotors: BoolProperty(
         name="Rotate Rotors",
         description="Show rotors rotating as in the game; not exported",
@@ -94,7 +94,7 @@ class DescentModelProperties(bpy.types.PropertyGroup):
 
 
 def _of_text(field: str) -> dict[str, Any]:
-    """The functions of a property that is read out of the property string, and written into it."""
+    """Return the getter and setter of a property that is stored in the property string."""
 
     def read(part: "DescentPartProperties") -> Any:
         return getattr(property_values, f"get_{field}")(part)
@@ -106,11 +106,11 @@ def _of_text(field: str) -> dict[str, Any]:
 
 
 class DescentPartProperties(bpy.types.PropertyGroup):
-    """Which sub-object of a model an object is.
+    """Data of an object that is a sub-object of a model.
 
-    ``offset`` is its pivot from its parent's, where the object's own place does not say it: on a bone, or while an
-    action moves it. ``is_moved``: the import gave it the keys of its motion. ``shown_name`` and ``shown_place`` are
-    Blender's after the import: what differs was edited.
+    ``offset``: pivot relative to the parent's pivot, for cases where the object's location does not show it: on a bone,
+    or animated by an action. ``is_moved``: the import created keys for its motion. ``shown_name`` and ``shown_place``:
+    name and location in Blender after the import, to detect edits.
     """
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
@@ -184,16 +184,16 @@ class DescentPartProperties(bpy.types.PropertyGroup):
 
 
 class DescentPointProperties(bpy.types.PropertyGroup):
-    """Which point of a model an empty is.
+    """Data of an empty that is a point of a model.
 
-    The file's ``direction`` and ``up`` count while the empty still has the rotation it was given (``shown_turn``);
-    likewise a special point's ``radius`` and ``shown_size``.
+    The file's ``direction`` and ``up`` are exported as long as the empty has the rotation it was imported with
+    (``shown_turn``); likewise a special point's ``radius`` as long as its size is ``shown_size``.
     """
 
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=POINT_KINDS, default="NONE")
     source: IntProperty(options={"HIDDEN"}, default=-1)
     file_kind: StringProperty(options={"HIDDEN"})
-    """The kind it was imported as, to which ``source`` belongs; empty in earlier scenes."""
+    """The imported kind, to which ``source`` belongs; "" in scenes of earlier versions."""
     number: IntProperty(
         name="Index", description="Index among the points of this kind; -1 adds it at the end", default=-1, min=-1
     )
@@ -221,5 +221,5 @@ ADDED = AddedProperties(
 
 
 def holder_of(shown: Any) -> Any:
-    """The holder of the model that an object belongs to, or None."""
+    """Return the holder of the model that an object belongs to, or None."""
     return nearest_above(shown, lambda one: bool(one.motionbridge_descent_model.is_model))

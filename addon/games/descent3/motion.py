@@ -1,13 +1,13 @@
-"""Motions of a model <-> actions and bones: a tick is a frame, all parts play together.
+"""Motions of a model <-> actions and bones: a tick is a frame, all parts play at the same time.
 
-Import: Blender blends quaternions evenly between keys, the game blends matrices; with a key at every tick, and between
-ticks where parts rotate fast, Blender shows what the game shows; with few keys what is within `FEW_DEGREES` of it at
-every tick. Since 4.4 the model has one action with a slot per moving object; before, each object has its own action. An
-armature has one action.
+Import: Blender interpolates quaternions between keys, the game interpolates matrices. With a key at every tick, and
+between ticks where parts rotate fast, Blender shows what the game shows; with few keys, Blender stays within
+`FEW_DEGREES` and `FEW_UNITS` of it at every tick. Since Blender 4.4 the model has one action with a slot per moving
+object; before, each object has its own action. An armature has one action.
 
-Export: each part relative to the part above it, tick by tick, through whatever objects and bones are between them. Keys
-are read from their curves; where constraints, drivers or NLA tracks take part, matrices are sampled frame by frame in
-the scene. What is as imported is the file's own motion.
+Export: each part is exported relative to its parent part, tick by tick, through all objects and bones between them.
+Keys are read from their curves; if constraints, drivers or NLA tracks are involved, matrices are sampled frame by frame
+in the scene. Where nothing was edited, the file's own motion is kept.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 
 FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
-"""Tolerances of few keys at every tick, compared with what the game shows; its smallest models are a unit large."""
+"""Tolerances at every tick of an import with few keys, relative to the game; its smallest models have 1 unit."""
 FARTHEST = 1_048_574
 """Blender's last frame."""
 
 
 @dataclass(frozen=True)
 class Mover:
-    """What has the channels of a part: an object (``bone`` empty) or a bone of a rig.
+    """The object (``bone`` empty) or the bone of an armature that has the channels of a part.
 
-    ``rest`` is the rest pose of this one bone; of an object the axes of the model at its parent's pivot.
+    ``rest``: rest pose of this bone; for an object, the model's axes at its parent's pivot.
     """
 
     owner: Any
@@ -61,7 +61,7 @@ class Mover:
 
 
 def mover_of(part: Object, bones: Mapping[str, int], rest: Rest | None) -> Mover:
-    """The mover of an imported part; ``rest`` of the whole rig, ``bones`` the index of each of its bones."""
+    """Return the mover of an imported part; ``rest`` of the whole armature, ``bones``: index of each of its bones."""
     if rest is not None and part.parent_type == "BONE":
         row = slice(bones[part.parent_bone], bones[part.parent_bone] + 1)
         own = Rest([part.parent_bone], np.array([-1], np.int32), rest.rotations[row], rest.translations[row], np.eye(4))
@@ -73,7 +73,7 @@ def mover_of(part: Object, bones: Mapping[str, int], rest: Rest | None) -> Mover
 def build(
     context: Context, document: Oof, model: Model, parts: list[Object], rig: Object | None, *, few: bool, report: Report
 ) -> int:
-    """Animate parts with the motions of the document; how many are animated. The objects must be in the scene."""
+    """Animate parts with the motions of the document; returns how many. The objects must be in the scene."""
     fitting = [_fits(part, report) for part in model.parts]
     if not any(fitting):
         return 0
@@ -103,7 +103,7 @@ def _fits(part: Part, report: Report) -> bool:
             f"its ticks lie outside of Blender's frames (up to {FARTHEST}); left out here, kept for export", part.name
         )
         return False
-    # Curves hold 32 bits.
+    # F-curves store 32-bit floats.
     with np.errstate(over="ignore", invalid="ignore"):
         positions = (part.offset + part.motion.displacements).astype(np.float32)
     if not (np.isfinite(positions).all() and np.isfinite(part.motion.rotations).all()):
@@ -113,7 +113,7 @@ def _fits(part: Part, report: Report) -> bool:
 
 
 def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floats, Floats]]:
-    """Times and values of each channel."""
+    """Return channel -> key times and values."""
     fixed = np.zeros((len(keys.rotation_times), 3)) + mover.rest.translations[0]
     rotations, _ = mover.rest.to_basis(keys.rotations[None], fixed[None])
     straight = np.broadcast_to(rotation.IDENTITY, (len(keys.position_times), 4))
@@ -127,7 +127,7 @@ def _tracks(part: Part, mover: Mover, keys: KeyedMotion) -> dict[str, tuple[Floa
 
 
 class _Writers:
-    """Makes the actions as they are needed."""
+    """Creates the actions when they are needed."""
 
     def __init__(self, model: Model) -> None:
         self._model = model
@@ -135,7 +135,7 @@ class _Writers:
         self._makers: dict[Object, compat.MakeCurve] = {}
 
     def curves_of(self, owner: Object) -> compat.MakeCurve:
-        """A function that makes curves in the action of an object; the first call assigns the action."""
+        """Return a function that creates curves in the action of an object; the first call assigns the action."""
         if owner not in self._makers:
             name = owner.name
             if self._action is not None and compat.SLOTTED:
@@ -155,12 +155,12 @@ class _Writers:
 
 
 def few_keys(motion: Motion | None) -> KeyedMotion | None:
-    """The motion with `few_ticks`."""
+    """Return the motion with keys at `few_ticks`."""
     return KeyedMotion.of_rows(motion, few_ticks(motion)) if motion is not None else None
 
 
 def few_ticks(motion: Motion) -> NDArray[np.int64]:
-    """The rows of the file's keys, and more where Blender's even rotation would leave the tolerance."""
+    """Return the rows of the file's keys, and others where Blender's interpolation would leave the tolerance."""
     limit = np.radians(FEW_DEGREES)
 
     def error(keys: NDArray[np.int64]) -> Floats:
@@ -174,7 +174,7 @@ def few_ticks(motion: Motion) -> NDArray[np.int64]:
 
 
 def straightened(motion: Motion, keys: NDArray[np.int64]) -> Motion:
-    """The motion as Blender shows it with linear keys at these rows."""
+    """Return the motion as Blender shows it with linear keys at these rows."""
     before, weight = between_keys(len(motion.rotations), keys)
     after = np.minimum(before + 1, len(keys) - 1)
 
@@ -190,17 +190,17 @@ def straightened(motion: Motion, keys: NDArray[np.int64]) -> Motion:
 # Export --------------------------------------------------------------------------------------------------------------
 
 MOST_FRAMES, MOST_LOOKED_AT = 150_000, 20_000
-"""Frames of one part, read from curves or sampled in the scene; a minute is 1800."""
+"""Most frames of one part that are read from curves, or sampled in the scene; 1800 frames are a minute."""
 SCALE_TOLERANCE = 1e-3
 
 
 @dataclass
 class _Moving:
-    """A part and its parent by index, the ``links`` from its ``object`` up to that ``above``, and their ``curves``.
+    """A part: its index, its parent part's, and the ``links`` from its ``object`` up to the parent's object ``above``.
 
-    ``on_bone`` is the link of the object above to its bone, if the links lead through bones; ``sampled`` reasons why
-    curves alone do not tell the motion. ``muted`` and ``hidden`` are channels without effect, muted or of another
-    rotation mode.
+    ``curves`` of the links. ``on_bone``: the link of the parent's object to its bone, if the links go through bones.
+    ``sampled``: reasons why curves alone do not define the motion. ``muted`` and ``hidden``: channels without effect,
+    because they are muted or of another rotation mode.
     """
 
     index: int
@@ -217,7 +217,7 @@ class _Moving:
 
 @dataclass(frozen=True)
 class _Link:
-    """One object or bone between a part and the part above it; ``rotates`` False if the game ignores its rotation."""
+    """One object or bone between a part and its parent part; ``rotates`` False if the game ignores its rotation."""
 
     owner: Object
     bone: str
@@ -226,12 +226,12 @@ class _Link:
 
     @property
     def is_posed(self) -> bool:
-        """Whether it is a bone that is not in its rest pose."""
+        """Whether this is a bone that is not in its rest pose."""
         posed = self.rotates and bool(self.bone)
         return posed and bool(np.abs(array(self.owner.pose.bones[self.bone].matrix_basis) - np.eye(4)).max() > POSED)
 
     def matrices(self, frames: NDArray[np.float32]) -> Floats:
-        """(frames, 4, 4) relative to the link above."""
+        """Return the matrices (frames, 4, 4) relative to the next link."""
         if self.bone:
             pose = self.owner.pose.bones[self.bone]
             rest = array(pose.bone.matrix_local)
@@ -256,9 +256,9 @@ class _Link:
 def gather(
     context: Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
 ) -> list[Motion | None]:
-    """The motion of each part, None if nothing animates it: then the file keeps what it has.
+    """Return the motion of each part, None if nothing animates it; then the file's motion is kept.
 
-    ``before`` is the model as in its file. Raises `WriteError` for motions that are too long, NaN or infinite.
+    ``before``: the imported model. Raises `WriteError` for motions that are too long, NaN or infinite.
     """
     precision = Precision()
     parts = [_moving(hierarchy, index) for index in range(len(hierarchy.parts))]
@@ -287,7 +287,7 @@ def _base_of(part: Object, before: Model | None) -> Motion | None:
 
 
 def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
-    """What an export will report that Blender does not show: muted curves, and keys of another rotation mode."""
+    """Report what an export will warn of and Blender does not show: muted curves, and keys of another rotation mode."""
     report = Report()
     for index in range(len(hierarchy.parts)):
         part = _moving(hierarchy, index)
@@ -296,13 +296,13 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
 
 
 def edited_parts(context: Context, hierarchy: Hierarchy, before: Model) -> list[Object]:
-    """The parts whose motions are not those of the file as it was saved back last. Raises `WriteError`."""
+    """Return the parts whose motions differ from the last saved file. Raises `WriteError`."""
     motions = gather(context, hierarchy, rest_pose(hierarchy), before, Report())
     return [part for part, motion in zip(hierarchy.parts, motions, strict=True) if not _is_saved(part, motion, before)]
 
 
 def _is_saved(part: Object, motion: Motion | None, before: Model) -> bool:
-    """Whether the file has a motion: it is the imported one if none was saved since."""
+    """Return whether the file contains a motion: the saved one, or the imported one if none was saved since."""
     stored = kept(part.motionbridge_descent_part, "saved_motion")
     if motion is None or _is_base(motion, _base_of(part, before)):
         return not stored
@@ -314,7 +314,7 @@ def _is_saved(part: Object, motion: Motion | None, before: Model) -> bool:
 
 
 def keep_saved(parts: Sequence[Object], motions: Sequence[Motion | None], before: Model | None) -> None:
-    """Remember which motions were saved back; later ones are compared with them."""
+    """Store which motions were saved back, to compare later ones with them."""
     for part, motion in zip(parts, motions, strict=True):
         properties = part.motionbridge_descent_part
         if motion is None or _is_base(motion, _base_of(part, before)):
@@ -324,7 +324,7 @@ def keep_saved(parts: Sequence[Object], motions: Sequence[Motion | None], before
 
 
 def _to_bytes(motion: Motion) -> bytes:
-    """The first tick as 32 bits, then rotation and displacement of each tick as 32-bit floats."""
+    """Encode the first tick as a 32-bit integer, then rotation and displacement of each tick as 32-bit floats."""
     rows = np.hstack([motion.rotations, motion.displacements]).astype("<f4")
     return np.array([motion.first], "<i4").tobytes() + rows.tobytes()
 
@@ -341,7 +341,7 @@ def _is_base(motion: Motion, base: Motion | None) -> bool:
 
 
 def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Object, list[bpy.types.FCurve]]]:
-    """The parts that curves move, with their curves."""
+    """Return the parts that curves move, with their curves."""
     parts = (_moving(hierarchy, index) for index in range(len(hierarchy.parts)))
     return [(part.object, part.curves) for part in parts if part.curves]
 
@@ -372,18 +372,18 @@ def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
 
 
 def _hang_together(one: Object, other: Object) -> bool:
-    """Whether both are parented to bones of the same armature."""
+    """Return whether both objects are parented to bones of the same armature."""
     return one.parent == other.parent and (one.parent_type, other.parent_type) == ("BONE", "BONE")
 
 
 def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
-    """The animated rotation channels of an object or pose bone, if none of them belongs to its rotation mode."""
+    """Return the animated rotation channels of an object or pose bone if none of them belongs to its rotation mode."""
     rotations = {channel for channel, _ in curves if channel.startswith("rotation_")}
     return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
 
 
 def _links(found: Object | None, above: Object | None) -> Iterator[tuple[Object, str]]:
-    """Objects and bones from a part up to the one above it, without the latter."""
+    """Yield objects and bones from a part up to its parent part's object ``above``, which is left out."""
     while found is not None and found != above:
         yield found, ""
         parent = found.parent
@@ -425,10 +425,10 @@ def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
 def _range(
     context: Context, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
 ) -> tuple[int, int] | None:
-    """The first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
+    """Return the first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
 
-    Keys extend the motion of a file, but do not shorten it; the frame range of the action does, if it differs from that
-    of the ``imported`` model.
+    Keys make the file's motion longer but never shorter; the action's frame range also makes it shorter if it differs
+    from that of the ``imported`` model.
     """
     if not part.curves and not part.sampled:
         return None
@@ -449,7 +449,7 @@ def _range(
 def _of_imported(
     ends: tuple[int, int], part: _Moving, base: Motion, imported: tuple[int, int], report: Report
 ) -> tuple[int, int]:
-    """The ticks of a part's keys and its file, limited to the frame range of the action if that was edited."""
+    """Limit the ticks of a part's keys and its file to the frame range of the action, if that was edited."""
     chosen = _frame_range(part)
     if chosen is None or chosen == imported:
         return ends
@@ -467,7 +467,7 @@ def _of_imported(
 
 
 def _frame_range(part: _Moving) -> tuple[int, int] | None:
-    """The frame range of the action that has a part's keys, None if it has no manual range."""
+    """Return the frame range of the action that has a part's keys, None if it has no manual range."""
     for link in part.links:
         action = link.owner.animation_data.action if link.curves else None
         if action is not None:
@@ -476,7 +476,7 @@ def _frame_range(part: _Moving) -> tuple[int, int] | None:
 
 
 def _sample(context: Context, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
-    """The matrices of the objects of these parts, in one pass over the frames."""
+    """Sample the matrices of the objects of these parts, in one pass over the frames."""
     ranges = [ends for _, ends in parts if ends is not None]
     if not ranges:
         return _Samples(0, {})
@@ -487,13 +487,13 @@ def _sample(context: Context, parts: list[tuple[_Moving, tuple[int, int] | None]
 
 @dataclass(frozen=True)
 class _Samples:
-    """Object -> (frames, 4, 4) in the world's space, from frame ``first`` on."""
+    """``matrices``: object -> (frames, 4, 4) in world space, from frame ``first`` on."""
 
     first: int
     matrices: dict[Object, Floats]
 
     def between(self, part: _Moving, ticks: NDArray[np.int64]) -> Floats:
-        """(ticks, 4, 4) of a part relative to the object above it."""
+        """Return matrices (ticks, 4, 4) of a part relative to its parent part's object."""
         rows = ticks - self.first
         own = self.matrices[part.object][rows]
         if part.above is None:
@@ -505,7 +505,7 @@ class _Samples:
 
 
 def _refuse_flat(part: _Moving, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
-    """Raise `WriteError` where what a part follows has lost a dimension; ``matrices`` (ticks, 4, 4) of that."""
+    """Raise `WriteError` if ``matrices`` (ticks, 4, 4) of the object ``above`` have a scale of 0: no inverse exists."""
     flat = affine.is_flat(matrices)
     if flat.any():
         raise WriteError(
@@ -546,7 +546,7 @@ def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
 
 
 def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats:
-    """(ticks, 4, 4) the same between parts without rotation at rest, as in the file, where vertices are rotated."""
+    """Convert matrices (ticks, 4, 4) to parts without rotation or scale at rest, as the file stores them."""
     result = relative
     if not rest.is_straight[part.index]:
         inverse = np.eye(4)
@@ -560,7 +560,7 @@ def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats
 
 
 def _scene_range(context: Context, part: _Moving) -> tuple[int, int]:
-    """The frames of NLA strips, otherwise those of the scene."""
+    """Return the frames of NLA strips, otherwise those of the scene."""
     strips = [
         strip
         for link in part.links
@@ -575,7 +575,7 @@ def _scene_range(context: Context, part: _Moving) -> tuple[int, int]:
 
 
 def _keys(part: _Moving, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-    """The ticks of keys, none if more than half of all ticks have keys: then they were not chosen by hand."""
+    """Return the ticks of keys; none if more than half of all ticks have keys, as these were not set by hand."""
     if part.sampled:
         return np.zeros(0, np.int64)
     found = np.unique(np.rint(key_times(part.curves)).astype(np.int64))
@@ -600,7 +600,7 @@ def _report_left_out(part: _Moving, report: Report) -> None:
 
 
 def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
-    """Report curves and poses without effect; ``known`` if the file has a motion of the part."""
+    """Report curves and poses without effect; ``known``: the file has a motion of the part."""
     if not part.curves and not part.sampled and any(link.is_posed for link in part.links):
         report.warn(
             "its bone is posed without keys: exported at rest (add keys, or apply the pose as rest pose)",
@@ -634,7 +634,7 @@ def _still(base: Motion) -> Motion:
 def _settled(
     part: _Moving, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
 ) -> Motion | None:
-    """The motion with the base's own rotations and displacements where Blender shows what was imported."""
+    """Return the motion with the base's own rotations and displacements where Blender still shows those."""
     if motion is None or base is None:
         return motion
     # With few keys Blender shows another motion than with a key at every tick.
@@ -654,7 +654,7 @@ def _settled(
 
 
 def _over(base: Motion, motion: Motion) -> Motion:
-    """A motion over the ticks of another, constant before and after its own."""
+    """Return a motion over the ticks of another, constant before its start and after its end."""
     if (motion.first, motion.last) == (base.first, base.last):
         return base
     rows = np.clip(np.arange(motion.first, motion.last + 1), base.first, base.last) - base.first
@@ -662,7 +662,7 @@ def _over(base: Motion, motion: Motion) -> Motion:
 
 
 def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precision: Precision) -> NDArray[np.bool_]:
-    """(ticks,) where displacements are equal within the tolerance plus the rounding of offset and sum to 32 bits."""
+    """Return (ticks,) where displacements are equal within the tolerance plus 32-bit rounding of offset and sum."""
     size = 1 + np.abs(other.displacements).max(initial=0)
     rounding = 4 * np.finfo(np.float32).eps * (np.abs(offset).max(initial=0) + size)
     apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
@@ -671,9 +671,9 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
 
 
 def update_status(context: Context, holder: Object, before: Model | None) -> list[Object]:
-    """Compare the motions of a model with those of its file; the parts that differ. Raises `WriteError`.
+    """Compare the motions of a model with its file; returns the parts that differ. Raises `WriteError`.
 
-    ``before`` is the model as it was imported; what was saved back since is with the parts.
+    ``before``: the imported model; motions saved back since are stored on the parts.
     """
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     context.view_layer.update()
@@ -683,13 +683,13 @@ def update_status(context: Context, holder: Object, before: Model | None) -> lis
 
 
 def is_sampled(context: Context, holder: Object) -> bool:
-    """Whether a part of a model must be sampled frame by frame."""
+    """Return whether a part of a model must be sampled frame by frame."""
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
     return any(_moving(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
 
 
 def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:
-    """Whether a part of a model, or its armature, plays one of these actions."""
+    """Return whether a part of a model, or its armature, plays one of these actions."""
     owners = [holder, *holder.children_recursive]
     playing = [one.animation_data.action for one in owners if one.animation_data is not None]
     return any(action is not None and action in datablocks for action in playing)

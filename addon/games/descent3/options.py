@@ -1,6 +1,6 @@
-"""Options of Descent 3's imports and exports, as the interface shows them and as recipes take them.
+"""Options of Descent 3's imports and exports.
 
-They are needed when the extension is enabled, so no format and no recipe is loaded here.
+They are needed when the extension is enabled, so no format, import or export is loaded here.
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from ..options import Options, bone_display_option, option
 
 
 class ModelImportOptions(Options):
-    """``bones`` makes an armature with a bone for each sub-object; ``folders`` are the game's, searched for textures.
+    """Options of importing models.
 
-    ``animation`` animates parts with actions, with a key at every tick and more where they rotate fast, or with
-    ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows; ``rotors``
-    previews rotors by drivers; ``animated`` is the folder that images of animated textures are written to.
-    ``collection`` is the name of a new collection for the model; empty for the active one.
+    ``bones``: create an armature with a bone for each sub-object. ``folders``: the game's, searched for textures.
+    ``animation``: animate parts with actions that have a key at every tick, and more where parts rotate fast; with
+    ``few_keys`` only the file's keys and those needed to stay within a tolerance of what the game shows. ``rotors``:
+    preview rotors with drivers. ``animated``: folder to which images of animated textures are written. ``collection``:
+    name of a new collection for the model; "" for the active one.
     """
 
     bones: bool = False
@@ -37,9 +38,11 @@ class ModelImportOptions(Options):
 
 
 class ModelExportOptions(Options):
-    """``modifiers`` are applied as in the viewport; ``shown_normals`` writes normals as Blender shows them, with sharp
-    edges, instead of those by the rule of the game's own tools; ``anew`` writes a new file, of version 2300, for
-    an imported model; ``backup`` keeps the old file.
+    """Options of exporting models.
+
+    ``modifiers`` are applied as in the viewport. ``shown_normals``: write normals as Blender shows them, with sharp
+    edges, instead of computing them like the game's own tools. ``anew``: write a new file of version 2300 for an
+    imported model. ``backup``: keep the replaced file.
     """
 
     modifiers: bool = option(False, "Apply Modifiers", "Export the mesh with its modifiers applied")

@@ -1,8 +1,8 @@
-"""The property string as fields of a panel: each is read from the string and written into it.
+"""Fields of a panel that are read from a sub-object's property string and written into it; previews of rotation.
 
-What it lets the game rotate, rotors all the time, turrets to and fro within their field, has a preview. It consists of
-drivers on the rotation, which exports ignore. Their expressions are simple functions of the frame, which Blender
-evaluates without permission to run scripts.
+What the game rotates by itself can be previewed: rotors rotate permanently, turrets to and fro in their range. The
+preview consists of drivers on the rotation, which exports ignore. Their expressions are simple functions of the frame,
+which Blender evaluates without permission to run scripts.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _COUNTS = {Kind.MONITOR: 1} | {kind: len(names) for kind, names in NUMBERS.items
 
 
 def get_kind(part: DescentPartProperties) -> int:
-    """The number of the kind in `PART_KINDS`."""
+    """Return the number of the kind in `PART_KINDS`."""
     found = parse_property(part.text)
     if found is None:
         return _NUMBERS["OTHER" if part.text else "NONE"]
@@ -43,7 +43,7 @@ def get_kind(part: DescentPartProperties) -> int:
 
 
 def set_kind(part: DescentPartProperties, number: int) -> None:
-    """Write the shortest property string of another kind, with default numbers."""
+    """Write the shortest property string of another kind, with default numbers. OTHER changes nothing."""
     name = _IDENTIFIERS[number]
     if number == get_kind(part) or name == "OTHER":
         return
@@ -62,7 +62,7 @@ def _set(part: DescentPartProperties, kinds: Sequence[Kind], index: int, values:
     found = parse_property(part.text)
     if found is None or found.kind not in kinds:
         return
-    # Values of a panel are 32-bit floats; formatting gives 0.35, not 0.3499999940395355.
+    # The panel's values are 32-bit floats: `Property.text` writes 0.35 instead of 0.3499999940395355.
     numbers = list(found.numbers) + list(_DEFAULTS[found.kind][len(found.numbers) :])
     numbers[index : index + len(values)] = values
     part.text = Property(found.kind, tuple(numbers[: _COUNTS[found.kind]])).text()
@@ -72,64 +72,64 @@ _LIGHTS = (Kind.GLOW, Kind.THRUSTER)
 
 
 def get_seconds(part: DescentPartProperties) -> float:
-    """Seconds per turn of a rotor or turret, 0 for others."""
+    """Return the seconds per rotation of a rotor or turret, 0 for other parts."""
     return _get(part, (Kind.TURRET,), 1) or _get(part, (Kind.ROTATE,), 0)
 
 
 def set_seconds(part: DescentPartProperties, value: float) -> None:
-    """Write them into the property string."""
+    """Write the seconds per rotation into the property string."""
     found = parse_property(part.text)
     index = 1 if found is not None and found.kind is Kind.TURRET else 0
     _set(part, (Kind.ROTATE, Kind.TURRET), index, [value])
 
 
 def get_colour(part: DescentPartProperties) -> tuple[float, ...]:
-    """Red, green and blue of a glow or thruster, 0 for others."""
+    """Return red, green and blue of a glow or thruster, 0 for other parts."""
     return tuple(_get(part, _LIGHTS, index) for index in range(3))
 
 
 def set_colour(part: DescentPartProperties, value: Sequence[float]) -> None:
-    """Write it into the property string."""
+    """Write the colour into the property string."""
     _set(part, _LIGHTS, 0, list(value))
 
 
 def get_size(part: DescentPartProperties) -> float:
-    """Size of a glow or thruster, 0 for others."""
+    """Return the size of a glow or thruster, 0 for other parts."""
     return _get(part, _LIGHTS, 3)
 
 
 def set_size(part: DescentPartProperties, value: float) -> None:
-    """Write it into the property string."""
+    """Write the size into the property string."""
     _set(part, _LIGHTS, 3, [value])
 
 
 def get_degrees(part: DescentPartProperties) -> float:
-    """Degrees of a turret's field, 0 for others."""
+    """Return the rotation range of a turret in degrees, 0 for other parts."""
     return _get(part, (Kind.TURRET,), 0)
 
 
 def set_degrees(part: DescentPartProperties, value: float) -> None:
-    """Write them into the property string."""
+    """Write the rotation range into the property string."""
     _set(part, (Kind.TURRET,), 0, [value])
 
 
 def get_reaction(part: DescentPartProperties) -> float:
-    """Seconds before a turret reacts, 0 for others."""
+    """Return the seconds before a turret reacts, 0 for other parts."""
     return _get(part, (Kind.TURRET,), 2)
 
 
 def set_reaction(part: DescentPartProperties, value: float) -> None:
-    """Write them into the property string."""
+    """Write the reaction time into the property string."""
     _set(part, (Kind.TURRET,), 2, [value])
 
 
 def get_monitor(part: DescentPartProperties) -> int:
-    """The number of a cockpit's gauge, 0 for others."""
+    """Return the number of a cockpit gauge, 0 for other parts."""
     return int(_get(part, (Kind.MONITOR,), 0))
 
 
 def set_monitor(part: DescentPartProperties, value: int) -> None:
-    """Write it into the property string."""
+    """Write the number of the gauge into the property string."""
     _set(part, (Kind.MONITOR,), 0, [value])
 
 
@@ -140,13 +140,13 @@ _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 def rotates_itself(part: Object) -> Property | None:
-    """The property of a part that the game rotates by itself, a rotor or turret; None for others."""
+    """Return the property of a part that the game rotates by itself (a rotor or turret), None for other parts."""
     found = parse_property(part.motionbridge_descent_part.text)
     return found if found is not None and found.works and found.kind in (Kind.ROTATE, Kind.TURRET) else None
 
 
 def show(context: Context, holder: Object) -> int:
-    """Add or remove the drivers of a model's rotors and turrets as its properties say; the number of driven parts."""
+    """Add or remove the drivers of rotors and turrets by the model's properties; returns the number of driven parts."""
     model = holder.motionbridge_descent_model
     wanted = {Kind.ROTATE: model.shows_rotors, Kind.TURRET: model.shows_turrets}
     rate = scope.frames_per_second(context.scene)
@@ -164,7 +164,7 @@ def show(context: Context, holder: Object) -> int:
 
 
 def _rotated(part: Object) -> tuple[Any, Any, str]:
-    """The object that has the drivers of a part, the object or pose bone that they rotate, and the data path."""
+    """Return the object that has the drivers of a part, the object or pose bone that they rotate, and the data path."""
     if part.parent_type == "BONE" and part.parent is not None and part.parent.type == "ARMATURE":
         bone = part.parent.pose.bones.get(part.parent_bone)
         if bone is not None:
@@ -198,11 +198,11 @@ def _drive(part: Object, found: Property, rate: float) -> None:
 
 
 def _half_angle(found: Property, rate: float) -> str:
-    """An expression for half of the angle, in radians."""
+    """Return the driver expression for half of the angle, in radians."""
     if found.kind is Kind.ROTATE:
         return f"frame * {math.pi / (found.numbers[0] * rate):.12g}"
     degrees, seconds, _ = found.numbers
     half = math.radians(degrees) / 4
-    # To one end of the field, to the other and back is twice the field; a turn takes `seconds`.
+    # One cycle goes to one end of the range, to the other and back: twice the range. 360° take `seconds`.
     cycle = max(seconds * 2 * degrees / 360, 1 / rate) * rate
     return f"{half:.9g} * sin(frame * {2 * math.pi / cycle:.12g})"

@@ -1,8 +1,8 @@
-"""Textures of a model: found beside it, in its archive, in the game's folders, tables and archives; and its materials.
+"""Textures of a model, found beside it, in its archive, or in the game's folders, tables and archives; and materials.
 
-The game looks for a picture ``NAME.ogf``, then for an animation one of whose pictures is called so, then for a texture
-page of that name in its tables. Loose files come before archives here as there. For people who unpacked their textures
-with other tools, ordinary pictures of the name count, too.
+The game looks for an image ``NAME.ogf``, then for an animation that has an image of this name, then for a texture page
+of that name in its tables. Loose files take precedence over archives, here as in the game. For people who unpacked
+their textures with other tools, common image files of the name are used, too.
 """
 
 from __future__ import annotations
@@ -33,16 +33,16 @@ ARCHIVES = (".hog", ".mn3")
 TABLES = ".gam"
 ORDINARY = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
 MOST_ARCHIVES = 64
-"""Of one folder that are opened to look for textures."""
+"""Most archives of one folder that are opened to look for textures."""
 
 
 def open_archive(path: Path | str, report: Report) -> Hog2:
-    """An archive, its files left on the disk until they are asked for. Raises `ReadError`."""
+    """Return an archive, memory-mapped so that its files are read on demand. Raises `ReadError`."""
     path = Path(path)
     if path.is_file() and path.stat().st_size:
         try:
             with path.open("rb") as stream:
-                # Archives of the game have hundreds of megabytes, of which a model needs a few.
+                # The game's archives have hundreds of megabytes, of which a model needs only a few.
                 view: Any = mmap.mmap(stream.fileno(), 0, access=mmap.ACCESS_READ)
         except OSError as wrong:
             raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=str(path)) from wrong
@@ -52,7 +52,7 @@ def open_archive(path: Path | str, report: Report) -> Hog2:
 
 @dataclass(frozen=True)
 class Found:
-    """A file that was looked for: its ``name``, and either its ``path`` on the disk or its bytes in an ``archive``."""
+    """A file that was found: its ``name``, and either its ``path`` on disk or an ``archive`` and its index there."""
 
     name: str
     path: Path | None = None
@@ -60,14 +60,14 @@ class Found:
     number: int = 0
 
     def data(self) -> bytes:
-        """Its bytes. Raises `ReadError`."""
+        """Return the file's bytes. Raises `ReadError`."""
         if self.path is not None:
             return files.read_file(self.path)
         return b"" if self.archive is None else bytes(self.archive.contents[self.number])
 
 
 def in_folder(folder: Path) -> dict[str, Found]:
-    """Name in lower case -> each file right in a folder; none where it cannot be looked into."""
+    """Return lower-case name -> file for the files directly in a folder; empty if it cannot be read."""
     try:
         return {path.name.lower(): Found(path.name, path) for path in sorted(folder.iterdir()) if path.is_file()}
     except OSError:
@@ -75,7 +75,7 @@ def in_folder(folder: Path) -> dict[str, Found]:
 
 
 def in_archive(archive: Hog2) -> dict[str, Found]:
-    """Name in lower case -> each file of an archive, of several with one name the first."""
+    """Return lower-case name -> file for the files of an archive; the first one if several have the same name."""
     found = {}
     for number, name in reversed(list(enumerate(archive.names))):
         found[name.lower()] = Found(name, archive=archive, number=number)
@@ -84,9 +84,9 @@ def in_archive(archive: Hog2) -> dict[str, Found]:
 
 @dataclass
 class Textures:
-    """All places in the order they are searched, each a name in lower case -> the file.
+    """``places``: all sources in search order, each lower-case name -> file.
 
-    ``animated`` is the folder that the pictures of animations are written to, so that they play; None shows one.
+    ``animated``: folder to which the images of animated textures are written so that they play; None shows one image.
     """
 
     places: list[dict[str, Found]]
@@ -95,12 +95,12 @@ class Textures:
     shown: dict[str, Picture | None] = field(default_factory=dict)
 
     def find(self, name: str) -> Found | None:
-        """The first file of this name, in whatever case."""
+        """Return the first file of this name, ignoring case."""
         lowered = name.lower()
         return next((place[lowered] for place in self.places if lowered in place), None)
 
     def picture(self, name: str, report: Report) -> Picture | None:
-        """What a texture of this name looks like; None where it is nowhere."""
+        """Return the image of a texture, None if it is not found."""
         key = name.lower()
         if key not in self.shown:
             self.shown[key] = self._picture(name, report)
@@ -123,7 +123,7 @@ class Textures:
             document = ogf_image.read(found.data(), found.name, Report())
             labels = [frame.label.lower().removesuffix(".ogf") for frame in document.frames]
             number = labels.index(name.lower()) if name.lower() in labels else 0
-            # An animation plays from the picture that is named.
+            # The animation starts at the image with the texture's name.
             order = [*document.frames[number:], *document.frames[:number]]
             chosen = order[: len(order) if self.animated is not None else 1]
             pictures = [ogf_image.decode_image(frame, file=found.name) for frame in chosen]
@@ -147,7 +147,7 @@ class Textures:
         return Picture(material.build_image(name, pictures[0]), see_through)
 
     def _animation_of(self, name: str) -> Found | None:
-        """The animation whose pictures are numbered ``NAME01``, ``NAME02``, …"""
+        """Return the animation whose images are numbered ``NAME01``, ``NAME02``, …"""
         return self.find(f"{name}.oaf") or self.find(f"{name.rstrip('0123456789')}.oaf")
 
     def _of_table(self, name: str, report: Report) -> Found | None:
@@ -163,7 +163,7 @@ class Textures:
 
 @dataclass(frozen=True)
 class Picture:
-    """An image of the Blender file; ``see_through`` where its alpha is not 1 everywhere; how many ``pictures`` play."""
+    """An image of the .blend file; ``see_through``: alpha is not 1 everywhere; ``pictures``: its frames."""
 
     image: Any
     see_through: bool
@@ -171,7 +171,7 @@ class Picture:
 
 
 def _pages(found: Found, report: Report) -> dict[str, str]:
-    """Texture page -> file of its bitmap, of one table."""
+    """Return texture page -> bitmap file name, of one table."""
     try:
         document = gam.read(found.data(), found.name, Report())
     except MotionbridgeError as refusal:
@@ -182,7 +182,7 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
 
 
 def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
-    """Images of the pictures of a texture file, one for each frame of an animation. Raises `ReadError`."""
+    """Import a texture file as Blender images, one for each frame of an animation. Raises `ReadError`."""
     document = ogf_image.read(files.read_file(path), str(path), report)
     found = ogf_image.decode(document)
     if not found or not all(pixels.size for pixels in found):
@@ -193,17 +193,16 @@ def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
 
 
 def is_see_through(pixels: NDArray[np.uint8]) -> bool:
-    """Whether any pixel (height, width, 4) lets something through."""
+    """Return whether any pixel (height, width, 4) is not opaque."""
     return bool((pixels[..., 3] < 255).any())
 
 
 def textures_for(
     path: Path, archive: Hog2 | None, folders: Sequence[Path], report: Report, animated: Path | None = None
 ) -> Textures:
-    """Where to look for the textures of a model at ``path``, or in the ``archive`` there.
+    """Return the texture sources of a model at ``path``, or of one in the ``archive`` there.
 
-    ``folders`` are the game's: what lies loose in them and their archives come after the model's own. ``animated`` as
-    in `Textures`.
+    ``folders``: the game's; their loose files and archives come after the model's own. ``animated`` as in `Textures`.
     """
     places = [in_folder(path.parent)]
     if archive is not None:
@@ -217,7 +216,7 @@ def textures_for(
 
 
 def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
-    """The archives right in a folder; those of later names first, as the game opens extra13.hog after d3.hog."""
+    """Yield the archives directly in a folder, later names first, as the game opens extra13.hog after d3.hog."""
     there = [found.path for found in in_folder(folder).values() if found.path is not None]
     archives = [path for path in there if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
     for path in sorted(archives, key=lambda path: path.name.lower(), reverse=True)[:MOST_ARCHIVES]:
@@ -225,19 +224,19 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
         try:
             yield in_archive(open_archive(path, Report()))
         except ReadError as refusal:
-            # It may hold nothing that matters here, but then a texture is missed for a reason.
+            # Only a note: the archive may contain nothing of interest, but may explain a missing texture.
             report.note(f"textures in an archive could not be read: {refusal}")
 
 
 # Materials -----------------------------------------------------------------------------------------------------------
 
 UNKNOWN = "motionbridge_unknown_texture"
-"""Property of a material for a texture index outside of the table, or for a texture without a name."""
+"""Custom property of a material whose texture index is outside of the table, or whose texture has no name."""
 MISSING = (0.8, 0.0, 0.8, 1.0)
 
 
 def build_material(look: Material, textures: Textures | None, report: Report) -> Any:
-    """A Blender material of this texture or colour; an existing one if it looks the same."""
+    """Return a Blender material of this texture or colour; an existing one if it looks the same."""
     if look.colour is not None:
         return material.build_coloured(look.name, (*linear(look.colour), 1.0))
     if not look.texture:
@@ -253,10 +252,10 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
 
 
 def gather_material(found: typed.Material | None) -> Material:
-    """The texture or colour of a Blender material; None, an empty slot, is a face without either.
+    """Return the texture or colour of a Blender material; None, an empty slot, becomes a material without either.
 
-    A material made in Blender, or one that was given another image, also where its own was missing, has the texture
-    that its image is named after, otherwise its own colour.
+    A material made in Blender, or one that was given another image (even if its own was missing), gets the texture that
+    the image is named after, otherwise its own colour.
     """
     if found is None:
         return Material("")
@@ -264,7 +263,7 @@ def gather_material(found: typed.Material | None) -> Material:
         return Material(found.get(material.TITLE, found.name))
     image, imported = material.image_of(found), found.get(material.PICTURE)
     texture = found.motionbridge_material.texture
-    # Scenes of earlier versions do not say which image was imported.
+    # Scenes of earlier versions do not store which image was imported.
     is_given = image is not None and image != imported and (imported is not None or not image.get(material.CONTENT))
     if image is not None and (not texture or (is_given and material.other_picture(found))):
         texture = material.path_of(image).name
@@ -281,13 +280,13 @@ def _colour(found: Any) -> tuple[int, int, int]:
 
 
 def linear(colour: tuple[int, int, int]) -> tuple[float, ...]:
-    """SRGB red, green, blue (0 ... 255) as linear values (0 ... 1)."""
+    """Convert sRGB red, green, blue (0 to 255) to linear values (0 to 1)."""
     shares = np.array(colour, np.float64) / 255
     return tuple(np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4).tolist())
 
 
 def srgb(light: tuple[float, ...]) -> tuple[int, int, int]:
-    """The inverse of `linear`."""
+    """Convert linear values (0 to 1) to sRGB (0 to 255), the inverse of `linear`."""
     values = np.clip(np.array(light, np.float64), 0, 1)
     shares = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
     red, green, blue = np.rint(255 * shares).astype(int).tolist()
