@@ -1,4 +1,4 @@
-"""First person: hands, weapon and camera as the game composes them."""
+"""First-person view (HUD): hands, weapon and camera as the game composes them."""
 
 from typing import Any
 
@@ -11,11 +11,11 @@ from ....blender.typed import Object
 
 
 def _above(part: Object) -> Any:
-    """The hands that an empty above them carries, else the parent."""
+    """Return the hands that an aim empty carries, else the parent."""
     hands = part.motionbridge_hud.hands
     return hands if hands is not None and hands.motionbridge_hud.is_hud else part.parent
 
 
 def holder_of(shown: Any) -> Any:
-    """The armature of the hands that a part of a first-person scene belongs to, or None."""
+    """Return the hands' armature of the first-person scene that an object belongs to, or None."""
     return nearest_above(shown, lambda one: bool(one.motionbridge_hud.is_hud), _above)

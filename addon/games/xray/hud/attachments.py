@@ -1,13 +1,13 @@
-"""What is fitted to a weapon and what changes hands during a motion.
+"""Attachments of a weapon, and bones that follow another bone during a motion.
 
-The game shows scope, silencer, launcher and grenade or hides them, whatever plays. Each is a bone of the weapon, and
-what follows it. Which of them a new weapon has, the section of the item says (``scope_status`` and the like: 0 never,
-1 always, 2 once it is attached).
+The game shows or hides scope, silencer, launcher and grenade, independent of the motion. Each is a bone of the weapon
+with its descendants. The item's section defines which of them a new weapon has (``scope_status`` and similar keys: 0
+never, 1 always, 2 when attached).
 
-Things that change hands: a bone follows another one for some frames, written as keys at once. A magazine follows the
-left hand, or the weapon's bone of the hands (``lead_gun``) does. A constraint would have to be switched off for every
-other motion, and where hands and weapon play at different speeds its export would take the hand of another moment; keys
-are right in every export. Attaching once more after the hand was edited writes them again.
+During a motion a bone can follow another one for some frames, written as keys: for example a magazine follows the left
+hand, or the bone of the hands that holds the weapon (``lead_gun``) follows one. A constraint would have to be disabled
+for all other motions, and where hands and weapon play at different speeds its export would use the hand at another
+time; keys are right in every export. If the hand was edited, attaching again rewrites them.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ BONES = {
 STATUS = {"SCOPE": "scope_status", "SILENCER": "silencer_status", "LAUNCHER": "grenade_launcher_status"}
 ALWAYS = 1
 LABEL = "Motionbridge Not Attached"
-"""What the names of the masks begin with."""
+"""Prefix of the names of the Mask modifiers."""
 
 
 def of_new(item: Mapping[str, str]) -> set[str]:
-    """What a weapon has that nothing was attached to, by the values of its section; everything without a section."""
+    """Return the attachments that are part of a new weapon, from its section's values; without values all."""
     fitted = {name for name, key in STATUS.items() if not item or int(numbers(item.get(key, ""), 1)[0]) == ALWAYS}
-    return {*fitted, "GRENADE"}  # it is loaded
+    return {*fitted, "GRENADE"}  # shown as loaded
 
 
 def bones(hands: Any) -> dict[str, list[str]]:
-    """What can be attached to the weapon of a scene -> the names of its bones; nothing that the model lacks."""
+    """Return attachment -> names of its bones, for those that the weapon's model has."""
     rig = pairs.item_of(hands) or hands
     found: dict[str, list[str]] = {}
     for bone in rig.data.bones:
@@ -62,7 +62,7 @@ def bones(hands: Any) -> dict[str, list[str]]:
 
 
 def show(hands: Any) -> None:
-    """Show what is attached and hide the rest."""
+    """Show the meshes of chosen attachments and hide the others."""
     attached = hands.motionbridge_hud.attached
     hidden = [bone for name, found in bones(hands).items() if name not in attached for bone in found]
     armature.hide_meshes(pairs.item_of(hands) or hands, hidden, LABEL)
@@ -73,22 +73,23 @@ def show(hands: Any) -> None:
 Floats = NDArray[np.float64]
 
 NEAR = 1e-4
-"""Frames."""
+"""Tolerance in frames."""
 
 
 class Keeps(Enum):
-    """On which frame the bone stays where its own keys put it."""
+    """The frame on which the bone keeps its own pose; the offset to the followed bone comes from there."""
 
     FIRST = "first"
-    """It is taken there."""
+    """The first frame: the part is taken there."""
     LAST = "last"
-    """It is put down there."""
+    """The last frame: the part is put down there."""
 
 
 class Motion(NamedTuple):
     """What an armature object plays in an action of the list, and when.
 
-    Frame ``first`` + n of ``action``, which has ``frames``, is shown at the scene's frame ``start`` + n * ``scale``.
+    ``action`` has ``frames`` frames from ``first`` on. Its frame ``first`` + n plays at the scene's frame ``start`` + n
+    * ``scale``.
     """
 
     action: Any
@@ -99,10 +100,10 @@ class Motion(NamedTuple):
 
 
 def attach(context: Context, rig: Object, bone: str, holder: str, *, frames: tuple[int, int], keeps: Keeps) -> int:
-    """Let a bone of ``rig`` (hands or item) follow the bone ``holder`` of the hands in the active action.
+    """Key a bone of ``rig`` (hands or item) so that it follows the bone ``holder`` of the hands in the active action.
 
-    ``frames`` of the scene, the last included. Outside of them, and of other bones, every key stays. Gives back the
-    number of keys. Raises `WriteError` where the bone cannot follow, or nothing lies between the frames.
+    ``frames`` of the scene, including the last. Keys on other frames and of other bones stay. Returns the number of
+    keyed frames. Raises `WriteError` if the bone cannot follow, or if the motion has no frames there.
     """
     hands = holder_of(rig)
     _refuse(hands, rig, bone, holder)
@@ -151,7 +152,7 @@ def _motion_of(hands: Object, rig: Object) -> Motion:
 def _following(
     context: Context, moved: tuple[Any, str], held: tuple[Any, str], frames: Floats, keeps: Keeps
 ) -> list[Any]:
-    """Of each frame: the bone's local transform that keeps its place relative to the holder."""
+    """Return for each frame the bone's local transform that keeps it fixed relative to the holder."""
     (rig, bone), (hands, holder) = moved, held
     kept = frames[0 if keeps is Keeps.FIRST else -1]
     with scope.kept_frame(context) as scene:
@@ -180,7 +181,7 @@ def _following(
 
 
 def _write(rig: Object, bone: str, motion: Motion, chosen: NDArray[np.intp], basis: list[Any]) -> None:
-    """Keys on each frame of the motion for the bone: those it has, but the chosen ones."""
+    """Key the bone on each frame of the motion: ``basis`` on the chosen frames, its own values on the others."""
     frames = blender_action.key_frames(motion.first, motion.frames, 1.0)
     bag = compat.curve_bag(motion.action, compat.suitable_slot(motion.action, rig))
     matrices = np.array(basis, np.float64)

@@ -1,8 +1,8 @@
-"""The actions of a section: which motions of hands and item play together, and how both play in sync.
+"""Actions of a HUD section: which motions of hands and item play together, and how they stay in sync.
 
-Hands play as an action, one key per frame. Both start together, each at the speed of its own definition: where the
-speeds differ, or the item's motion loops while the hands' goes on, the item plays through a strip of the NLA, whose
-scale and repetitions say so. Its keys are not changed. A motion chosen in the item's own list plays on top of it.
+Hands play as an action, one key per frame. Both start at the same time, each at its own speed. If the speeds differ, or
+if the item's motion loops during a longer motion of the hands, the item plays through an NLA strip with a scale and
+repetitions; its keys are not changed. A motion chosen in the item's own list overrides the strip.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
 
 
 class MotionFiles:
-    """The motion files of an imported model; ``extra`` one besides them, which wins.
+    """The motion files of an imported model; ``extra``: one more file, which takes precedence.
 
-    ``table`` name -> (index of the file, index of the definition), see `formats.xray.hud.motion_table`. A file that
+    ``table``: name -> (index of the file, index of the definition), see `formats.xray.hud.motion_table`. A file that
     cannot be read is reported and left out.
     """
 
     def __init__(self, model: ImportedModel, path: FilePath, extra: str, report: Report) -> None:
-        """Read all of them."""
+        """Read all files."""
         self._rig = model.rig
         self.files: list[Opened] = []
         paths = [str(file) for reference in model.references for file in reference.files]
@@ -52,14 +52,14 @@ class MotionFiles:
         for file in dict.fromkeys([*paths, *([extra] if extra else [])]):
             try:
                 self.files.append(omf_codec.OMF.read(file, report))
-            except ReadError as refusal:  # the others are good
+            except ReadError as refusal:  # the other files can still be used
                 report.warn(f"motions left out: {str(refusal).rstrip('.')}")
         self.table = hud.motion_table(opened.document.motion_set for opened in self.files)
 
     def import_named(self, context: Context, names: Iterable[str] | None, report: Report) -> dict[str, Any]:
-        """Name in lower case -> the action of that motion, in the order of the files.
+        """Import motions; returns lower-case name -> action, in the order of the files.
 
-        Of ``names`` those that the game finds, each from the file that it takes it from; without them everything.
+        ``names``: motions to import, each from the file from which the game would take it; None for all.
         """
         wanted = None if names is None else list(names)
         found: dict[str, Any] = {}
@@ -90,16 +90,16 @@ class MotionFiles:
 # Actions --------------------------------------------------------------------------------------------------------------
 
 TRACK = "Motionbridge HUD"
-"""The NLA track of an item that keeps the hands' time."""
+"""NLA track that plays an item in time with the hands."""
 SAME = 1e-6
-"""Speeds that differ by less are equal: the panel holds 32-bit numbers."""
+"""Tolerance for equal speeds: the properties are 32-bit floats."""
 
 
 class Pair(NamedTuple):
-    """What plays together in one variant of an action, as names of motions.
+    """Names of motions that play together in one variant of an action.
 
-    ``found`` whether the hands have theirs; ``item`` "" where there is none; ``fallback`` where it is ``idle`` because
-    the item has no motion of the name.
+    ``item``: "" if it plays none. ``found``: whether the hands have their motion. ``fallback``: the item plays ``idle``
+    because it has no motion of that name.
     """
 
     alias: str
@@ -114,7 +114,7 @@ class Pair(NamedTuple):
 def find_pairs(
     actions: Sequence[hud.Action], made_as: Generation, hands: MotionFiles, item: MotionFiles | None, report: Report
 ) -> list[Pair]:
-    """Every variant of every action, in the order of the section. What is missing is reported."""
+    """Return all variants of all actions, in the order of the section. Missing motions are reported."""
     found = []
     for action in actions:
         drawn = hud.variants(action.hands, hands.table, made_as)
@@ -142,7 +142,7 @@ def _of_item(action: hud.Action, drawn: str, item: MotionFiles | None, report: R
 
 
 def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
-    """Store the list on the armature of the hands."""
+    """Store the list of actions on the armature of the hands."""
     properties = made.hands.motionbridge_hud
     properties.is_hud, properties.section, properties.item, properties.view = True, section, made.item, made.view
     for pair in pairs:
@@ -155,13 +155,13 @@ def remember(made: HudScene, section: str, pairs: Sequence[Pair]) -> None:
 
 
 def item_of(hands: Object) -> Object | None:
-    """The item that plays with these hands; None for a copy of the hands that was made without it."""
+    """Return the item that plays with these hands; None for a copy of the hands whose item belongs to the original."""
     item = hands.motionbridge_hud.item
     return item if item is not None and holder_of(item) in {hands, None} else None
 
 
 def play(context: Context, hands: Any, number: int) -> None:
-    """Let hands, item and view play an action of the list together; nothing where its motions are missing."""
+    """Play an action of the list with hands, item and view; does nothing if its motions are missing."""
     properties = hands.motionbridge_hud
     rows = properties.actions
     row = rows[number] if 0 <= number < len(rows) else None
@@ -180,7 +180,7 @@ def play(context: Context, hands: Any, number: int) -> None:
 
 
 def play_beside(context: Context, item: Object, action: Action, of_hands: Action) -> None:
-    """Let the item play its motion in the time of the hands' motion: from its start, at its own speed."""
+    """Play the item's motion in sync with the hands' motion: from its start, at its own speed."""
     _remove_track(item)
     library.play(context, item, action)
     start, hands_count = blender_action.frame_range(of_hands)
@@ -197,7 +197,7 @@ def play_beside(context: Context, item: Object, action: Action, of_hands: Action
 
 
 def _play_view(carrier: Any, effect: Any, row: HudActionProperties) -> None:
-    """Let the camera's carrier play a camera effect once, in seconds; without one it stays at the origin."""
+    """Play a camera effect once, in seconds, on the camera's parent empty; without an effect that is at the origin."""
     _remove_track(carrier)
     carrier.rotation_mode = Path.rotation_order
     carrier.location, carrier.rotation_euler = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
@@ -208,7 +208,7 @@ def _play_view(carrier: Any, effect: Any, row: HudActionProperties) -> None:
 
 
 def _add_strip(owner: Object, action: Action, start: int, scale: float) -> bpy.types.NlaStrip:
-    """A strip of the whole action on a track of its own; ``scale`` frames of the scene for one of the action."""
+    """Add a strip of the whole action on a track of its own; ``scale``: frames of the scene per frame of the action."""
     data = owner.animation_data or owner.animation_data_create()
     track = data.nla_tracks.new()
     track.name = TRACK
@@ -229,10 +229,10 @@ def _remove_track(item: Object) -> None:
 
 
 def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
-    """A new row with two new motions called ``name``, copies of those of a row: what the row plays lasts equally long.
+    """Add an action with two new motions called ``name``, copies of those of row ``number``; returns its row.
 
-    The copies go into the files of their originals when these are saved; flags, marks and speeds are the originals'.
-    Gives back the row. Raises `WriteError` where there is nothing to copy, or where the name is taken.
+    The item's copy is made as long as the hands' one plays. The copies are saved into the files of their originals,
+    with the same flags, marks and speeds. Raises `WriteError` if there is nothing to copy, or if the name is in use.
     """
     properties = hands.motionbridge_hud
     rows = properties.actions
@@ -253,7 +253,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
         first, _ = blender_action.frame_range(of_item)
         blender_action.cut_keys(of_item, first + frames - 1)
     speed, end = row.speed, row.end
-    added = rows.add()  # the row that was copied may have moved in memory
+    added = rows.add()  # may reallocate the rows, so `row` is not used after it
     added.name, added.hands_motion, added.is_new = alias, name, True
     added.speed, added.end = speed, end
     added.hands, added.item = of_hands, of_item
@@ -280,5 +280,5 @@ def _copied(rig: Object, action: Action, name: str) -> Action:
 
 
 def speed_of(action: Action) -> float:
-    """The speed of a motion."""
+    """Return the speed of a motion, 1 if it is 0."""
     return float(action.motionbridge_motion.speed) or 1.0

@@ -1,8 +1,7 @@
-"""Where hands and weapon are: values of the config, shown as transforms, and transforms read back as values.
+"""Positions and angles of hands, weapon and points: config values shown as transforms, and read back from them.
 
-The hands keep the values of every stance and both aspects. Those of what is shown are compared with the transforms
-whenever something asks for them, so that moving an object is all that a person does to change a value. Points of the
-item are empties.
+The armature of the hands stores the values of every stance and both aspects. Those that are shown are compared with the
+transforms whenever they are needed, so users change a value just by moving an object. Points of the item are empties.
 """
 
 from __future__ import annotations
@@ -31,16 +30,18 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 _EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
-"""C: X-Ray's axes (x right, y up, z forward) to Blender's and back."""
+"""Matrix C from X-Ray's axes (x right, y up, z forward) to Blender's and back."""
 SAME = 2e-6
-"""Metres, and elements of rotation matrices, that Blender's 32-bit transforms do not tell apart."""
+"""Tolerance of Blender's 32-bit transforms: metres, and elements of rotation matrices."""
 HANDS, AIM, POINT = "YXZ", "XZY", ""
-"""Orders of Euler angles that are those of orientations in the configs, and of aiming; a point has no angles."""
+"""Euler orders that match the angles of orientations and of aiming in the configs; points have no angles."""
 QUARTER = math.pi / 2
 
 
 class Part(NamedTuple):
-    """An object and the keys of its place: position, then angles (one key, one for each angle, none for a point)."""
+    """An object and its config keys: of its position, and of its angles (one for all, one for each, or none for
+    points).
+    """
 
     shown: Any
     order: str
@@ -49,7 +50,7 @@ class Part(NamedTuple):
 
 
 def place(shown: Any, matrix: Floats, order: str) -> None:
-    """Location and Euler angles of an object: ``matrix`` (4, 4) of the game, relative to what the object is below."""
+    """Set location and Euler angles of an object; ``matrix`` (4, 4) in the game's axes, relative to its parent."""
     there: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
     shown.location = there.to_translation()
     if order != POINT:
@@ -58,9 +59,9 @@ def place(shown: Any, matrix: Floats, order: str) -> None:
 
 
 def hang(shown: Any, rig: Object, anchor: str) -> None:
-    """Make an object a child of a bone of an armature object, such that its transform is that of the config.
+    """Parent an object to a bone of an armature object so that its transform equals the config's values.
 
-    ``anchor`` is the game's name of the bone. Raises `ReadError` where the armature has none of that name.
+    ``anchor``: the game's name of the bone. Raises `ReadError` if the armature has no bone of that name.
     """
     bone = next((bone for bone in rig.data.bones if game_name(bone).lower() == anchor.lower()), None)
     if bone is None:
@@ -69,20 +70,20 @@ def hang(shown: Any, rig: Object, anchor: str) -> None:
             remedy="Choose another model, or the name of one of its bones",
         )
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone.name
-    # Blender counts from the tail; bones of the game have their z axis where objects have their y axis.
+    # Blender parents to the bone's tail; the z axis of the game's bones is the y axis of objects.
     from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
     shown.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
 
 
 def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
-    """Store every value that places something, and show those of a stance and an aspect."""
+    """Store all config values of positions and angles, and which stance and aspect are shown."""
     properties = made.hands.motionbridge_hud
     for key, shown in made.points.items():
         point = properties.points.add()
         point.name, point.shown = key, shown
     properties.item, properties.one_model = made.item, made.item is None
     properties.shown_stance, properties.shown_aspect = stance.name, aspect.name
-    properties.stance, properties.aspect = stance.name, aspect.name  # shows nothing while there are no values
+    properties.stance, properties.aspect = stance.name, aspect.name  # updates nothing while there are no values
     for key in dict.fromkeys(_all_keys(made.hands)):
         row = properties.values.add()
         row.name, row.is_missing = key, key not in values
@@ -97,7 +98,7 @@ def _all_keys(hands: Object) -> Iterable[str]:
 
 
 def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
-    """The objects that have a place, with its keys; none for an aim that the config does not know."""
+    """Return the objects with their config keys, without those that the stance or the scene does not use."""
     properties, aim = hands.motionbridge_hud, hands.parent
     suffix = hud.WIDE_SUFFIX if wide else ""
     if properties.one_model:
@@ -108,7 +109,7 @@ def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
         own = Part(hands, HANDS, f"hands_position{suffix}", (f"hands_orientation{suffix}",))
         found = (
             [own] if properties.follows is None else []
-        )  # in most games both hands are where the first item has them
+        )  # in most games the second hands follow those of the first item
         if properties.item is not None:
             found.append(Part(properties.item, HANDS, "item_position", ("item_orientation",)))
         if stance is not Stance.HIP and properties.follows is None:
@@ -118,22 +119,22 @@ def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
 
 
 def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
-    """(4, 4) that the values of a part mean."""
+    """Return the matrix (4, 4) of a part's values."""
     if part.order == POINT:
         return hud.pointed(position)
     return hud.placed(position, angles) if part.order == HANDS else hud.aimed(position, angles)
 
 
 def shown_parts(hands: Object) -> list[Part]:
-    """Those of the stance and the aspect that are shown."""
+    """Return the parts of the shown stance and aspect."""
     properties = hands.motionbridge_hud
     return _parts(hands, Stance[properties.shown_stance], wide=properties.shown_aspect == Aspect.WIDE.name)
 
 
 def part_of(shown: Any) -> Part | None:
-    """The part that an object belongs to, such as a mesh of the weapon; None without one, or without values.
+    """Return the part that an object, such as a mesh of the weapon, belongs to; None without one, or without values.
 
-    The hands stand for the offset of the stance while they aim.
+    For the hands it is the offset of the shown stance, if that has one.
     """
     hands = holder_of(shown)
     if hands is None or not len(hands.motionbridge_hud.values):
@@ -147,7 +148,7 @@ def part_of(shown: Any) -> Part | None:
 
 
 def handle_of(shown: Object) -> Any:
-    """Where a person takes hold of a part, in the world: hands are moved at the weapon, which is in the picture."""
+    """Return the world position of a part's gizmo: for the hands at the weapon, which is in the camera's view."""
     hands = holder_of(shown)
     if hands is None or shown not in {hands, hands.parent}:
         return shown.matrix_world.translation
@@ -157,7 +158,7 @@ def handle_of(shown: Object) -> Any:
 
 
 def turning_axes(part: Part) -> list[Any]:
-    """The axes that the three Euler angles of a part turn about, in the frame of what the part is below."""
+    """Return the rotation axes of the three Euler angles of a part, in its parent's space."""
     angles, turned = part.shown.rotation_euler, Matrix.Identity(3)
     axes: dict[str, Any] = {}
     axis: Any
@@ -168,7 +169,7 @@ def turning_axes(part: Part) -> list[Any]:
 
 
 def _text(hands: Object, key: str) -> str:
-    """The value of a key; of a missing twin for wide screens that of the plain key."""
+    """Return the value of a key; for a missing wide-screen key the value of the plain key."""
     rows = hands.motionbridge_hud.values
     row = rows[key]
     plain = rows.get(key.removesuffix(hud.WIDE_SUFFIX))
@@ -176,7 +177,7 @@ def _text(hands: Object, key: str) -> str:
 
 
 def _values(hands: Object, part: Part) -> tuple[list[float], list[float]]:
-    """Position and angles, three numbers each, that the texts say."""
+    """Return a part's position and angles from the stored texts, three numbers each."""
     position = numbers(_text(hands, part.position), 3)
     if len(part.angles) == 1:
         return position, numbers(_text(hands, part.angles[0]), 3)
@@ -184,7 +185,7 @@ def _values(hands: Object, part: Part) -> tuple[list[float], list[float]]:
 
 
 def show(hands: Any) -> None:
-    """Read back what was moved, then show the stance and the aspect that are chosen."""
+    """Store the values of moved objects, then show the chosen stance and aspect."""
     properties = hands.motionbridge_hud
     chosen, there = (properties.stance, properties.aspect), (properties.shown_stance, properties.shown_aspect)
     if chosen == there or not len(properties.values):
@@ -202,10 +203,10 @@ def show(hands: Any) -> None:
 
 
 def moved(hands: Object) -> dict[str, str]:
-    """Config key -> new value of each object that was moved; empty where nothing was.
+    """Return config key -> new value for each object that was moved; empty if none was.
 
-    Six decimals, as the game's own tuner writes them. Of an object only its position or only its angles are given
-    where the other is as it was.
+    Values have six decimals, like those of the game's own tuner. If only an object's position or only its angles
+    changed, only these are returned.
     """
     if not len(hands.motionbridge_hud.values):
         return {}
@@ -229,20 +230,20 @@ def _written(values: Floats) -> str:
 
 
 def texts(hands: Object) -> dict[str, str]:
-    """Key -> text of the place that is shown, as it is now."""
+    """Return key -> current text of the shown stance and aspect."""
     now = moved(hands)
     keys = [key for part in shown_parts(hands) for key in (part.position, *part.angles)]
     return {key: now.get(key, _text(hands, key)) for key in keys} if len(hands.motionbridge_hud.values) else {}
 
 
 def changed(hands: Any) -> dict[str, str]:
-    """Key -> text of every value, of any stance and aspect, that is not what the config says."""
+    """Return key -> text of every value, of any stance and aspect, that differs from the config."""
     now = {row.name: row.text for row in hands.motionbridge_hud.values} | moved(hands)
     return {key: text for key, text in now.items() if text != hands.motionbridge_hud.values[key].saved}
 
 
 def settle(hands: Object, written: Mapping[str, str]) -> None:
-    """Remember that values are in the config now."""
+    """Store values as those of the config."""
     rows = hands.motionbridge_hud.values
     for key, text in written.items():
         row = rows.get(key)
@@ -254,15 +255,15 @@ def settle(hands: Object, written: Mapping[str, str]) -> None:
 # Points and crosshair -------------------------------------------------------------------------------------------------
 
 POINT_SIZE = 0.01
-"""Metres."""
+"""Display size of a point, in metres."""
 INNER, OUTER = 0.006, 0.018
-"""Metres from the centre to the ends of the crosshair's lines, one metre in front of the camera."""
+"""Distances of the ends of the crosshair's lines from its centre in metres, one metre in front of the camera."""
 
 
 def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collection, report: Report) -> dict[str, Any]:
-    """Key -> an empty below its bone, for each point of the config; a bone that the model lacks is reported.
+    """Return key -> a new empty on its bone, for each point of the config; missing bones are reported.
 
-    ``rig`` the item, of Shadow of Chernobyl the whole model. The location of an empty is the point's value.
+    ``rig``: the item, or in Shadow of Chernobyl the whole model. The location of an empty is the point's value.
     """
     found = {}
     for key, bone_key in hud.POINTS.items():
@@ -285,7 +286,7 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
 
 
 def add_crosshair(name: str, camera: Object, into: bpy.types.Collection) -> Any:
-    """Four lines around the centre of the camera's picture, in front of everything; renders leave them out."""
+    """Create four lines around the centre of the camera's view, in front of everything, not rendered."""
     ends = [(x * far, y * far, -1.0) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1)) for far in (INNER, OUTER)]
     mesh = bpy.data.meshes.new(f"{name} Crosshair")
     mesh.from_pydata(ends, [(first, first + 1) for first in range(0, len(ends), 2)], [])

@@ -1,4 +1,4 @@
-"""What the hands of a first-person scene remember: the item, and what plays together in each action of the section."""
+"""Properties of the hands of a first-person scene: config values, the item, and the motions of each action."""
 
 import bpy
 from bpy.props import (
@@ -18,7 +18,7 @@ from . import attachments, pairs, placing
 
 
 class HudActionProperties(bpy.types.PropertyGroup):
-    """One variant of an action; ``name`` is its key in the config. Without ``hands`` its motion was not found."""
+    """One variant of an action; ``name``: its config key. ``hands`` is empty if its motion was not found."""
 
     hands_motion: StringProperty(name="Hands Motion", description="Motion of the hands that the config names")
     item_motion: StringProperty(name="Weapon Motion", description="Motion that the weapon plays meanwhile")
@@ -36,7 +36,7 @@ class HudActionProperties(bpy.types.PropertyGroup):
 
 
 class HudValueProperties(bpy.types.PropertyGroup):
-    """A value of the section that places something; ``name`` is its key."""
+    """A config value of a position or angles; ``name``: its key."""
 
     text: StringProperty(name="Value", description="Value as it is shown")
     saved: StringProperty(name="Saved Value", description="Value as the config has it")
@@ -44,7 +44,7 @@ class HudValueProperties(bpy.types.PropertyGroup):
 
 
 class HudPointProperties(bpy.types.PropertyGroup):
-    """A point of the weapon; ``name`` is its key in the config."""
+    """A point of the weapon; ``name``: its config key."""
 
     shown: PointerProperty(type=bpy.types.Object)
 
@@ -70,7 +70,7 @@ ATTACHMENTS = (
 
 
 class HudProperties(bpy.types.PropertyGroup):
-    """What an armature of hands shows in first person."""
+    """First-person data of an armature of hands, and on the aim empty the link to its hands."""
 
     is_hud: BoolProperty(name="HUD", description="These hands are of a first-person scene")
     section: StringProperty(name="Section", description="HUD section of the configs")

@@ -1,15 +1,15 @@
-"""A first-person scene: hands, weapon, camera and motions as the game composes them; pictures of its actions.
+"""A first-person scene: hands, weapon, camera and motions as the game composes them; preview strips of its actions.
 
-The camera looks along Blender's +Y from the origin; it is a child of an empty that camera effects (`.anm`) move.
-Another empty holds the offset while aiming, the hands are its child, the item is a child of a bone of the hands;
-location and rotation of each are the config's values. The item's root bone is pinned, as the engine does on the first
-play; its own keys stay what they are.
+The camera looks along Blender's +Y from the origin; its parent is an empty that camera effects (`.anm`) move. Another
+empty has the offset of aiming and is the parent of the hands; the item is parented to a bone of the hands. Location and
+rotation of each are the config's values. The item's root bone is pinned, because the engine ignores its keys; the keys
+stay unchanged.
 
-With two items, such as a pistol and a detector, each has hands of its own, of which only its arm is shown: each motion
-plays, is edited and is saved as a whole. Anomaly does the same; in other games both hands are where the first item has
-them.
+With two items, such as a pistol and a detector, each has hands of its own, of which only one arm is shown: so each
+motion is played, edited and saved as a whole. Anomaly does the same; in other games the second hands move with the
+hands of the first item.
 
-A preview strip is a picture with a row for each action and pictures of it from left to right.
+A preview strip is an image with a row for each action, showing frames of it from left to right.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ if TYPE_CHECKING:
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 ARM = {Part.ARM, Part.HAND, Part.HELPER}
 OTHER_ARM = "Motionbridge Other Arm"
-"""What the names of the masks begin with that hide an arm."""
+"""Prefix of the names of the Mask modifiers that hide an arm."""
 
 
 @dataclass
 class HudScene:
-    """What was made. ``item`` None where one model, ``hands``, has arms and weapon.
+    """The created objects. ``item``: None if one model, ``hands``, has arms and weapon.
 
-    ``view`` carries the camera; ``points`` are empties by their keys; actions are by the names of motions, those of the
-    view by that of the hands' motion. ``beside`` is what the other hand holds, with the same camera and view.
+    ``view``: parent of the camera. ``points``: empties by config key. Actions are listed by the names of their motions,
+    camera effects by the hands' motion. ``beside``: the item of the other hand, with the same camera and view.
     """
 
     collection: bpy.types.Collection
@@ -79,9 +79,9 @@ class HudScene:
 
 
 def new_scene(context: Context, options: HudSceneOptions, report: Report) -> HudScene:
-    """The objects in a new collection; the scene gets the camera, the game's frame rate and the form of the picture.
+    """Create the objects in a new collection; sets the scene's camera, the game's frame rate and the aspect ratio.
 
-    Raises `ReadError` where a config, a model or a bone is missing, before the scene is changed.
+    Raises `ReadError` if a config, a model or a bone is missing, before the scene is changed.
     """
     setup = find_setup(options, report)
     other = _beside(setup, options, report) if options.beside else None
@@ -97,7 +97,7 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
             made.beside.aim.parent, made.beside.hands.motionbridge_hud.follows = made.hands, made.hands
             made.beside.hands.matrix_basis.identity()
             made.beside.aim.matrix_basis.identity()
-        made.beside.hands.motionbridge_hud.view = None  # the first item moves it
+        made.beside.hands.motionbridge_hud.view = None  # the first item's hands move it
         made.hands.motionbridge_hud.active_action = made.hands.motionbridge_hud.active_action
     _set_scene(context, made, options)
     scope.make_current(context, [made.hands], made.hands)
@@ -105,12 +105,12 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
 
 
 def _of_beside(options: HudSceneOptions) -> HudSceneOptions:
-    """Those of what the other hand holds."""
+    """Return the options for the item of the other hand."""
     return HudSceneOptions(**vars(options) | {"section": options.beside, "item": "", "beside": ""})
 
 
 def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
-    """What the other hand holds. Raises `ReadError` where it cannot be held beside the first."""
+    """Return the setup of the other hand's item. Raises `ReadError` if it cannot be held together with the first."""
     other = find_setup(_of_beside(options), report)
     if Generation.ONE_MODEL in (setup.generation, other.generation) or not setup.values:
         raise ReadError(
@@ -126,7 +126,7 @@ def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
 
 
 def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: Report) -> None:
-    """Hide the arm of each pair of hands that the other one has."""
+    """Hide the arm of each pair of hands that is shown by the other pair."""
     sides = (Side.LEFT, Side.RIGHT) if hud.place_of(setup.values) == 0 else (Side.RIGHT, Side.LEFT)
     for made, hidden in zip((first, second), sides, strict=True):
         bones = list(made.hands.data.bones)
@@ -143,13 +143,13 @@ def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: R
 def _add_item(
     context: Context, setup: Setup, options: HudSceneOptions, report: Report, shared: tuple[Any, Any, Any]
 ) -> HudScene:
-    """Hands, item, points and motions; ``shared`` collection, camera and its carrier."""
+    """Create hands, item, points and motions; ``shared``: collection, camera and its parent."""
     into, camera, carrier = shared
 
     def imported(path: Path, tree: GameTree) -> ImportedModel:
         of_model = ModelImportOptions(textures=options.textures)
         model = _with_bones(import_model(context, path, of_model, report, tree=tree, into=into), path)
-        # What the camera sees is the game's picture: bones stay behind the meshes there.
+        # The camera should show the image of the game, so bones must not be drawn over the meshes.
         model.rig.show_in_front = False
         return model
 
@@ -227,7 +227,7 @@ def _import_motions(
     *,
     folders: Sequence[Path],
 ) -> None:
-    """Those that the actions of the section play; all where there is no section. The first idle action plays."""
+    """Import the motions that the section's actions play, or all without a section, and play the first idle action."""
     hands, item = files
     listed = pairs.find_pairs(setup.actions, setup.generation, hands, item, report)
     found = [pair for pair in listed if pair.found]
@@ -252,7 +252,7 @@ def _import_motions(
 
 
 def add_carrier(name: str, camera: Any, into: bpy.types.Collection) -> Any:
-    """An empty that moves the camera, which is at its origin and looks along its +Y, as the game's do."""
+    """Create an empty that moves the camera: the camera is at its origin and looks along its +Y axis."""
     carrier = bpy.data.objects.new(f"{name} View", None)
     carrier.empty_display_size = 0.02
     into.objects.link(carrier)
@@ -261,9 +261,9 @@ def add_carrier(name: str, camera: Any, into: bpy.types.Collection) -> Any:
 
 
 def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str], report: Report) -> dict[str, Any]:
-    """Name of a hands' motion -> the action of its camera effect, of those that have one in the game folders.
+    """Import camera effects of hands' motions from the game folders; returns motion name -> action.
 
-    A file that cannot be read is reported and left out.
+    Motions without one are skipped. A file that cannot be read is reported and left out.
     """
     trees = [GameTree(folder) for folder in folders]
     found: dict[str, Any] = {}
@@ -288,23 +288,23 @@ SUNS = (
     (0.8, (0.0, 1.2)),
     (0.8, (0.0, -1.2)),
 )
-"""Cycles' lights: watts per square metre, angles about the camera's x and y axes; from the eye, above, both sides."""
+"""Lights for Cycles: watts per m², angles about the camera's x and y axes: from the eye, above and both sides."""
 BACKGROUND = 0.18
-"""Grey of what is behind hands and weapon, on which they are seen."""
+"""Grey level of the background."""
 CYCLES_SAMPLES = 8
 
 
 class Renderer(Enum):
-    """What renders the pictures; the values are Blender's names."""
+    """Render engine of the images, by Blender's name."""
 
     WORKBENCH = "BLENDER_WORKBENCH"
     CYCLES = "CYCLES"
 
 
 def chosen_rows(hands: Object, names: str) -> list[int]:
-    """The rows of actions by their keys, separated by commas; ``*`` stands for any letters. "" for the active one.
+    """Return rows of actions by comma-separated keys with wildcard ``*``; "" for the active one.
 
-    Rows without a motion of the hands are left out. Raises `WriteError` where nothing is left.
+    Rows without a motion of the hands are left out. Raises `WriteError` if none is left.
     """
     rows = hands.motionbridge_hud.actions
     masks = [name.strip() for name in names.split(",") if name.strip()]
@@ -325,10 +325,10 @@ def chosen_rows(hands: Object, names: str) -> list[int]:
 def render_strip(
     context: Context, hands: Object, numbers: Sequence[int], path: str, *, columns: int, height: int, renderer: Renderer
 ) -> None:
-    """Render actions of the list into a PNG; ``columns`` pictures of each, from its first frame to its last.
+    """Render actions of the list into a PNG; ``columns`` images of each, from its first frame to its last.
 
-    Everything that is set in the scene is as before afterwards. Raises `WriteError` for too many pictures, a scene
-    without a camera and a file that cannot be written.
+    All changed settings of the scene are restored. Raises `WriteError` for too many images, a scene without a camera or
+    a file that cannot be written.
     """
     scene = context.scene
     files.refuse_unwritable(path)
@@ -354,7 +354,7 @@ def render_strip(
                 for column, frame in enumerate(np.linspace(scene.frame_start, scene.frame_end, columns)):
                     scene.frame_set(round(float(frame)))
                     scene.render.stamp_note_text = f"{row.name}  {scene.frame_current}"
-                    top = len(numbers) - 1 - line  # pixels begin at the bottom
+                    top = len(numbers) - 1 - line  # image rows start at the bottom
                     cell = sheet[top * height : (top + 1) * height, column * width : (column + 1) * width]
                     cell[:] = _rendered(scene, file, width, height)
                     step(line * columns + column + 1)
@@ -364,7 +364,7 @@ def render_strip(
 
 
 def _rendered(scene: Scene, file: Path, width: int, height: int) -> NDArray[np.float32]:
-    """(height, width, 4) of the current frame."""
+    """Return pixels (height, width, 4) of the current frame."""
     bpy.ops.render.render(write_still=True, scene=scene.name)
     image: Any = bpy.data.images.load(str(file))
     try:
@@ -387,14 +387,14 @@ def _save(sheet: NDArray[np.float32], path: str) -> None:
             image.pixels.foreach_set(sheet.ravel())
             image.filepath_raw, image.file_format = str(file), "PNG"
             image.save()
-            files.write_atomically(path, file.read_bytes())  # Blender would make folders that are missing
+            files.write_atomically(path, file.read_bytes())  # Blender itself would create missing folders
     finally:
         bpy.data.images.remove(image)
 
 
 @contextmanager
 def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator[Path]:
-    """Settings for small pictures with the action's name in them; the file that each goes to."""
+    """Set up rendering of small images that show the action's name; yields the file that each is written to."""
     scene = context.scene
     render = scene.render
     with tempfile.TemporaryDirectory() as folder, ExitStack() as after:
@@ -427,5 +427,5 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
 
 
 def _stamps(render: bpy.types.RenderSettings) -> list[str]:
-    """What can be written into a picture."""
+    """Return the render properties of all metadata that can be stamped into an image."""
     return [one.identifier for one in render.bl_rna.properties if one.identifier.startswith("use_stamp")]

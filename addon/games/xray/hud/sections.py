@@ -1,7 +1,7 @@
-"""What a first-person scene consists of, from the game's configs or chosen by hand; and what goes back into them.
+"""Contents of a first-person scene, from the game's configs or chosen by hand; and writing changes back.
 
-A scene takes models, places and actions from a section. Lines of new actions, and places that were changed, are written
-into the configs.
+A scene takes models, positions and actions from a config section. New actions and changed positions are written into
+the configs.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ if TYPE_CHECKING:
 
 
 HANDS_SECTIONS = ("actor_hud_05", "actor_hud")
-"""Of Call of Pripyat and Anomaly, of Clear Sky; outfits name others (``player_hud_section``)."""
+"""Sections of the hands in Call of Pripyat and Anomaly, in Clear Sky; outfits have others (``player_hud_section``)."""
 HANDS_PRESET = {
     "visual": "dynamics\\weapons\\wpn_hand\\wpn_hand_04",
     "ancor_0": "lead_gun",
     "ancor_1": "l_hand",
 }
-"""What the hands section of nearly every game and mod says, for folders of mods that have none."""
+"""Values of the hands' section in nearly every game and mod, for mod folders that have no such section."""
 WITH_DLTX = (Game.ANOMALY, Game.IX_RAY)
 _NAMED = re.compile(rb"(?m)^[ \t]*hud[ \t]*=[ \t]*\"?([^\s;\"]+)")
 
@@ -50,10 +50,10 @@ _NAMED = re.compile(rb"(?m)^[ \t]*hud[ \t]*=[ \t]*\"?([^\s;\"]+)")
 class Setup:
     """What a scene is built from.
 
-    ``hands`` None where one model has both arms and the weapon; ``anchor`` the bone of the hands, by the game's name.
-    ``values`` of the section, empty where the models were chosen by hand; then ``actions`` is empty too.
-    ``item_values`` are those of the weapon itself, whose ``hud`` the section is: the chosen one, or the first; empty
-    without one.
+    ``hands``: None if one model has both arms and the weapon. ``anchor``: the bone of the hands, by the game's name.
+    ``values``: of the section; if the models were chosen by hand they are empty, and so are ``actions``.
+    ``item_values``: of the weapon's own section, whose ``hud`` is the section: the chosen weapon or the first one;
+    empty if there is none.
     """
 
     name: str
@@ -69,16 +69,16 @@ class Setup:
 
     @property
     def generation(self) -> Generation:
-        """One model, or hands and item."""
+        """Whether the scene has one model, or hands and item."""
         return Generation.TWO_MODELS if self.hands is not None else Generation.ONE_MODEL
 
 
 _trees: dict[tuple[tuple[Path, ...], bool], ConfigTree] = {}
-"""Reading a game's configs again takes a quarter of the time; the last tree is kept."""
+"""The last config tree: reading a game's configs again then takes a quarter of the time."""
 
 
 def load_configs(options: HudSceneOptions, report: Report) -> Configs:
-    """The configs of the game folders. Raises `ReadError`."""
+    """Return the configs of the game folders. Raises `ReadError`."""
     if not options.folders:
         raise ReadError("no game folder is chosen", remedy="Choose the gamedata folder of the game")
     missing = [folder for folder in options.folders if not folder.is_dir()]
@@ -92,13 +92,13 @@ def load_configs(options: HudSceneOptions, report: Report) -> Configs:
 
 
 def hud_sections(configs: Configs) -> list[str]:
-    """The sections that items name as their ``hud``, sorted."""
+    """Return the sections that items name as their ``hud``, sorted."""
     named = {found.decode("latin-1").lower() for file in configs.files for found in _NAMED.findall(file.data)}
     return sorted(named & configs.sections.keys())
 
 
 def hands_sections(configs: Configs) -> list[str]:
-    """The sections with places for items, sorted."""
+    """Return the sections of hands, which have anchors for items, sorted."""
     likely = (
         name for name, section in configs.sections.items() if any(b"ancor_" in f.data for f, _ in section.sources)
     )
@@ -106,12 +106,12 @@ def hands_sections(configs: Configs) -> list[str]:
 
 
 def texts(configs: Configs, section: str) -> dict[str, str]:
-    """Key -> value of a section; keys without a value have an empty one. Raises `ReadError`."""
+    """Return key -> value of a section, "" for keys without a value. Raises `ReadError`."""
     return {key: value.text or "" for key, value in configs.values(section).items()}
 
 
 def find_setup(options: HudSceneOptions, report: Report) -> Setup:
-    """Everything that a scene needs, before anything is made. Raises `ReadError` where something is missing."""
+    """Find everything a scene needs before anything is created. Raises `ReadError` if something is missing."""
     return _of_section(options, report) if options.section else _by_hand(options)
 
 
@@ -161,7 +161,7 @@ def _of_section(options: HudSceneOptions, report: Report) -> Setup:
 
 
 def _hud_of(configs: Configs, section: str) -> tuple[str, dict[str, str], dict[str, str]]:
-    """The section, its values, those of the weapon; of a weapon's own section the one that it names."""
+    """Return the HUD section, its values and those of the weapon; ``section`` may also be a weapon's own section."""
     values = texts(configs, section)
     named = unquoted(values.get("hud", ""))
     if named:
@@ -172,7 +172,7 @@ def _hud_of(configs: Configs, section: str) -> tuple[str, dict[str, str], dict[s
 
 
 def _naming(configs: Configs, hud_section: str) -> Iterator[str]:
-    """The sections whose ``hud`` is this one, of the files that name it."""
+    """Yield the sections whose ``hud`` is this one."""
     label = hud_section.encode("latin-1", "replace")
     files = {file.path for file in configs.files if label in map(bytes.lower, _NAMED.findall(file.data))}
     for name, section in configs.sections.items():
@@ -183,7 +183,7 @@ def _naming(configs: Configs, hud_section: str) -> Iterator[str]:
 
 
 def _hands_values(configs: Configs, options: HudSceneOptions, tree: GameTree, report: Report) -> dict[str, str]:
-    """What the chosen section says, else the first of the game's own of which there is a model."""
+    """Return the values of the chosen hands' section, else of the game's first one whose model is found."""
     if options.hands_section:
         return texts(configs, options.hands_section)
     found = [
@@ -217,7 +217,7 @@ def _existing(path: str) -> Path:
 
 
 def _tree_around(file: Path, options: HudSceneOptions) -> GameTree:
-    """The folders around a file, then those that were chosen."""
+    """Return the folders around a file, followed by the chosen game folders."""
     near, far = tree_of(file, None, options.textures_folder), tree_over(options.folders)
     return GameTree(near.beside, near.meshes + far.meshes, near.textures + far.textures)
 
@@ -228,29 +228,29 @@ SEPARATOR = ";"
 
 
 class Inherited(Enum):
-    """Where a changed value goes that the section inherits."""
+    """Where to write a changed value that the section inherits."""
 
     SECTION = "section"
-    """A new line of the section itself."""
+    """A new line in the section itself."""
     PARENT = "parent"
-    """The line of the parent: it changes for every section that inherits it."""
+    """The parent's line: the value changes for every section that inherits it."""
     MOD = "mod"
-    """A file of DLTX beside ``system.ltx``; every changed value goes there, and the game's files stay as they are."""
+    """A DLTX file beside ``system.ltx``: all changed values go there, and the game's files stay unchanged."""
 
 
 @dataclass(frozen=True)
 class ConfigChanges:
-    """What is different in a config: a text for each changed line."""
+    """Changes of a config: one text for each changed line."""
 
     lines: list[str]
 
     def sentence(self, _words: Words | None = None) -> str:
-        """All of them, which are the same in every language."""
+        """Return all changes; they are the same in every language."""
         return ", ".join(self.lines)
 
 
 def remember(hands: Object, options: HudSceneOptions) -> None:
-    """Store which configs the scene is from."""
+    """Store which configs the scene comes from."""
     properties = hands.motionbridge_hud
     properties.folders = SEPARATOR.join(map(str, options.folders))
     properties.configs = SEPARATOR.join(options.configs)
@@ -258,7 +258,7 @@ def remember(hands: Object, options: HudSceneOptions) -> None:
 
 
 def load_again(hands: Object, report: Report) -> Configs:
-    """The configs as they are on the disk now. Raises `ReadError`."""
+    """Return the configs as they are on disk now. Raises `ReadError`."""
     properties = hands.motionbridge_hud
     folders = (Path(bpy.path.abspath(part)) for part in properties.folders.split(SEPARATOR) if part)
     configs = tuple(part for part in properties.configs.split(SEPARATOR) if part)
@@ -267,15 +267,15 @@ def load_again(hands: Object, report: Report) -> Configs:
 
 
 def has_configs(hands: Object) -> bool:
-    """Whether the scene is from a section of configs."""
+    """Return whether the scene comes from a config section."""
     properties = hands.motionbridge_hud
     return bool(properties.folders and properties.section)
 
 
 def wanted(hands: Object, configs: Configs | None = None) -> dict[str, str]:
-    """Key -> text of every line to write: places that were changed, then actions that were added.
+    """Return key -> text of every line to write: changed positions and angles, then added actions.
 
-    With the ``configs`` an action of the left hand gets its twin for wide screens too.
+    If ``configs`` is given, actions of items held in the left hand also get their wide-screen key.
     """
     found = placing.changed(hands)
     properties = hands.motionbridge_hud
@@ -289,9 +289,9 @@ def wanted(hands: Object, configs: Configs | None = None) -> dict[str, str]:
 
 
 def line_of(row: Any) -> str:
-    """The value of an action: its motions as they are named now, both where their names differ.
+    """Return the config value of an action: the current names of its motions, two if they differ.
 
-    Of Anomaly's sections also the speed and the end; other games do not read them.
+    For Anomaly also speed and end; other games do not read them.
     """
     actions = [action for action in (row.hands, row.item) if action is not None]
     names = [str(action.motionbridge_motion.motion_name) or action.name for action in actions]
@@ -301,13 +301,13 @@ def line_of(row: Any) -> str:
 
 
 def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[FilePlan]:
-    """The configs as they would be written, a plan for each file; nothing where no line would change.
+    """Return a plan for each config file to be written; empty if no line would change.
 
-    Raises `ReadError` where a config is missing by now, `WriteError` where a line cannot be written.
+    Raises `ReadError` if a config no longer exists, `WriteError` if a line cannot be written.
     """
     if not has_configs(hands) or not wanted(hands):
         return []
-    configs = load_again(hands, Report())  # what is wrong in them was said when the scene was made
+    configs = load_again(hands, Report())  # problems in them were reported when the scene was created
     section = hands.motionbridge_hud.section
     texts = wanted(hands, configs)
     if inherited is Inherited.MOD:
@@ -329,7 +329,7 @@ def _is_inherited(configs: Configs, section: str, key: str) -> bool:
 
 
 def _in_mod_file(hands: Object, configs: Configs, section: str, texts: Mapping[str, str]) -> edit.ConfigEdit:
-    """The file of DLTX for one section, beside the file that all begins with."""
+    """Return the DLTX file of one section with the new values, beside the root config."""
     root = configs.files[0].path
     if Game[hands.motionbridge_hud.game] not in WITH_DLTX or root.name.lower() != "system.ltx":
         raise WriteError(
@@ -350,7 +350,7 @@ def _in_mod_file(hands: Object, configs: Configs, section: str, texts: Mapping[s
 
 
 def settle(hands: Object) -> None:
-    """Remember which values the configs have, after they were written."""
+    """Store the values that were written into the configs."""
     configs = load_again(hands, Report())
     section = hands.motionbridge_hud.section
     found = {key: text for key, text in wanted(hands, configs).items() if configs.text(section, key) == cleaned(text)}
