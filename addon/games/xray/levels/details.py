@@ -1,8 +1,8 @@
-"""`.details`: the ground as a square for each slot, and the detail models that grow on it; detail models of a `.dm`.
+"""Detail objects of a level (`.details`): the ground as a square for each slot, and the detail models (`.dm`) on it.
 
-The faces' attributes are what the slots say, and what is exported; materials only show one of them at a time. The
-position of a detail model's object has no meaning: its origin is the point at ground level. What of the preview is
-exact: `formats.xray.details.ground`.
+The faces' attributes are the values of slots and are exported; materials only show one of them at a time. The location
+of a detail model's object has no meaning: its origin is the point at ground level. See `formats.xray.details.ground`
+for what is exact in the preview.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 
 
 LEAST_STEP = 1.0
-"""Metres between the origins of models that are laid out, at least."""
+"""Smallest distance between the origins of models in the row, in metres."""
 
 
 def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool = True, name: str = "") -> Any:
-    """The object of a model, linked nowhere yet, which remembers its bytes. ``name``, else the file's.
+    """Return the object of a detail model, not linked to the scene yet, which stores its bytes.
 
-    Textures, if they are wanted, are looked for in ``tree``, which remembers the folders it has seen.
+    ``name``: of the object, else the document's. ``tree``: where textures are searched for; it caches folders.
     """
     mesh = dm.decode(document, report, name)
     mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
@@ -63,7 +63,7 @@ def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool 
 
 
 def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
-    """Put models side by side along x, none over another, the first one's origin at ``start``."""
+    """Place models in a row along x without overlap, the first one's origin at ``start``."""
     edge = None
     for shown in models:
         positions = positions_of(shown.data)[:, 0].astype(np.float64)
@@ -78,11 +78,11 @@ def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0
 
 MODELS = "Models"
 SOME = 4096
-"""Slots that are enough to tell how high the ground lies."""
+"""Number of slots that is enough to estimate the height of the ground."""
 WITHOUT_GROUND = "Slots Without Ground"
-"""Name of the modifier, and of the vertex group, that hide slots at -200 m."""
+"""Name of the modifier and the vertex group that hide slots at -200 m."""
 GAP = 4.0
-"""Metres between the ground's edge and the models in front of it."""
+"""Distance in metres between the ground's edge and the models in front of it."""
 
 WANTED: attributes.Wanted = {
     FILE_FACE: (Domain.FACE, np.int32),
@@ -91,13 +91,13 @@ WANTED: attributes.Wanted = {
     details.SKY: (Domain.FACE, np.float32),
     **dict.fromkeys(details.MODEL, (Domain.FACE, np.int32)),
 }
-"""Attributes of faces with one number."""
+"""Face attributes with one number."""
 COLOURS = (*details.DENSITY, details.COLOUR)
-"""Those with four."""
+"""Face attributes with four numbers."""
 
 
 def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    """The ground and its models. Raises `ReadError`."""
+    """Return the ground and its models. Raises `ReadError`."""
     document = details.read(data, str(path), report)
     named = set[int]().union(*(details.named_models(part) for part in details.parts(document)))
     details.report_missing(document, named, report)
@@ -121,7 +121,7 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
 
 
 def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
-    """Hide slots where the level has no ground, a grey sheet far below it. In edit mode they are faces like others."""
+    """Hide slots without ground, a grey plane far below the level. Edit Mode still shows them as ordinary faces."""
     if not 0 < len(slots) < len(ground.data.polygons):
         return
     group = ground.vertex_groups.new(name=WITHOUT_GROUND)
@@ -132,7 +132,7 @@ def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
 
 
 def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
-    """The faces' attributes, each in the same piece of memory: together they are larger than the file."""
+    """Yield the faces' attributes, each in the same buffer, because together they are larger than the file."""
     count = len(document.slots)
     yield FILE_FACE, np.arange(count, dtype=np.int32)
     memory = scratch((4 * count,), np.float32)
@@ -151,7 +151,7 @@ def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
 def _build_models(
     document: details.Details, path: Path, options: LevelImportOptions, report: Report
 ) -> bpy.types.Collection:
-    """A collection of the models, in a row before the ground's near edge, each under its number."""
+    """Create a collection of the models with their numbers."""
     holder: bpy.types.Collection = bpy.data.collections.new(f"{document.name} {MODELS}")
     tree = tree_of(path, options.game_folder, options.textures_folder)
     for number in sorted(document.models):
@@ -164,7 +164,7 @@ def _build_models(
 
 
 def _beside(document: details.Details, densest: NDArray[np.int16]) -> tuple[float, float, float]:
-    """Before the near left corner, at the height that most of the planted ground has, judged by some of it."""
+    """Return a position in front of the near left corner, at the median height of a sample of planted slots."""
     if not len(document.slots):
         return 0.0, 0.0, 0.0
     planted = np.flatnonzero(densest != details.EMPTY)
@@ -176,7 +176,7 @@ def _beside(document: details.Details, densest: NDArray[np.int16]) -> tuple[floa
 
 
 def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> level_materials.Slots:
-    """What colours the faces: ``value`` gives an attribute's by its name, ``shown_by`` is of the property's items."""
+    """Return the colours of faces; ``value``: attribute name -> values, ``shown_by``: an item of the property."""
     if shown_by == "SUN":
         return level_materials.slots_by_share(value(details.SUN), details.MOST_SHADE, "sun", (1.0, 0.85, 0.5))
     if shown_by == "SKY":
@@ -190,7 +190,7 @@ def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> level_mater
 
 
 def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], NDArray[np.float32]]:
-    """(slots,) the densest model of each, and the density of all together."""
+    """Return (slots,) the densest model of each slot, and the density of all models together."""
     densest = np.full(len(value(details.MODEL[0])), details.EMPTY, np.int16)
     highest, total = np.full(len(densest), -1, np.float32), np.zeros(len(densest), np.float32)
     for model, corners in zip(details.MODEL, details.DENSITY, strict=True):
@@ -204,7 +204,7 @@ def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], N
 
 
 def _densest_of(document: details.Details) -> NDArray[np.int16]:
-    """The same of a file, a part at a time: all that slots say is larger than the file."""
+    """Return (slots,) the densest model of each slot of a file, decoded in parts to save memory."""
     found = [_densest(partial(details.column, part))[0] for part in details.parts(document)]
     return np.concatenate([np.zeros(0, np.int16), *found])
 
@@ -213,7 +213,7 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
 
 
 def gather_ground(shown: Object) -> Mesh:
-    """A point for each face: its middle, at the height of its lowest corner; attributes of faces as the point's."""
+    """Return a point for each face: its centre, at the height of its lowest corner, with the face's attributes."""
     middles, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
     points = Mesh(shown.name, positions, np.zeros((0, 3), np.int32))
@@ -222,9 +222,9 @@ def gather_ground(shown: Object) -> Mesh:
 
 
 def models_of(ground: Object) -> list[Object]:
-    """The objects of a ground's detail models, by their numbers, those without one behind them by name.
+    """Return a ground's detail models by their numbers, followed by those without one by name.
 
-    Of several with one number (copies) the first by name keeps it.
+    If several have the same number (copies), the first by name keeps it.
     """
     holder = ground.motionbridge_level.models
     found = [] if holder is None else [shown for shown in holder.all_objects if _is_model(shown)]
@@ -251,7 +251,7 @@ def _name(shown: Object) -> str:
 
 
 def numbers_of(models: list[Object]) -> list[int]:
-    """What slots call these models now, -1 where none can: new ones and copies."""
+    """Return the numbers by which slots refer to these models now, -1 for new ones and copies."""
     numbers: list[int] = []
     for shown in models:
         number = shown.motionbridge_level.number
@@ -261,9 +261,8 @@ def numbers_of(models: list[Object]) -> list[int]:
 
 @dataclass(frozen=True)
 class _Models:
-    """``documents`` by their new numbers, ``old`` what slots call each; ``gone`` numbers of the base without one.
-
-    ``faces`` of all of them.
+    """``documents``: by new number; ``old``: the number that slots use for each; ``gone``: numbers of the base that
+    have no model any more.
     """
 
     documents: dict[int, Dm]
@@ -273,7 +272,7 @@ class _Models:
 
 
 def _gather_models(context: Context, ground: Object, base: Details | None, report: Report) -> _Models | None:
-    """None where there is no collection of models: then they are the base's."""
+    """Gather the detail models; None if the ground has no collection of models, so that the base's are kept."""
     if ground.motionbridge_level.models is None and base is not None:
         return None
     shown = models_of(ground)
@@ -288,15 +287,15 @@ def _gather_models(context: Context, ground: Object, base: Details | None, repor
         documents.append(dm.read(plan.data, "", Report()))
     old = numbers_of(shown)
     known = set() if base is None else set(base.models)
-    # A file whose numbers have gaps keeps them while its models are the same ones.
+    # A file with gaps in its numbers keeps them as long as its models are the same.
     numbers = old if set(old) == known and len(old) == len(known) else list(range(len(old)))
     return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
 
 
 def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
-    """What would be written into the file of ``data``, or into a new one where that is empty. Raises `WriteError`."""
+    """Return what would be written into the file ``data``, or into a new one if that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
-    meshes.warn_of_modifiers(ground, report, {"MASK"})  # which hides slots without ground
+    meshes.warn_of_modifiers(ground, report, {"MASK"})  # Mask: hides slots without ground
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, report)
     points = gather_ground(ground)
@@ -319,7 +318,7 @@ def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
 
 
 def find_problems(ground: Object) -> Iterator[Problem]:
-    """What keeps the ground from being exported, and warnings; elements are faces."""
+    """Yield problems that prevent the export of the ground, and warnings; elements are faces."""
     data = kept(ground.motionbridge_level, "document")
     points = gather_ground(ground)
     shown = models_of(ground)
@@ -342,15 +341,15 @@ def find_problems(ground: Object) -> Iterator[Problem]:
 # Edits ----------------------------------------------------------------------------------------------------------------
 
 LIGHT: Mapping[str, float] = {details.SUN: 0.4, details.SKY: 0.6}
-"""Of slots drawn from nothing: what most of the ground of real levels has; the level compiler works out its own."""
+"""Light of new slots: that of most ground in real levels; the level compiler computes its own."""
 
 
 @dataclass(frozen=True)
 class SlotValues:
-    """What selected slots are given; None and missing places stay as they are.
+    """Values for selected slots; None and missing places stay unchanged.
 
-    ``plants`` place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1, or
-    None to keep them. ``ground`` and ``height`` metres; shares from 0 to 1.
+    ``plants``: place (0 to 3) -> number of the model and its densities at the corners x0 y0, x1 y0, x0 y1, x1 y1, or
+    None to keep them. ``ground`` and ``height`` in metres; ``sun``, ``sky`` and ``colour`` from 0 to 1.
     """
 
     plants: Mapping[int, tuple[int, Sequence[float] | None]] = field(default_factory=dict)
@@ -362,7 +361,7 @@ class SlotValues:
 
 
 def begin(context: Context, shown: Object) -> None:
-    """Make a mesh a level's ground: attributes that it lacks are added, nothing grows yet, materials show it."""
+    """Make a mesh the ground of a level: add missing attributes, without detail models, and show them by materials."""
     with scope.object_mode(context):
         shown.motionbridge_level.kind = "DETAILS"
         _, heights, found = instances.gather_faces(shown, WANTED, COLOURS)
@@ -381,7 +380,7 @@ def begin(context: Context, shown: Object) -> None:
 
 
 def show(shown: Any) -> None:
-    """Colour the ground by what its attributes say. Raises `WriteError` where they do not say what is to be shown."""
+    """Colour the ground by its attributes. Raises `WriteError` if the attribute to show is missing."""
     level = shown.motionbridge_level
     _, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
     if level.shown_by in ("SUN", "SKY", "COLOUR") and level.shown_by.lower() not in values:
@@ -400,7 +399,7 @@ def show(shown: Any) -> None:
 
 
 def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
-    """What the first of the ``selected`` (faces,) says, of its models the one at ``place``; nothing without any."""
+    """Return the values of the first of the ``selected`` (faces,), with its model at ``place``; empty without one."""
     if not selected.any():
         return SlotValues()
     face = int(np.argmax(selected))
@@ -416,7 +415,7 @@ def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotVa
 
 
 def set_slots(shown: Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
-    """Give the ``selected`` (faces,) these values, outside edit mode; which of them were changed."""
+    """Set values of the ``selected`` faces (faces,), in Object Mode; returns which of them changed."""
     changed = np.zeros(len(selected), np.bool_)
     columns: dict[str, tuple[Any, Any]] = {
         details.HEIGHT: (np.float32, given.height),
@@ -452,7 +451,7 @@ def _set(data: typed.Mesh, name: str, selected: NDArray[np.bool_], value: NDArra
 
 
 def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
-    """Move faces along the world's z until their lowest corners are at ``height``."""
+    """Move faces along the world's z axis until their lowest corners are at ``height``; returns which moved."""
     data = shown.data
     _, heights, _ = instances.gather_faces(shown, {}, ())
     corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)
@@ -474,7 +473,7 @@ def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[
 
 
 def add_models(ground: Object, objects: Sequence[Object]) -> int:
-    """Make meshes detail models of the ground, numbered behind those it has; how many. Raises `WriteError`."""
+    """Make meshes detail models, numbered after the existing ones; returns how many. Raises `WriteError`."""
     there = models_of(ground)
     new = [shown for shown in objects if shown not in there and shown != ground]
     if not new:
@@ -489,7 +488,7 @@ def add_models(ground: Object, objects: Sequence[Object]) -> int:
     if holder is None:
         holder = level.models = bpy.data.collections.new(f"{ground.name} {MODELS}")
         ground.users_collection[0].children.link(holder)
-    # A broken file may call a model by any number; slots name none beyond the game's.
+    # A broken file may give a model any number; slots can only use those that the game supports.
     numbers = (shown.motionbridge_level.number for shown in there)
     number = max((number for number in numbers if number < details.MODELS), default=-1)
     for shown in new:
@@ -506,7 +505,7 @@ def _take_in(holder: bpy.types.Collection, shown: Object, number: int) -> None:
 
 
 def replace_model(ground: Object, model: Object, by: Object) -> None:
-    """Let ``by`` grow wherever ``model`` did, which is removed."""
+    """Replace ``model`` by another one with its number, so that it grows in the same slots; ``model`` is deleted."""
     number, name = model.motionbridge_level.number, model.name
     by.location = model.location
     bpy.data.objects.remove(model)
@@ -515,7 +514,7 @@ def replace_model(ground: Object, model: Object, by: Object) -> None:
 
 
 def slots_with(ground: Object, number: int) -> NDArray[np.int64]:
-    """The faces of slots in which a model grows."""
+    """Return the faces of slots that contain a model."""
     meant = np.zeros(len(ground.data.polygons), np.bool_)
     for name in details.MODEL:
         values = attributes.gather(ground.data, name, Domain.FACE, np.int32)
@@ -525,7 +524,7 @@ def slots_with(ground: Object, number: int) -> NDArray[np.int64]:
 
 
 def remove_model(ground: Object, model: Object) -> int:
-    """Remove a model and clear the slots that name it, outside edit mode; in how many places it stood."""
+    """Delete a model and clear it in all slots, in Object Mode; returns the number of cleared places."""
     number = model.motionbridge_level.number
     places = 0
     for name, shares in zip(details.MODEL, details.DENSITY, strict=True):
@@ -553,9 +552,9 @@ SCATTERED = "Scattered"
 def scatter(
     context: Context, ground: Object, selected: NDArray[np.bool_] | None, options: ScatterOptions, report: Report
 ) -> int:
-    """Plants on the ``selected`` faces (None: all), instead of those that are shown now; how many.
+    """Show plants on the ``selected`` faces (None: all) instead of the previous ones; returns how many.
 
-    Raises `WriteError` where nothing grows.
+    Raises `WriteError` if there are none.
     """
     context.view_layer.update()
     points = gather_ground(ground)
@@ -587,7 +586,7 @@ def scatter(
         columns[instances.REACH] = plants.reaches[kept]
     name = f"{ground.name} {SCATTERED}"
     made = instances.build(name, models, plants.points[kept], columns, onto)
-    clear_scattered(ground)  # not before: where building fails, what was shown stays
+    clear_scattered(ground)  # only now, so that the old plants stay if building fails
     made.name = name
     made.hide_select = True
     ground.users_collection[0].objects.link(made)
@@ -596,7 +595,7 @@ def scatter(
 
 
 def clear_scattered(ground: Object) -> bool:
-    """Take the plants away; whether there were any."""
+    """Delete the shown plants; returns whether there were any."""
     made = ground.motionbridge_level.scattered
     if made is None:
         return False
@@ -606,7 +605,7 @@ def clear_scattered(ground: Object) -> bool:
 
 
 def _collision(context: Context) -> Any:
-    """The mesh of the level's collision, if the scene has it in one piece."""
+    """Return the collision mesh of the scene, None if it is missing or split."""
     found = (
         shown
         for shown in context.scene.objects

@@ -1,7 +1,7 @@
-"""A level's file: what comes of its import, and one mesh of it as the file wants it.
+"""A level's file: the result of its import, and gathering one mesh for its export.
 
-A mesh is gathered in world space, cut into triangles, with the attributes that count. The position of a
-detail model does not count, as the game scatters it: its origin is the point at ground level.
+A mesh is gathered in world space, triangulated, with the attributes of its kind. A detail model's object location is
+ignored, because the game scatters the model: its origin is the point at ground level.
 """
 
 from __future__ import annotations
@@ -33,10 +33,11 @@ if TYPE_CHECKING:
 
 @dataclass
 class ImportedLevelFile:
-    """``holder`` the object that remembers the file, None for errors of which there are none; ``meshes`` all of it.
+    """``holder``: the object that stores the file, None if an error file contains no errors; ``meshes``: all objects of
+    it.
 
-    ``collections`` hold what else the file brings: the models of `.details`; the visuals of a level by sector, which
-    ``held`` lists. ``excluded``: the collection of the kind is excluded from the view layer.
+    ``collections``: what else the file contains: the models of `.details`, or the visuals of a level by sector, whose
+    objects are ``held``. ``excluded``: the collection of the kind is excluded from the view layer.
     """
 
     kind: str
@@ -50,7 +51,7 @@ class ImportedLevelFile:
 
     @property
     def objects(self) -> list[Any]:
-        """All that was made and is in no collection yet."""
+        """All created objects that are in no collection yet."""
         return [made for made in dict.fromkeys([self.holder, *self.meshes]) if made is not None]
 
 
@@ -71,30 +72,30 @@ WANTED: dict[str, Wanted] = {
     },
     "DM": {FILE_VERTEX: (Domain.VERTEX, np.int32)},
 }
-"""Kind -> the attributes that say something to its file."""
+"""Kind -> attributes that its file stores."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The bytes that would be written and what in them is not the imported file's."""
+    """The bytes to be written and how they differ from the imported file."""
 
     data: bytes
     changes: Changes
     faces: int
 
     def sentence(self, words: Words | None = None) -> str:
-        """``12 positions changed``, or ``nothing changed``."""
+        """Return a text such as ``12 positions changed`` or ``nothing changed``."""
         return self.changes.sentence(words)
 
 
 def report_problems(problems: Iterable[Problem], name: str, report: Report) -> None:
-    """Warn of each."""
+    """Warn of each problem."""
     for problem in problems:
         report.warn(problem.line, name)
 
 
 def gather(context: Context, shown: Object, kind: str, options: LevelExportOptions, report: Report) -> Shape:
-    """One mesh in world space with what the file wants to know of it."""
+    """Return one mesh in world space with the attributes that its file stores."""
     wanted = dict(WANTED[kind])
     if shown.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
@@ -115,7 +116,7 @@ def gather(context: Context, shown: Object, kind: str, options: LevelExportOptio
 
 
 def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
-    """Game materials by Blender's: the slot of a face counts where it stands for one, else the attribute."""
+    """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute."""
     numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
     if index is None or not len(numbers) or (numbers < 0).all():
         return
@@ -134,7 +135,7 @@ def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
 
 
 def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
-    """The file of a detail model from its mesh, written into that of ``data``, if any. Raises `WriteError`."""
+    """Encode a detail model from its mesh onto the file ``data``, if that is not empty. Raises `WriteError`."""
     base = dm.read(data, "", Report()) if data else None
     shown = holder.motionbridge_level
     properties = dm.Properties(shown.waving, shown.min_scale, shown.max_scale)
@@ -145,21 +146,21 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
 # Objects in sentences and in space ------------------------------------------------------------------------------------
 
 NAMED = 3
-"""Objects that a sentence names; more are counted."""
+"""Most objects that a sentence names; more are counted."""
 
 
 def named(objects: Sequence[Object]) -> str:
-    """``'yard 00001', 'yard 00002' and 3 more``."""
+    """Return a text such as ``'yard 00001', 'yard 00002' and 3 more``."""
     return names_said([shown.name for shown in objects])
 
 
 def names_said(names: Sequence[str]) -> str:
-    """The same of names of what is not there any more."""
+    """Return the same text for names, also of objects that no longer exist."""
     return listed([repr(name) for name in names], NAMED)
 
 
 def place_of(shown: Object) -> NDArray[np.float64]:
-    """(4, 4) where an object stands. What is excluded from the view layer has no world matrix that is up to date."""
+    """Return the world matrix (4, 4) of an object; Blender's is outdated if it is excluded from the view layer."""
     alone = shown.parent is None and not shown.constraints
     return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)
 
@@ -167,15 +168,15 @@ def place_of(shown: Object) -> NDArray[np.float64]:
 # How far the 3D views show --------------------------------------------------------------------------------------------
 
 FAR = 4.0
-"""How many times the size of what is seen as a whole its farthest point may be away, with a usual lens."""
+"""Clip End as a multiple of the objects' size: a usual lens shows them as a whole from this distance."""
 DEPTHS = 1e5
-"""Far end by near end, as Blender's own: with more of it, faces that lie close to each other flicker."""
+"""Clip End divided by Clip Start, as in Blender's defaults; with a larger ratio, faces close to each other flicker."""
 
 
 def show_far(context: Context, objects: Sequence[Object], report: Report) -> None:
-    """Let the 3D views of the open workspaces show the objects as a whole, where they are too large for that.
+    """Increase Clip End of the 3D views in open workspaces if it is too small to show the objects as a whole.
 
-    Views are never made to show less, and cameras stay as they are.
+    Clip End is never reduced, and cameras are not changed.
     """
     needed = FAR * _size(objects)
     near = [view for view in _views(context) if view.clip_end < needed]
@@ -187,7 +188,7 @@ def show_far(context: Context, objects: Sequence[Object], report: Report) -> Non
 
 
 def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
-    # Not the screen of the context: while a file browser fills the window, the view lies behind it, in the same area.
+    # Not the context's screen: while a file browser fills the window, the 3D view is hidden in the same area.
     for window in context.window_manager.windows:
         for screen in {window.screen, *window.workspace.screens}:
             for area in screen.areas:
@@ -195,7 +196,7 @@ def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
 
 
 def _size(objects: Sequence[Object]) -> float:
-    """Metres from corner to corner of the box around meshes."""
+    """Return the diagonal of the bounding box of meshes, in metres."""
     users: dict[Any, list[Any]] = {}
     for shown in objects:
         if shown.type == "MESH" and len(shown.data.vertices):
@@ -208,7 +209,7 @@ def _size(objects: Sequence[Object]) -> float:
 
 
 def _corners(sharing: list[Object]) -> Any:
-    """(8 objects, 3) corners of the boxes of objects that share one mesh, which is measured once."""
+    """Return bounding box corners (8 · objects, 3) of objects with the same mesh, which is measured only once."""
     places = np.array([shown.matrix_world for shown in sharing], np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
         turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(places[:, :3, :3], 1, 2)

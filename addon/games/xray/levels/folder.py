@@ -1,4 +1,4 @@
-"""All of a level's files that can be shown, from its folder into collections, one for each kind."""
+"""Import of a level folder: all supported files, in one collection for each kind."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ COLLECTIONS = {
     "DETAILS": ("Detail Objects", "COLOR_06"),
     "DM": ("Detail Models", "COLOR_03"),
 }
-"""Kind -> what its collection is called, and its colour in the outliner."""
+"""Kind -> name of its collection and colour tag in the outliner."""
 
 
 VISUALS = ("surfaces", "trees", "impostors", "portals", "lights", "glows")
-"""Options of `LevelFolderOptions` that ask for something of `level`."""
+"""Options of `LevelFolderOptions` for contents of `level`."""
 
 
 PLACED = (".ps_static", ".env_mod", ".snd_static", ".spawn")
 TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(PLACED, "placed")}
-"""Suffix of a file -> the option that asks for it."""
+"""File suffix -> option that enables its import."""
 
 
 def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
-    """The files of a level folder that are asked for, by name. Raises `ReadError` where there are none."""
+    """Return the files of a level folder to import, sorted by name. Raises `ReadError` if there are none."""
     if not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
@@ -82,10 +82,10 @@ def import_folder(
     report: Report,
     step: Callable[[float], None],
 ) -> list[ImportedLevelFile]:
-    """Every file of ``folder`` that can be shown, each kind in a collection below one of the folder's name.
+    """Import all supported files of ``folder``, each kind into a collection below one with the folder's name.
 
-    A file that cannot be read does not stop the others. Raises `ReadError` where none can. ``step`` is called with how
-    many files are done, parts of one included.
+    A file that cannot be read does not stop the others. Raises `ReadError` if none can be read. ``step`` is called with
+    the number of finished files, including fractions.
     """
     made: list[ImportedLevelFile] = []
     refusals: list[MotionbridgeError] = []
@@ -127,7 +127,7 @@ def import_folder(
 def _read(
     path: Path, options: LevelFolderOptions, report: Report, step: Callable[[float], None]
 ) -> list[ImportedLevelFile]:
-    """What one file becomes; ``step`` is called with the share that is done."""
+    """Return the objects of one file; ``step`` is called with the finished fraction."""
     if path.name.lower() == visuals.FILE:
         return visuals.read(path, options, report, step)
     return [level_geometry.read_file(path, options, report)]
@@ -138,7 +138,7 @@ def _part(step: Callable[[float], None], number: int, done: float) -> None:
 
 
 def kind_collection(kind: str, into: bpy.types.Collection) -> bpy.types.Collection:
-    """A collection for one kind of a level's files."""
+    """Create a collection for one kind of level files."""
     name, colour = COLLECTIONS[kind]
     made: Any = bpy.data.collections.new(f"{name} {into.name}")
     made.color_tag = colour

@@ -1,8 +1,9 @@
-"""Files of a level that are faces: collision, occluders, sound occluders, errors, what grows; and detail models.
+"""Level files that consist of faces: collision, occluders, sound occluders, errors, detail objects and models, and
+others.
 
-A file becomes one mesh, collision on request one for each sector or game material below an empty. Attributes of faces
-hold what the file says of them, materials show it. What is not edited is written unchanged. Exports apply transforms
-of objects and cut polygons into triangles; the scene stays as it is.
+A file becomes one mesh; collision can be split by sector or game material into meshes below an empty. Face attributes
+store the file's values, and materials show them. Unedited parts are written unchanged. Exports apply object transforms
+and triangulate polygons; the scene stays unchanged.
 """
 
 from __future__ import annotations
@@ -61,15 +62,15 @@ COLOURS = {
     "SOUNDS": (0.6, 0.9, 0.5, 1.0),
     "SPAWNED": (0.9, 0.8, 0.4, 1.0),
 }
-"""Of objects, for viewports that are coloured by object."""
+"""Object colours, for viewports that are coloured by object."""
 
 
 AI_STEPS, OPEN = 15, (0.3, 0.85, 0.95)
-"""Of the colours of an AI map, which is black where cover is full."""
+"""Steps of an AI map's colours, and the colour without cover; full cover is black."""
 
 
 def import_file(context: Context, path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    """The file in the scene, selected and active. Raises `ReadError` before anything is made."""
+    """Import a file into the scene, selected and active. Raises `ReadError` before anything is created."""
     made = read_file(path, options, report)
     into = scope.target_collection(context, report, options.collection)
     link(made, into)
@@ -78,7 +79,7 @@ def import_file(context: Context, path: Path | str, options: LevelImportOptions,
 
 
 def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    """The objects of a file, linked nowhere yet. Raises `ReadError`."""
+    """Return the objects of a file, not linked to the scene yet. Raises `ReadError`."""
     path = Path(path)
     data = files.read_file(path)
     found = detect(path, data[:HEAD_SIZE])
@@ -101,7 +102,7 @@ def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> 
 
 
 def link(made: ImportedLevelFile, into: bpy.types.Collection) -> None:
-    """Link everything, parts below their holder."""
+    """Link all collections and objects, and parent parts to their holder."""
     for below in made.collections:
         into.children.link(below)
     for shown in made.objects:
@@ -114,13 +115,13 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
     document = cform.read(data, str(path), report)
     mesh = cform.decode(document, report)
     names = level_materials.read_names(options.game_materials or find_game_materials(path, options.game_folder), report)
-    # Counted while Blender holds nothing of it yet: the most memory is then needed but once.
+    # Counted before Blender has a copy, to limit peak memory.
     counts = _collision_counts(mesh)
     numbers = mesh.values(cform.MATERIAL, Domain.FACE)
     if numbers is not None:
         level_materials.warn_of_unknown(numbers, names, path.name, report)
     key = mesh.values(_SPLIT.get(options.split, ""), Domain.FACE)
-    # What lies in a mesh of no faces cannot be split.
+    # A mesh without faces cannot be split.
     parts = [(0, mesh)] if key is None or not len(key) else mesh_parts.split(mesh, key)
     if options.split is not Split.WHOLE and key is None:
         report.warn("the file does not assign faces to sectors; not split", path.name)
@@ -175,7 +176,7 @@ def _occluders(
     two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
     said = [counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
     counts = ", ".join([*said, *_degenerate(mesh)])
-    # A face knows its row in the file, so that deleting others does not lose what the file says of it.
+    # Each face stores its index in the file, so that it keeps its values if others are deleted.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
     shown = meshes.build(mesh, materials, report, flat=True)
     shown.motionbridge_level.weld = NOT_WELDED if weld is None else weld
@@ -214,7 +215,7 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
         said += [f"{count} {noun}"] if count else []
-    # It covers the ground: with the level itself beside it, it is shown on demand.
+    # It covers the ground, so with a `level` beside it its collection is excluded at first.
     beside = (path.parent / "level").is_file()
     return ImportedLevelFile("AI", path.name, shown, [shown], ", ".join(said), excluded=beside)
 
@@ -246,7 +247,7 @@ _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], Imported
 
 SUFFIX_OF = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm", "LEVEL": ""}
 CHECKED = frozenset({*SUFFIX_OF, "AI"})
-"""Kinds that `find_problems` looks at."""
+"""Kinds that `find_problems` can check."""
 
 _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = {
     "CFORM": lambda mesh, options: cform.find_problems(mesh, options.game_materials),
@@ -257,7 +258,7 @@ _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = 
 
 
 def plan_export(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Plan:
-    """What exporting ``holder`` would write. Raises `WriteError`. The scene stays as it is."""
+    """Return what exporting ``holder`` would write. Raises `WriteError`. The scene stays unchanged."""
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
         raise WriteError(
@@ -285,9 +286,9 @@ def plan_export(context: Context, holder: Object, options: LevelExportOptions, r
 def export_file(
     context: Context, holder: Object, path: Path | str, options: LevelExportOptions, report: Report
 ) -> Plan:
-    """Write the file, whole or not at all; a level with the vertices that were edited beside it. Raises `WriteError`.
+    """Write the file atomically; for a level also edited vertices, into the files beside it. Raises `WriteError`.
 
-    The scene stays as it is, unless the imported files were replaced: these are then the ones to start from.
+    The scene stays unchanged, unless the imported files were replaced: these are then stored as the base.
     """
     plan = plan_export(context, holder, options, report)
     made = FilePlan(str(path), plan.data, plan.changes)
@@ -306,7 +307,7 @@ def export_file(
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
-    """What of a level ``holder`` is, for the file it came from. Raises `WriteError`, also where that was changed."""
+    """Return a plan that writes ``holder`` to its source file. Raises `WriteError`, also if others changed it."""
     properties = holder.motionbridge_level
     path = bpy.path.abspath(properties.path)
     if not path:
@@ -322,14 +323,14 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 
 
 def settle(holder: Object, plan: FilePlan) -> None:
-    """The files on disk are known."""
+    """Store the written files as the known ones."""
     keep_saved(plan, holder.motionbridge_level)
     if isinstance(plan, visuals_export.LevelFilePlan):
         plan.settle(holder)
 
 
 def _gather_whole(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Mesh:
-    # Matrices of objects moved by a script are only up to date after this.
+    # Updates the matrices of objects that a script moved.
     context.view_layer.update()
     found = meshes_of(holder)
     if not found:
@@ -363,11 +364,11 @@ _ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
 def find_problems(
     context: Context, holder: Object, report: Report, options: LevelExportOptions | None = None
 ) -> list[Offending]:
-    """What the game or its tools would not load, and warnings, with the elements of Blender's meshes."""
+    """Return what the game or its tools would refuse, and warnings, with the elements of Blender's meshes."""
     options = LevelExportOptions() if options is None else options
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
-        # Of the ground a vertex is a slot, shown as a face.
+        # A vertex of the gathered ground is a slot, which is a face of the mesh.
         problems = level_details.find_problems(holder)
         return [Offending(holder, problem, problem.elements, problem.elements[:0]) for problem in problems]
     if kind in ("LEVEL", "AI"):
@@ -398,19 +399,19 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "DM": {},
     "DETAILS": {},
 }
-"""Kind -> what faces of a mesh that was drawn from nothing are given."""
+"""Kind -> attribute values for the faces of a mesh that was made in Blender."""
 
 
 @dataclass(frozen=True)
 class Counts:
-    """How many faces were changed, of how many that are selected."""
+    """Number of changed faces, and of selected faces."""
 
     changed: int
     selected: int
 
 
 def begin(context: Context, shown: Object, kind: str) -> None:
-    """Make a mesh what a file of this kind holds: attributes that it lacks are added, materials show them."""
+    """Make a mesh part of a level: add missing attributes of this kind, and materials that show them."""
     if kind == "DETAILS":
         level_details.begin(context, shown)
         return
@@ -424,7 +425,7 @@ def begin(context: Context, shown: Object, kind: str) -> None:
 
 
 def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
-    """(faces,) which are selected, outside edit mode."""
+    """Return (faces,) which are selected, in Object Mode."""
     selected = np.zeros(len(data.polygons), np.bool_)
     if len(selected):
         data.polygons.foreach_get("select", selected)
@@ -438,9 +439,9 @@ def set_values(
     values: Mapping[str, Any],
     names: Mapping[int, str] | None = None,
 ) -> Counts:
-    """Give the selected faces these values; in object and edit mode alike.
+    """Set attribute values of the selected faces, in Object or Edit Mode.
 
-    ``names`` of game materials by number, for the Blender materials that are made.
+    ``names``: game material number -> name, for Blender materials that are created.
     """
     with scope.object_mode(context):
         data = shown.data
@@ -461,7 +462,7 @@ def set_values(
 
 
 def set_slots(context: Context, ground: Object, given: level_details.SlotValues) -> Counts:
-    """Give the slots of the selected faces these values; in object and edit mode alike."""
+    """Set values of the slots of selected faces, in Object or Edit Mode."""
     with scope.object_mode(context):
         selected = selected_faces(ground.data)
         changed = level_details.set_slots(ground, selected, given)
@@ -469,9 +470,9 @@ def set_slots(context: Context, ground: Object, given: level_details.SlotValues)
 
 
 def refresh(context: Context, shown: Object, shown_by: str = "") -> None:
-    """Colour the faces again by their attributes, which a script may have changed; in object and edit mode alike.
+    """Update the colours of faces from attributes, which a script may have changed, in Object or Edit Mode.
 
-    ``shown_by`` what the ground is coloured by from now on. Raises `WriteError`.
+    ``shown_by``: what colours the ground from now on; "" to keep it. Raises `WriteError`.
     """
     level = shown.motionbridge_level
     before = level.shown_by
@@ -488,7 +489,7 @@ def refresh(context: Context, shown: Object, shown_by: str = "") -> None:
 
 
 def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str) -> None:
-    """The Blender material of a game material onto faces: the slot is what counts for collision."""
+    """Assign the Blender material of a game material to faces; for collision the material slot takes precedence."""
     slots = level_materials.game_numbers(data).tolist()
     if number not in slots:
         known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
@@ -501,7 +502,7 @@ def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int,
 
 
 def show(shown: Any, kind: str) -> None:
-    """Colour the faces by what their attributes say."""
+    """Colour the faces by their attributes."""
     data = shown.data
     found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
     if kind == "CFORM":

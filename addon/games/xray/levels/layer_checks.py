@@ -1,7 +1,7 @@
-"""Checks across the layers of a level: what is seen against collision, occluders, portals, detail objects, the AI map.
+"""Checks across the layers of a level: visuals against collision, occluders, portals, detail objects, the AI map.
 
-Distances are between the middle of a face and the nearest face of the other layer. Trees count as their boxes: at real
-scale they are ten million faces, and most of them have no collision.
+Distances are from a face's centre to the nearest face of the other layer. Trees count as their bounding boxes: in real
+levels they have ten million faces, and most of these have no collision.
 """
 
 from __future__ import annotations
@@ -39,25 +39,25 @@ Floats = NDArray[np.float64]
 Finding = tuple[Any, Problem]
 
 APART = 0.5
-"""Metres between visual and collision meshes that are reported; the compiler keeps them within a centimetre."""
+"""Distance in metres of visual and collision meshes above which they are reported; compilers keep them within 1 cm."""
 MOST_GROUND = 10.0
-"""Metres above a node in which the ground that buries it is looked for."""
+"""Height in metres above a node within which ground that covers it is searched for."""
 STICKS_OUT = 0.25
-"""Metres that an occluder may lie before a wall."""
+"""Distance in metres that an occluder may be in front of a wall."""
 BENT = 0.01
-"""Metres that a corner of a portal may lie off its plane; real ones are within 1e-5."""
+"""Distance in metres that a corner of a portal may be off its plane; real ones are within 1e-5."""
 MOST_NAMED = 20
-"""Objects that one check names; of more the number."""
+"""Most objects that one check reports one by one; the others are counted."""
 _SOME = 4096
-"""Points between two looks at whether to stop."""
+"""Number of points after which the checks may be stopped."""
 _AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
-"""Metres from the middle of a slot of 2 m to where it is looked for ground."""
+"""Offsets in metres from the centre of a slot of 2 m at which ground is searched for."""
 
 
 def find(scene: Scene, holder: Object) -> list[Finding]:
-    """The warnings of all checks on the level that ``holder`` remembers, each with its object.
+    """Return the warnings of all checks on the level file stored by ``holder``, each with its object.
 
-    Of an AI map, its nodes alone.
+    For an AI map only its nodes are checked.
     """
     layers = _Layers(scene, holder)
     found: list[Finding] = []
@@ -70,7 +70,7 @@ def find(scene: Scene, holder: Object) -> list[Finding]:
 
 
 def _fewer(found: list[Finding]) -> list[Finding]:
-    """Those with the most elements; the rest of many is counted."""
+    """Keep the findings with the most elements and summarise the others as a count."""
     if len(found) <= MOST_NAMED:
         return found
     found.sort(key=lambda one: -len(one[1].elements))
@@ -81,7 +81,7 @@ def _fewer(found: list[Finding]) -> list[Finding]:
 
 
 class _Layers:
-    """The objects of one level by kind, and search trees of their faces, each made when it is first asked for."""
+    """The objects of one level by kind, and search trees of their faces, built on first use."""
 
     def __init__(self, scene: Scene, holder: Object) -> None:
         self.holder = holder
@@ -100,15 +100,15 @@ class _Layers:
         self._boxes: Floats | None = None
 
     def pause(self) -> None:
-        """Where the checks may be stopped."""
+        """Let the user stop the checks here."""
         pausing.pause(self.done)
 
     def of(self, kind: str) -> list[Any]:
-        """The meshes of a kind, by name."""
+        """Return the meshes of a kind, by name."""
         return [shown for shown in self.shown.get(kind, []) if shown.type == "MESH"]
 
     def tree(self, kind: str) -> Any:
-        """A search tree of all faces of a kind in world space; None where there are none."""
+        """Return a search tree of all faces of a kind in world space; None if there are none."""
         if kind not in self._trees:
             points, faces, count = [], [], 0
             for shown in self.of(kind):
@@ -126,7 +126,7 @@ class _Layers:
         return self._trees[kind]
 
     def in_trees(self, points: Floats) -> NDArray[np.bool_]:
-        """(n,) which points (n, 3) lie within `APART` of the box of an instance."""
+        """Return (n,) which points (n, 3) are within `APART` of the bounding box of a tree."""
         if self._boxes is None:
             ends = []
             for shown in self.of("TREE"):
@@ -137,7 +137,7 @@ class _Layers:
         return _inside(self._boxes, points, points, APART)
 
     def boxes(self) -> Floats:
-        """(n, 2, 3) of surfaces and trees, for a level whose vertices are not there."""
+        """Return boxes (n, 2, 3) of surfaces and trees, for a level without its vertices."""
         if not kept(self.holder.motionbridge_level, "document") or self.holder.motionbridge_level.kind != "LEVEL":
             return np.zeros((0, 2, 3))
         document = levels.read(kept(self.holder.motionbridge_level, "document"), "", Report())
@@ -146,7 +146,7 @@ class _Layers:
 
 
 def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[np.bool_]:
-    """(n,) which upright lines from ``low`` to ``high`` (n, 3) come within ``around`` metres of a box."""
+    """Return (n,) which vertical lines from ``low`` to ``high`` (n, 3) come within ``around`` metres of a box."""
     inside = np.zeros(len(low), np.bool_)
     order = np.argsort(low[:, 0])
     along = low[order, 0]
@@ -159,7 +159,7 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
 
 
 def _faces(shown: Object) -> tuple[Floats, NDArray[np.int64]]:
-    """Vertices (n, 3) in world space, and triangles (m, 3)."""
+    """Return vertices (n, 3) in world space, and triangles (m, 3)."""
     data, place = shown.data, place_of(shown)
     corners = np.empty(len(data.loops), np.int32)
     if len(corners):
@@ -170,14 +170,14 @@ def _faces(shown: Object) -> tuple[Floats, NDArray[np.int64]]:
 
 
 def _middles(shown: Object) -> Floats:
-    """(polygons, 3) in world space."""
+    """Return the centres of polygons (polygons, 3) in world space."""
     place = place_of(shown)
     centres = meshes.column(shown.data.polygons, "center", len(shown.data.polygons), 3)
     return np.asarray(centres.astype(np.float64) @ place[:3, :3].T + place[:3, 3])
 
 
 def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
-    """(n,) which points (n, 3) have no face of ``tree`` within ``distance``; none that is NaN or infinite."""
+    """Return (n,) which finite points (n, 3) have no face of ``tree`` within ``distance``."""
     result = np.zeros(len(points), np.bool_)
     for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
         if number % _SOME == 0:
@@ -214,7 +214,7 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
         flat = samples.reshape(-1, 3)
         if tree is not None:
             outside = _before(layers, flat, tree)
-        else:  # below a surface they are inside the ground
+        else:  # below a box they are in the ground
             outside = ~_inside(boxes, flat, flat + np.array((0, 0, np.inf)), STICKS_OUT)
         outside = outside.reshape(-1, 4)
         outside[outside] = ~layers.in_trees(samples[outside])
@@ -226,7 +226,7 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
 
 
 def _before(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
-    """(n,) which points (n, 3) lie on the seen side of the nearest face, by more than `STICKS_OUT`."""
+    """Return (n,) which points (n, 3) are in front of the nearest face by more than `STICKS_OUT`."""
     result = np.zeros(len(points), np.bool_)
     for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
         if number % _SOME == 0:
@@ -237,7 +237,7 @@ def _before(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
 
 
 def is_bent(corners: Floats) -> bool:
-    """Whether corners (n, 3) of a portal do not lie in a plane."""
+    """Return whether corners (n, 3) of a portal are not in one plane."""
     middle = corners - corners.mean(axis=0)
     return bool(np.abs(middle @ np.linalg.svd(middle)[2][2]).max() > BENT)
 
@@ -276,9 +276,9 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
 
 
 def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
-    """(n,) whether there is ground above the points ``low`` (n, 3), at most ``height`` (n,) metres.
+    """Return (n,) whether there is ground above the points ``low`` (n, 3), at most ``height`` (n,) metres.
 
-    Without a search ``tree`` of faces, the ``boxes`` of what is seen count as ground.
+    If ``tree`` is None, the ``boxes`` of visuals count as ground.
     """
     high = low + np.stack([np.zeros_like(height), np.zeros_like(height), height], axis=1)
     if tree is None:
@@ -310,7 +310,7 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
                 layers.pause()
             x, y, z = middles[number].tolist()
             if tree.ray_cast((x, y, z + APART), (0, 0, -1), 2 * APART)[0] is None:
-                # What is met first above is the ground's lower side for a node below it, and a ceiling's for others.
+                # The first face above a buried node is the ground's lower side (normal up), above others a ceiling.
                 _, normal, _, _ = tree.ray_cast((x, y, z), (0, 0, 1), MOST_GROUND)
                 buried[number] = normal is not None and normal.z > 0
                 floating[number] = not buried[number]

@@ -1,7 +1,7 @@
 """Placed objects of a level: portals, lights, glows; effects, sounds, spawned objects; links of the AI map.
 
-Portals, lights and glows are objects, each with its row in `level`. What other files place is an empty with its name.
-Links between nodes of the AI map are edges, on demand: there are four times as many as nodes.
+Portals, lights and glows are objects, each with its index in `level`. Objects placed by other files are empties with
+their names. Links between nodes of the AI map are edges, created on demand: there are four times as many as nodes.
 """
 
 from __future__ import annotations
@@ -34,17 +34,17 @@ if TYPE_CHECKING:
 
 
 FRONT, BACK = (0.2, 0.75, 0.9, 1.0), (0.9, 0.35, 0.6, 1.0)
-"""Of portals: the side that is seen from the front sector, and the other."""
+"""Colours of a portal's side towards the front sector, and of the other side."""
 WATTS = 10.0
-"""Of a point light with a range of a metre: at half of it it then gives about a watt per square metre."""
+"""Power of a point light with a range of 1 m: at half its range it gives about a watt per square metre."""
 MOST_WATTS = 1e6
 SUN_STRENGTH = 3.0
 LEAST_SIZE = 0.01
-"""Metres of a glow that can still be clicked."""
+"""Smallest display size of a glow in metres, so that it can be clicked."""
 
 
 def portals(level: Level, name: str, report: Report, *, excluded: bool) -> ImportedLevelFile:
-    """A face for each portal, whose normal points into its front sector; ``name`` of the file."""
+    """Return a face for each portal, with its normal into the front sector; ``name``: of the file."""
     shown = []
     folded = 0
     colours = material.build_coloured("portal", FRONT, back=BACK) if len(level.portals) else None
@@ -67,8 +67,9 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
 
 @dataclass(frozen=True)
 class ShownLights:
-    """How lights look in Blender: unit ``colours`` (n, 3), ``energies`` (n,) in watts, the ``peaks`` (n,) of the file's
-    colours; ``positions`` and ``directions`` (n, 3), 0 where a lamp has none; ``suns`` (n,) which are suns.
+    """How lights are shown in Blender: unit ``colours`` (n, 3), ``energies`` (n,) in watts, ``peaks`` (n,) of the
+    file's colours; ``positions`` and ``directions`` (n, 3), 0 for lamps without a direction; ``suns`` (n,): which
+    are suns.
     """
 
     colours: NDArray[np.float64]
@@ -80,7 +81,7 @@ class ShownLights:
 
 
 def shown_lights(rows: NDArray[np.void]) -> ShownLights:
-    """Of rows (n,) of `LIGHT`. Power in watts is for display: the games' lights have none."""
+    """Return how rows (n,) of `LIGHT` are shown. Power in watts is for display: the game's lights have none."""
     colours = _plain(rows["diffuse"][:, :3]).clip(0)
     peaks = colours.max(axis=1, initial=0)
     suns = rows["type"] == SUN
@@ -96,7 +97,7 @@ def shown_lights(rows: NDArray[np.void]) -> ShownLights:
 
 
 def lights(level: Level, name: str) -> ImportedLevelFile:
-    """The sun and lamps."""
+    """Create the sun and lamps."""
     looks = shown_lights(level.lights)
     shown = []
     for number, sun in enumerate(looks.suns.tolist()):
@@ -114,19 +115,19 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
 
 @dataclass(frozen=True)
 class ShownGlows:
-    """Where glows are in Blender, (n, 3), and how large their empties are, (n,)."""
+    """How glows are shown in Blender: positions (n, 3) and sizes (n,) of their empties."""
 
     positions: NDArray[np.float64]
     sizes: NDArray[np.float64]
 
 
 def shown_glows(rows: NDArray[np.void]) -> ShownGlows:
-    """Of rows (n,) of `GLOW`."""
+    """Return how rows (n,) of `GLOW` are shown."""
     return ShownGlows(space.xray_points(_plain(rows["position"])), np.maximum(_plain(rows["radius"]), LEAST_SIZE))
 
 
 def glows(level: Level, name: str) -> ImportedLevelFile:
-    """An empty for each glow, as large as it is; its texture is in its name."""
+    """Create an empty of the same size for each glow, with the texture in its name."""
     looks = shown_glows(level.glows)
     strings = structure.shaders(level)
     shown = []
@@ -142,7 +143,7 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
 
 
 def _plain(values: NDArray[Any]) -> NDArray[np.float64]:
-    """What is NaN or infinite in a broken file as 0."""
+    """Replace NaN and infinite values of broken files by 0."""
     return np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
 
 
@@ -160,12 +161,12 @@ FILES: dict[str, tuple[str, ModuleType, str]] = {
     "snd_static": ("SOUNDS", snd_static, "SINGLE_ARROW"),
     "spawn": ("SPAWNED", spawn, "PLAIN_AXES"),
 }
-"""Format -> kind of what it becomes, module, what empties look like."""
+"""Format -> kind of the objects, module, display type of the empties."""
 _EXCHANGED = [0, 2, 1, 3]
 
 
 def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
-    """An empty for each entry of a file of one of `FILES`. Raises `ReadError`."""
+    """Create an empty for each entry of a file of one of the `FILES`. Raises `ReadError`."""
     kind, module, looks = FILES[name]
     document: Placed = module.read(data, str(path), report)
     shown = []
@@ -180,7 +181,7 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
 
 
 def _place(made: Object, row: np.void) -> None:
-    """Put an empty where an entry says; what is NaN or infinite in a broken file counts as 0."""
+    """Set the transform of an empty from an entry; NaN and infinite values of broken files count as 0."""
     fields = row.dtype.names or ()
     if "transform" in fields:
         stored = np.nan_to_num(row["transform"].astype(np.float64), posinf=0.0, neginf=0.0)
@@ -197,13 +198,13 @@ def _place(made: Object, row: np.void) -> None:
 
 BOTH_WAYS, ONE_WAY = (0.3, 0.8, 0.9, 1.0), (0.95, 0.2, 0.1, 1.0)
 LINKS = "motionbridge_ai_links"
-"""Property of an object that shows links: whether they lead one way."""
+"""Custom property of objects that show links: True for one-way links."""
 
 
 def show_links(shown: Object) -> tuple[int, int]:
-    """Replace the objects of an AI map's links, below its own; how many lead both ways, and how many one way.
+    """Recreate the objects that show an AI map's links; returns the numbers of two-way and one-way links.
 
-    Raises `ReadError`.
+    They are children of the AI map's object. Raises `ReadError`.
     """
     hide_links(shown)
     document = level_ai.read(kept(shown.motionbridge_level, "document"), shown.motionbridge_level.path, Report())
@@ -211,7 +212,7 @@ def show_links(shown: Object) -> tuple[int, int]:
     for edges, is_one_way in ((both, False), (one, True)):
         if not len(edges):
             continue
-        # Only nodes with such a link: the others would be loose vertices.
+        # Only nodes with such a link, to avoid loose vertices.
         used, index = np.unique(edges, return_inverse=True)
         name = f"{shown.name} {'one-way links' if is_one_way else 'links'}"
         made: Any = meshes.build(
@@ -228,7 +229,7 @@ def show_links(shown: Object) -> tuple[int, int]:
 
 
 def hide_links(shown: Object) -> bool:
-    """Delete the links of an AI map's object; whether there were any."""
+    """Delete the objects that show an AI map's links; returns whether there were any."""
     there = links_of(shown)
     datas = [one.data for one in there]
     bpy.data.batch_remove([*there, *(data for data in datas if data is not None and data.users <= 1)])
@@ -236,5 +237,5 @@ def hide_links(shown: Object) -> bool:
 
 
 def links_of(shown: Any) -> list[Any]:
-    """The objects that show the links of an AI map."""
+    """Return the objects that show the links of an AI map."""
     return [one for one in shown.children if LINKS in one]

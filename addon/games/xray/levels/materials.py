@@ -1,7 +1,7 @@
-"""How a level's collision, occluders and sound occluders are coloured: stable colours that tell things apart.
+"""Colours of a level's collision, occluders and sound occluders: stable, and easy to tell apart.
 
-Collision has one Blender material for each game material, and assigning another one to a face is how a face gets
-another game material. What occluders are shown in only repeats what their attributes say.
+Collision has one Blender material for each game material; assigning another one to a face changes its game material.
+Colours of occluders only show their attributes.
 """
 
 from __future__ import annotations
@@ -29,34 +29,34 @@ if TYPE_CHECKING:
 
 
 MOST_MATERIALS = 512
-"""Of collision; a real game has about a hundred. What is more stays grey, with its numbers in the attribute."""
+"""Most materials of collision; a real game has about a hundred. The rest is grey, with its numbers in the attribute."""
 MOST_SHARES = 16
-"""Different occlusion factors that are shown each in a colour of its own; of more the nearest tenth."""
+"""Most occlusion factors with exact colours; if there are more, they are rounded to tenths."""
 ONE_SIDED, TWO_SIDED = (0.95, 0.45, 0.08, 1.0), (0.15, 0.55, 0.85, 1.0)
 BACK = (0.06, 0.06, 0.07, 1.0)
 DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
 NOTHING_GROWS = (0.12, 0.12, 0.13, 1.0)
 MOST_COLOURS = 64
-"""Of slots, each shown as it is; of more the nearest third of red, green and blue."""
+"""Most exact colours of slots; if there are more, red, green and blue are rounded to thirds."""
 _PART = 1 << 13
-"""Slots that are looked at together, so that little memory is needed in between."""
+"""Number of slots processed at a time, to save memory."""
 
 Slots = tuple[list[Any], NDArray[np.int32]]
-"""Blender materials, and the number of one of them for each face."""
+"""Blender materials, and for each face the index of its material."""
 
 
 def game_colour(number: int) -> tuple[float, float, float, float]:
-    """The colour of a game material: always the same for a number, and far from those of others.
+    """Return the colour of a game material: always the same for a number, and far from those of others.
 
-    Hue and tone are steps of the plastic number, which in two dimensions keep any few numbers apart; one step of the
-    golden ratio would give 5 and 39, or 3 and 37, the same hue.
+    Hue and tone are multiples of inverse powers of the plastic number, which in two dimensions keep any few numbers
+    apart; the golden ratio would give 5 and 39, or 3 and 37, the same hue.
     """
     hue, tone = number * 0.7548776662466927 % 1.0, number * 0.5698402909980532 % 1.0
     return (*colorsys.hsv_to_rgb(hue, 0.9 - 0.45 * tone, 0.4 + 0.5 * tone), 1.0)
 
 
 def read_names(path: Path | None, report: Report) -> dict[int, str]:
-    """Number -> name of the game materials of a `gamemtl.xr`; none without a file, or with one that is not readable."""
+    """Return number -> name of the game materials in a `gamemtl.xr`; empty without a file or if it is not readable."""
     if path is None:
         return {}
     found = Report()
@@ -71,22 +71,22 @@ def read_names(path: Path | None, report: Report) -> dict[int, str]:
 
 
 def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dynamic: bool) -> set[str]:
-    """Names of the game materials as `names_for` finds them; of those alone that are ``dynamic``, as bones must be."""
+    """Return names of the game materials, found as by `names_for`; with ``dynamic`` only those that bones may have."""
     found = _file_for(path, chosen, game_folder)
     if found is None:
         return set()
     try:
         document = gamemtl.read(files.read_file(found), str(found), Report())
     except MotionbridgeError:
-        return set()  # the dialog says that it has no list
+        return set()  # the dialog shows that it has no list
     listed = document.by_id().values()
     return {one.label for one in listed if not dynamic or one.flags & gamemtl.Flag.DYNAMIC}
 
 
 def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:
-    """Number -> name of the game materials for a file of a level; none where no readable `gamemtl.xr` is found.
+    """Return number -> name of the game materials for a level's file; empty if no readable `gamemtl.xr` is found.
 
-    ``chosen`` the `gamemtl.xr` that the user named; ``path`` of the level's file, "" for a mesh that came from none.
+    ``chosen``: the `gamemtl.xr` set by the user. ``path``: of the level's file, "" for a mesh without one.
     """
     return read_names(_file_for(path, chosen, game_folder), report)
 
@@ -100,7 +100,7 @@ def _file_for(path: str, chosen: Path | None, game_folder: Path | None) -> Path 
 
 
 def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
-    """Say which numbers (faces,) the game materials lack, if any are known."""
+    """Warn of numbers (faces,) that are not in the list of game materials, if that is known."""
     missing = [number for number in different(values).tolist() if number not in names] if names else []
     if missing:
         shown = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
@@ -108,7 +108,7 @@ def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: 
 
 
 def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
-    """A Blender material for each game material (faces,) that occurs, in ascending order."""
+    """Return a Blender material for each game material among ``values`` (faces,), in ascending order."""
     if not len(values):
         return [], np.zeros(0, np.int32)
     numbers, index = _distinct(values)
@@ -123,10 +123,10 @@ def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
 
 
 def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
-    """The numbers that occur among ``values`` (n,), in ascending order."""
+    """Return the distinct numbers among ``values`` (n,), in ascending order."""
     if not len(values) or int(values.min()) < 0 or int(values.max()) > 0xFFFF:
         return np.unique(values).astype(np.int64)
-    # Ticked off in a table: a million faces need no sorting.
+    # A lookup table is faster than sorting a million faces.
     there = np.zeros(int(values.max()) + 1, np.bool_)
     there[values] = True
     return np.flatnonzero(there)
@@ -143,18 +143,18 @@ def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.
 
 
 def game_material(number: int, name: str) -> typed.Material | None:
-    """The Blender material of a game material, made where it is not there yet."""
+    """Return the Blender material of a game material; it is created if it does not exist."""
     return material.build_coloured(name or f"game material {number}", game_colour(number), number=number)
 
 
 def game_numbers(data: Mesh) -> NDArray[np.int64]:
-    """(slots,) the game material that each of a mesh's slots stands for, -1 where it stands for none."""
+    """Return (slots,) the game material of each material slot, -1 for none."""
     slots = [made.motionbridge_material.number if made is not None else -1 for made in data.materials]
     return np.array(slots, np.int64)
 
 
 def occluders(two_sided: NDArray[np.bool_]) -> Slots:
-    """One- and two-sided faces in a colour each; the back of one-sided ones, which hides nothing, is dark."""
+    """Return a colour each for one- and two-sided faces; the back of one-sided ones, which hides nothing, is dark."""
     made = [
         material.build_coloured("occluder, two-sided", TWO_SIDED),
         material.build_coloured("occluder, one-sided", ONE_SIDED, back=BACK),
@@ -163,12 +163,12 @@ def occluders(two_sided: NDArray[np.bool_]) -> Slots:
 
 
 def share_colour(share: float) -> tuple[float, float, float, float]:
-    """From red, which silences, over yellow to green, which lets all sound through."""
+    """Return a colour from red (silences) over yellow to green (lets all sound through)."""
     return (*colorsys.hsv_to_rgb(min(max(share, 0.0), 1.0) / 3, 0.85, 0.85), 1.0)
 
 
 def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]) -> Slots:
-    """A colour for each share of the volume that is let through, darker-backed where one-sided."""
+    """Return a colour for each share of the volume that is let through, with a dark back for one-sided faces."""
     shown = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
     shares, place = np.unique(shown, return_inverse=True)
     if len(shares) > MOST_SHARES:
@@ -183,7 +183,7 @@ def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]
 
 
 def slots_by_model(numbers: NDArray[Any]) -> Slots:
-    """A colour for each detail model: ``numbers`` (slots,) of the one that counts, -1 where nothing grows."""
+    """Return a colour for each detail model; ``numbers`` (slots,): the model to show, -1 for none."""
     places = range(0, len(numbers), _PART)
     different = sorted(set[int]().union(*(np.unique(numbers[at : at + _PART]).tolist() for at in places)))
     index = np.empty(len(numbers), np.int32)
@@ -199,7 +199,7 @@ def slots_by_model(numbers: NDArray[Any]) -> Slots:
 
 
 def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[float, float, float]) -> Slots:
-    """From black to a colour: ``shares`` (slots,) from 0 to 1, shown in so many steps."""
+    """Return shades from black to a colour; ``shares`` (slots,) from 0 to 1, rounded to this number of steps."""
     rounded = np.rint(np.clip(np.nan_to_num(shares, nan=0.0), 0, 1) * steps).astype(np.int32)
     if not len(rounded):
         return [], rounded
@@ -213,7 +213,7 @@ def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[fl
 
 
 def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
-    """The light that is baked into slots: ``colours`` (slots, 4) red, green, blue and 1."""
+    """Return the colours of light baked into slots; ``colours`` (slots, 4): red, green, blue and 1."""
     if not len(colours):
         return [], np.zeros(0, np.int32)
     shown = np.clip(np.nan_to_num(colours[:, :3].astype(np.float64), nan=0.0), 0, 1).astype(np.float32)
@@ -228,13 +228,13 @@ def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
 
 
 def textured(surface: Material, tree: GameTree, textures: bool, report: Report) -> Any:
-    """The material of a detail model, with its texture where that is found."""
+    """Return the material of a detail model, with its texture if that is found."""
     image = find_image(surface.texture, tree, report) if textures and surface.texture else None
     return material.build(surface, image, see_through=True)
 
 
 def find_image(texture: str, tree: GameTree, report: Report) -> Any:
-    """The image of a texture's name; None, with a warning, where it is not found or Blender cannot show it."""
+    """Return the image of a texture; None, with a warning, if it is not found or Blender cannot show it."""
     path = tree.find_texture(texture)
     image = material.load_image(path) if path is not None else None
     if path is None:
@@ -245,7 +245,7 @@ def find_image(texture: str, tree: GameTree, report: Report) -> Any:
 
 
 def clear_slots(data: Mesh, slots: Slots) -> None:
-    """Give a mesh these materials instead of those it has."""
+    """Replace the materials of a mesh."""
     made, index = slots
     data.materials.clear()
     for one in made:
@@ -254,19 +254,19 @@ def clear_slots(data: Mesh, slots: Slots) -> None:
 
 
 def legend(meshes: list[Object]) -> list[tuple[Any, str]]:
-    """The materials of objects with what each stands for."""
+    """Return the materials of objects, each with its meaning."""
     found = dict.fromkeys(made for shown in meshes for made in shown.data.materials if made is not None)
     return [(made, made.name) for made in found]
 
 
 def known_materials() -> list[typed.Material]:
-    """The Blender materials of this file that stand for game materials, by their numbers."""
+    """Return the Blender materials that represent game materials, by their numbers."""
     made: Any = bpy.data.materials
     return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
 
 
 def number_of(made: typed.Material | None, said: int | None) -> int | None:
-    """The game material of a face: that of the Blender material in its slot, else what its attribute ``said``."""
+    """Return the game material of a face: that of its Blender material, else the value of its attribute (``said``)."""
     number = made.motionbridge_material.number if made is not None else -1
     return int(number) if number >= 0 else said
 

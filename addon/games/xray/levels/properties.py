@@ -1,7 +1,7 @@
-"""What X-Ray adds to objects that came from a level's files, or are to become one: collision, occluders, sound
-occluders, errors, detail models.
+"""Properties of X-Ray on objects that come from a level's files or will be written to one: collision, occluders, sound
+occluders, errors, detail objects and models, and parts of a compiled level.
 
-The file is remembered on its mesh, or on the empty above the meshes it was split into.
+The file is stored on its mesh, or on the empty that is the parent of the meshes it was split into.
 """
 
 from typing import Any
@@ -36,7 +36,7 @@ KINDS = (
     ("LEVEL", "Level", "The level file that visuals, portals, lights and glows are of (level)"),
 )
 DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
-"""Kinds that a mesh drawn in Blender can become."""
+"""Kinds that can be made of any mesh in Blender."""
 SHOWN_BY = (
     ("MODEL", "Model", "The densest detail model of each slot"),
     ("DENSITY", "Density", "Density of the slot, all models together"),
@@ -44,17 +44,17 @@ SHOWN_BY = (
     ("SKY", "Sky", "Amount of sky light"),
     ("COLOUR", "Colour", "Colour of the other light"),
 )
-"""What slots of `.details` can be coloured by."""
+"""Values by which the slots of `.details` can be coloured."""
 
 
 class LevelProperties(bpy.types.PropertyGroup):
-    """What of a level an object is."""
+    """Data of an object that is part of a level."""
 
     kind: EnumProperty(name="Kind", description="Which part of a level this is", items=KINDS, default="NONE")
     is_part: BoolProperty(name="Part", description="One of the meshes into which a file was split")
     path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     saved: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of the file that was saved back last."""
+    """SHA-256 of the last file that was saved back."""
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
     weld: FloatProperty(options={"HIDDEN"}, default=NOT_WELDED)
@@ -76,15 +76,15 @@ class LevelProperties(bpy.types.PropertyGroup):
         name="Level File", description="What remembers the level file that this is of", type=bpy.types.Object
     )
     imported: StringProperty(options={"HIDDEN"})
-    """Of a level file: the kinds that were made of it, with a space between them."""
+    """For a level file: the imported kinds, separated by spaces."""
     trees: bytes_property("Indices of the visuals that trees were made of, 4 bytes each")
     trees_seal: seal_property()
     surfaces: bytes_property("Indices of the visuals that surfaces were made of, 4 bytes each")
     surfaces_seal: seal_property()
     geometry: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of `level.geom` as it was imported, or saved back last; empty where there was none."""
+    """SHA-256 of `level.geom` as imported or last saved back; "" if there was none."""
     geometry_imported: StringProperty(options={"HIDDEN"})
-    """The SHA-256 of `level.geom` as it was imported."""
+    """SHA-256 of `level.geom` as imported."""
     detail: FloatProperty(options={"HIDDEN"}, default=1.0)
     reshaped: bytes_property("Indices of the visuals whose vertices were moved and saved, 4 bytes each")
     reshaped_seal: seal_property()
@@ -115,7 +115,7 @@ ADDED = AddedProperties(
 
 
 def holder_of(shown: Any) -> Any:
-    """The object that remembers the file which an object is of, or is to become; None where it is of none."""
+    """Return the object that stores the file of an object, or is exported to it; None if it is not part of a level."""
     if shown is None or shown.motionbridge_level.kind == "NONE":
         return None
     parent = shown.parent
@@ -125,7 +125,7 @@ def holder_of(shown: Any) -> Any:
 
 
 def meshes_of(holder: Object) -> list[Object]:
-    """The meshes that a file is made of: the holder itself, or the parts below it."""
+    """Return the meshes of a file: the holder itself, or its descendants that are parts."""
     if holder.type == "MESH":
         return [holder]
     parts = [shown for shown in holder.children_recursive if shown.type == "MESH"]

@@ -1,8 +1,8 @@
-"""Vertices of a compiled level that were edited in place: out of Blender's meshes into the level's files.
+"""Edited vertices of a compiled level: from Blender's meshes into the level's files.
 
-Those of surfaces lie in `level.geom` and `level.geomx`. These files are as large as 150 MB and not kept in the .blend
-file: what is written starts from those beside `level`, provided that they are the imported ones, or were saved since.
-Corners of impostors lie in `level` itself.
+Vertices of surfaces and trees are in `level.geom` and `level.geomx`. These files can have 150 MB and are not stored in
+the .blend file: the files beside `level` are the base, if they are the imported ones or were saved back since. Corners
+of impostors are in `level` itself.
 """
 
 from __future__ import annotations
@@ -40,21 +40,21 @@ if TYPE_CHECKING:
 
 FAST = "level.geomx"
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
-"""Of `Vertices`, what is compared and written, where there is any, besides positions."""
+"""Fields of `Vertices` besides positions that are compared and written, if present."""
 
 
 @dataclass
 class Beside:
-    """What is written beside `level`: bytes by path; ``reshaped`` (n,) the visuals whose positions were ever edited."""
+    """Files written beside `level`: path -> bytes; ``reshaped`` (n,): visuals whose positions were ever edited."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
 def plan(holder: Object, document: Level, shown: dict[int, Object], changes: Changes, report: Report) -> Beside | None:
-    """Gather the vertices of ``shown`` objects by visual; the boxes in ``document`` follow. None without `level.geom`.
+    """Gather the vertices of ``shown`` (visual -> object); updates the boxes in ``document``.
 
-    Raises `ReadError` where the file beside is broken.
+    None if `level.geom` is missing or is not the known one. Raises `ReadError` if it is damaged.
     """
     folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
     path = GameTree(folder).find_file(GEOMETRY)
@@ -90,7 +90,7 @@ def plan(holder: Object, document: Level, shown: dict[int, Object], changes: Cha
 
 
 class _Work:
-    """The vertices of one level's meshes against its file; ``saved`` visuals whose vertices were moved and written."""
+    """Compares the vertices of a level's meshes with its file; ``saved``: visuals with moved vertices in that file."""
 
     def __init__(self, document: Level, geom: Geometry, detail: float, saved: set[int], report: Report) -> None:
         self.document, self.geom, self.saved, self.report = document, geom, saved, report
@@ -108,7 +108,7 @@ class _Work:
         self.turned: list[Object] = []
 
     def families(self, shown: dict[int, Object]) -> Iterator[tuple[NDArray[np.void], list[Object]]]:
-        """Rows of `DRAWN` with the same vertices, and the object of each; buffer after buffer."""
+        """Yield rows of `DRAWN` with the same vertices, and the object of each; ordered by vertex buffer."""
         rows = self.rows[np.isin(self.rows["visual"], list(shown))]
         keys = np.stack([rows[name] for name in ("vertex_buffer", "vertex_base", "vertex_count")], axis=1)
         _, place = np.unique(keys, axis=0, return_inverse=True)
@@ -117,12 +117,12 @@ class _Work:
             yield rows[part], [shown[visual] for visual in rows["visual"][part].tolist()]
 
     def take(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
-        """Encode what a mesh has that the file has not."""
+        """Encode the edited vertices of objects that share them."""
         ranged = ranges[0]
         base = self._base(ranged)
         found = {}
         for one, row in zip(objects, ranges, strict=True):
-            # Surfaces may have been moved; trees of one mesh are looked at once.
+            # Objects of the same mesh are read once.
             if one.data not in found:
                 triangles = visual_mesh.triangles(row, self.geom)
                 found[one.data] = one, self._now(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1))
@@ -163,7 +163,7 @@ class _Work:
         return result
 
     def _now(self, shown: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
-        """What a mesh says of its vertices; None where that is what the file says, or it has other ones."""
+        """Return the vertices of a mesh; None if they are unchanged, or if the mesh has other vertices or faces."""
         with meshes.outside_edit_mode(shown) as data:
             corners = np.empty(len(data.loops), np.int32)
             if len(corners):
@@ -206,14 +206,14 @@ class _Work:
         if not len(other):
             return base
         result = base.copy()
-        # Of several written to one place the last stays: backwards, that is the first corner that was edited.
+        # The last value written to a vertex wins; in reverse order that is the first edited corner's.
         result[corners[other[::-1]]] = values[other[::-1]]
         if (values != result[corners]).any():
             self.torn.append(shown)
         return result
 
     def say(self) -> None:
-        """Name what could not be written."""
+        """Report what could not be written, by object names."""
         for objects, words in (
             (
                 self.other,
@@ -231,13 +231,13 @@ class _Work:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
 
     def written(self, geom: Geometry) -> Geometry:
-        """The document with the edited buffers."""
+        """Return ``geom`` with the edited vertex buffers."""
         for number, rows in self.edited.items():
             geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
         return geom
 
     def follow_boxes(self, reshaped: NDArray[np.int32], shown: dict[int, Object]) -> None:
-        """Boxes and spheres of visuals whose vertices are others than those that the level was imported with."""
+        """Update boxes and spheres of visuals whose vertices differ from the imported ones."""
         visuals = np.array([visual for visual in reshaped.tolist() if visual in shown], np.int64)
         if not len(visuals):
             return
@@ -252,7 +252,7 @@ class _Work:
         edit.reshape(self.document, visuals, np.array(boxes))
 
     def follow_fast(self, path: Path) -> bytes | None:
-        """The bytes of `level.geomx` with the points of moved vertices; None where it cannot be read or has none."""
+        """Return the bytes of `level.geomx` with the same vertices moved; None if unreadable or without them."""
         try:
             fast = geometry.read(files.map_file(path), str(path), Report())
         except ReadError as refusal:
@@ -286,7 +286,7 @@ class _Work:
 
 @dataclass
 class ShownImpostors:
-    """What a mesh shows of all impostors: corners as they are ``now`` and as in the file, faces' slots of materials."""
+    """All impostors as shown by a mesh: corners ``now`` and in the file (``base``), material slots of faces."""
 
     shown: Object
     base: Impostors
@@ -294,15 +294,15 @@ class ShownImpostors:
     slots: Any
 
     def write(self, document: Level, changes: Changes) -> None:
-        """Into the document. What was not edited stays where it followed its trees to."""
+        """Write edited corners into the document. The others stay as moved with their trees."""
         for visual, fields in edit.set_impostors(document, self.now, self.base):
             changes.parts.append(Part(f"{document.name} {visual:05}", "impostor", fields=tuple(fields)))
 
 
 def gather_impostors(document: Level, objects: list[Object], report: Report) -> ShownImpostors | None:
-    """The first of the ``objects`` (at least one); None where its faces are no longer those of the file.
+    """Gather the first of the ``objects`` (at least one); None if its faces are not those of the file.
 
-    Called before anything is moved in the document. Raises `WriteError` for positions that are NaN or infinite.
+    Must be called before anything is moved in the document. Raises `WriteError` if positions are NaN or infinite.
     """
     shown, *copies = objects
     if copies:

@@ -1,7 +1,8 @@
-"""What of a compiled level is seen, into Blender: surfaces, trees, impostors, portals, lights, glows.
+"""Import of a compiled level's visuals: surfaces, trees, impostors, portals, lights, glows.
 
-`level` says what is where, `level.geom` beside it has the vertices. Visuals that draw the same range with the same
-shader share a mesh. Without `level.geom`, as in mods that ship what they changed, surfaces and trees are their boxes.
+`level` contains the structure, `level.geom` beside it the vertices. Visuals that draw the same range of vertices with
+the same shader share a mesh. Without `level.geom`, as in mods that contain only changed files, surfaces and trees are
+shown as boxes.
 """
 
 from __future__ import annotations
@@ -43,27 +44,27 @@ if TYPE_CHECKING:
 FILE = "level"
 GEOMETRY = "level.geom"
 LIGHT_MAP = "Light Map"
-"""Name of the second set of texture coordinates."""
+"""Name of the second UV map."""
 HEMI, LIGHT, WIND, VISUAL = "hemi", "light", "wind", "visual"
-"""Attributes: share of the sky that is seen; static light with the share of the sun; stiffness; index of the visual."""
+"""Attributes: visible share of the sky; static light with the share of the sun; wind stiffness; index of the visual."""
 SHEARED = 1e-3
-"""Cosine between two axes of an instance from which on Blender's location, rotation and scale do not show it."""
+"""Cosine between two axes of a tree above which Blender's location, rotation and scale cannot show its transform."""
 STEP = 64
-"""Meshes or objects that are made between two looks at whether to stop."""
+"""Number of created meshes or objects after which the import may be stopped."""
 
 Step = Callable[[float], None]
 
 
 def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) -> list[ImportedLevelFile]:
-    """What was asked for of a `level`, one for each kind, linked nowhere yet. Raises `ReadError`.
+    """Return the chosen contents of a `level`, by kind, not linked to the scene yet. Raises `ReadError`.
 
-    ``step`` is called with the share that is done, 0 to 1.
+    ``step`` is called with the finished fraction, 0 to 1.
     """
     data = files.read_file(path)
     document = levels.read(data, str(path), report)
     found = _geometry(path, report) if options.surfaces or options.trees else None
     tree = tree_of(path, options.game_folder, options.textures_folder)
-    # The engine looks into the level's folder first.
+    # The engine searches the level's folder first.
     tree = GameTree(path.parent, tree.meshes, (path.parent, *tree.textures))
     level = _Reading(document, path, _Materials(structure.shaders(document), tree, options.textures, report), report)
     families = [("SURFACE", visual_mesh.SURFACES)] * options.surfaces + [("TREE", visual_mesh.TREES)] * options.trees
@@ -95,7 +96,7 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
 def _remember(
     path: Path, data: bytes, made: list[ImportedLevelFile], options: LevelFolderOptions, *, as_boxes: bool
 ) -> None:
-    """An empty, linked nowhere, that holds the file and what was made of it; all objects point at it."""
+    """Create an empty that stores the file and what was imported from it; all objects refer to it."""
     holder: Any = bpy.data.objects.new(f"{path.parent.name} {FILE}", None)
     properties = holder.motionbridge_level
     properties.kind, properties.path = "LEVEL", str(path)
@@ -115,17 +116,17 @@ def _remember(
 
 
 def simplified(detail: float) -> float:
-    """How simple progressive visuals are shown, of an option that Blender keeps in 32 bits."""
+    """Return how much progressive visuals are simplified, 0 to 1, without the 32-bit rounding of ``detail``."""
     return 1.0 - round(detail, 6)
 
 
 def digest_of(path: Path) -> str:
-    """The SHA-256 of a large file. Raises `ReadError`."""
+    """Return the SHA-256 of a large file. Raises `ReadError`."""
     return hashlib.sha256(files.map_file(path)).hexdigest()
 
 
 def _geometry(path: Path, report: Report) -> Geometry | None:
-    """The vertices beside a `level`; None, and why, where surfaces can only be shown as boxes."""
+    """Return the `level.geom` beside a `level`; None, with a warning, if surfaces can only be shown as boxes."""
     beside = GameTree(path.parent).find_file(GEOMETRY)
     if beside is None:
         report.warn(f"{GEOMETRY} is not beside it: surfaces and trees are shown as boxes", path.name)
@@ -142,7 +143,7 @@ def _geometry(path: Path, report: Report) -> Geometry | None:
 
 @dataclass
 class _Materials:
-    """Blender's materials of shader strings, each made when it is first asked for."""
+    """Blender materials of shader strings, built on first use."""
 
     shaders: list[structure.Shader]
     tree: GameTree
@@ -154,7 +155,7 @@ class _Materials:
         self._images: dict[str, Any] = {}
 
     def get(self, number: int) -> typed.Material:
-        """The material of a shader by its index; one without names where the level has no such shader."""
+        """Return the material of a shader by index; one without names if the level has no such shader."""
         if number not in self._made:
             known = 0 <= number < len(self.shaders)
             self._made[number] = self._build(self.shaders[number] if known else structure.Shader("", ""))
@@ -171,7 +172,7 @@ class _Materials:
 
 @dataclass
 class _Reading:
-    """What every kind of a level's visuals needs."""
+    """Data that the import of all kinds of visuals needs."""
 
     document: Level
     path: Path
@@ -186,7 +187,7 @@ class _Reading:
 def _drawn(
     level: _Reading, found: Geometry, kind: str, rows: NDArray[np.void], step: Step, *, by_sector: bool
 ) -> ImportedLevelFile:
-    """Surfaces or trees, ``rows`` of `DRAWN`, as objects that share the meshes they have in common."""
+    """Create objects for surfaces or trees, ``rows`` of `DRAWN`; equal rows but for the visual share a mesh."""
     keys = np.stack([rows[name] for name in rows.dtype.names or () if name != "visual"], axis=1)
     _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     datas = _meshes(level, found, rows[first], lambda done: step(done * 0.75))
@@ -217,7 +218,7 @@ def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
         level.report.note(f"{said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
     unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]
     between = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(axis=(1, 2), initial=0)
-    # The diagonal of what is scaled to nothing is 1 off.
+    # A scale of 0 makes the diagonal differ by 1; that is not shear.
     sheared = int(((between > SHEARED) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
     if sheared:
         problem = said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
@@ -225,7 +226,7 @@ def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
 
 
 def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step) -> list[typed.Mesh]:
-    """A mesh for each of ``rows`` (meshes,) of `DRAWN`; one vertex buffer at a time is decoded."""
+    """Create a mesh for each of ``rows`` (meshes,) of `DRAWN`; decodes one vertex buffer at a time."""
     result: list[Any] = [None] * len(rows)
     order = np.argsort(rows["vertex_buffer"], kind="stable").tolist()
     buffer, vertices, lost = -1, visual_mesh.Vertices(np.zeros((0, 3), np.float32)), 0
@@ -248,7 +249,7 @@ def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step
 
 
 def _shape(name: str, vertices: visual_mesh.Vertices, row: np.void, triangles: NDArray[np.int32]) -> PolygonMesh:
-    """The vertices of a row of `DRAWN` with all that is known of them."""
+    """Return the geometry of a row of `DRAWN` with all its attributes."""
     base = int(row["vertex_base"])
     here = slice(base, base + int(row["vertex_count"]))
     corners = triangles.reshape(-1)
@@ -269,7 +270,7 @@ def _shape(name: str, vertices: visual_mesh.Vertices, row: np.void, triangles: N
 
 
 def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool) -> ImportedLevelFile:
-    """The boxes of surfaces or trees as edges, one mesh for each sector."""
+    """Create the boxes of surfaces or trees as edges, one mesh for each sector."""
     visuals = np.flatnonzero(np.isin(level.document.visuals.types, types))
     ends = structure.boxes(level.document, visuals)
     sectors = level.sectors[visuals] if by_sector else np.zeros(len(visuals), np.int64)
@@ -298,7 +299,7 @@ def _sector(number: int) -> str:
 def _by_sector(
     level: _Reading, kind: str, shown: list[Object], sectors: NDArray[np.int64] | None, counts: str
 ) -> ImportedLevelFile:
-    """Objects in a collection for each of their ``sectors`` (objects,); all together where there are none."""
+    """Link objects to a collection for each of their ``sectors`` (objects,); None leaves them unlinked."""
     if sectors is None:
         return ImportedLevelFile(kind, level.path.name, None, shown, counts)
     inside: dict[int, Any] = {
@@ -312,7 +313,7 @@ def _by_sector(
 
 
 def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
-    """All impostors as one mesh of quads."""
+    """Create all impostors as one mesh of quads."""
     found = structure.impostors(level.document)
     if not len(found.visuals):
         return ImportedLevelFile("LOD", level.path.name, None)

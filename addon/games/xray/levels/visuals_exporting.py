@@ -1,7 +1,7 @@
-"""A compiled level out of Blender: what its file `level` can hold of what was edited, written into the imported bytes.
+"""Export of a compiled level: edits that its file `level` can store are written into the imported bytes.
 
-Shader strings, instances, impostors, lights, glows and portals; what was not edited leaves byte for byte. What the
-file cannot hold is said by name.
+These are shader strings, trees, impostors, lights, glows and portals; everything else is kept byte for byte. Edits that
+the file cannot store are reported with object names.
 """
 
 from __future__ import annotations
@@ -44,17 +44,17 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 
 TURNED, SHIFTED = 2e-5, 2e-5
-"""What Blender's location, rotation and scale may be off by (in metres), and what no one edits by hand."""
+"""Tolerances of transforms to count as unedited: of rotation and scale, and of location in metres."""
 DISPLAY = 1e-4
-"""Share by which values that are only for display differ when they are edited."""
+"""Relative tolerance of values that are only for display, within which they count as unedited."""
 
 
 @dataclass
 class _Found:
-    """The objects of one level file: ``first`` by kind and row, ``copies`` of these rows, by kind.
+    """Objects of one level file: ``first``: kind -> row -> object; ``copies``: kind -> further objects with such a row.
 
-    All impostors are one object, in row 0. ``boxes`` stand for many surfaces or trees. ``saved``: whether the file was
-    saved since the import.
+    All impostors are one object, in row 0. ``boxes``: objects that show surfaces or trees as boxes. ``saved``: whether
+    the file was saved back since the import.
     """
 
     first: dict[str, dict[int, Object]]
@@ -64,28 +64,28 @@ class _Found:
     saved: bool = False
 
     def all_of(self, kind: str) -> list[Object]:
-        """Those that came first, by row, and then their copies."""
+        """Return the first objects by row, followed by copies."""
         first = self.first.get(kind, {})
         return [*(first[row] for row in sorted(first)), *self.copies.get(kind, [])]
 
     def keep_all(self, noun: str) -> None:
-        """Say that all of a kind are written as they were imported, because none of them is left in the scene."""
+        """Warn that all objects of a kind are written as imported, because the scene has none of them."""
         said = f"no {noun}s are in the scene: the imported ones are written"
         self.report.warn(f"{said}, without the edits that were saved since" if self.saved else said)
 
 
 @dataclass(frozen=True)
 class LevelPlan(Plan):
-    """With what is written ``beside`` the file, None where `level.geom` could not be looked at."""
+    """Also has the files ``beside`` `level`; None if `level.geom` could not be compared."""
 
     beside: visual_vertices.Beside | None = None
 
 
 class LevelFilePlan(Together):
-    """`level`, after the files beside it that change with it."""
+    """Writes the changed files beside `level`, then `level`."""
 
     def __init__(self, path: str, planned: LevelPlan) -> None:
-        """For saving back to ``path`` and beside it."""
+        """Plan writing `level` to ``path``, and the other files to their paths."""
         beside = {} if planned.beside is None else planned.beside.files
         self._reshaped = None if planned.beside is None else planned.beside.reshaped
         each = {**{str(one): data for one, data in beside.items()}, path: planned.data}
@@ -93,11 +93,11 @@ class LevelFilePlan(Together):
         super().__init__(path, plans, planned.data, planned.changes)
 
     def sentence(self, words: Words | None = None) -> str:
-        """Of `level`, whose changes the other files follow."""
+        """Return the changes of `level`; those of the other files are among them."""
         return FilePlan.sentence(self, words)
 
     def settle(self, holder: Object) -> None:
-        """Remember what was written beside `level`, where it counts as the base from now on."""
+        """Store which files beside `level` were written: they are the base from now on."""
         if self._reshaped is not None:
             keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
         for one in self.plans:
@@ -105,7 +105,7 @@ class LevelFilePlan(Together):
                 holder.motionbridge_level.geometry = one.digest
 
     def settle_exported(self, holder: Any) -> None:
-        """The same after an export, if it went to the files that were imported."""
+        """Do the same after an export, if it replaced the imported files."""
         source = Path(bpy.path.abspath(holder.motionbridge_level.path))
         if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and holder.library is None:
             self.settle(holder)
@@ -114,11 +114,11 @@ class LevelFilePlan(Together):
 
 
 def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
-    """For writing to ``path``; beside it what of `level.geom` and `level.geomx` was edited since the import."""
+    """Return a plan for ``path``, with `level.geom` and `level.geomx` beside it if edited since the import."""
     told = holder.motionbridge_level
     source = Path(bpy.path.abspath(told.path)).parent
     elsewhere = files.resolved(path.parent) != files.resolved(source)
-    # Edits that were saved back already are in the files beside the imported one alone.
+    # Edits that were saved back are only in the files beside the imported one.
     saved = elsewhere and told.geometry != (told.geometry_imported or told.geometry)
     if planned.beside is None:
         return LevelFilePlan(str(path), planned)
@@ -134,7 +134,7 @@ def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan
 
 
 def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan:
-    """What would be written into the file of ``data``. Raises `WriteError`. The view layer is up to date."""
+    """Return what would be written into the file ``data``. Raises `WriteError`. The view layer must be up to date."""
     if not data:
         raise WriteError(
             "a compiled level cannot be made without its compiler",
@@ -167,19 +167,22 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
 
 
 def _rows(holder: Object, kind: str) -> list[int]:
-    """The visuals that objects were made of at the import."""
+    """Return the visuals for which the import created objects of a kind."""
     rows: list[int] = np.frombuffer(kept(holder.motionbridge_level, kind), "<i4").tolist()
     return rows
 
 
 def _find(scene: Scene, holder: Object, report: Report) -> _Found:
-    """Of a scene; what only another one has is not deleted, but what that has more is no copy (a copied scene)."""
+    """Find the objects of a level file, for exporting a scene.
+
+    Objects that exist only in another scene count as not deleted, but not as copies (that scene may be a copy).
+    """
     first: dict[str, dict[int, Object]] = {}
     copies: dict[str, list[Object]] = {}
     boxes: list[Object] = []
     here: set[Any] = set(scene.objects)
     elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
-    # By name, so that what was copied comes before its copies.
+    # By name, so that originals come before their copies.
     for shown in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
         properties = shown.motionbridge_level
         if properties.level_file != holder:
@@ -200,9 +203,9 @@ def _name(shown: Object) -> str:
 
 
 def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
-    """What is not of the file `level`: where surfaces are, unless it was ``placed``, and which there are.
+    """Warn of moved, copied and deleted surfaces, which `level` cannot store.
 
-    ``imported`` are the visuals that there were surfaces of.
+    ``imported``: visuals of the imported surfaces. ``placed``: moved surfaces were written to `level.geom`.
     """
     there = list(found.first.get("SURFACE", {}).values())
     moved = [shown for shown in there if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED)]
@@ -218,7 +221,7 @@ def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *,
 
 
 def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
-    """What was edited and is not even looked at: boxes, modifiers, meshes that were added beside those of the level."""
+    """Warn of edits that are ignored: boxes, modifiers, and new meshes in the level's collections."""
     edited = [shown for shown in found.boxes if _is_edited_box(document, shown)]
     if edited:
         found.report.warn(f"boxes only show where surfaces and trees are; not written: {named(edited)}")
@@ -249,7 +252,7 @@ def _is_edited_box(document: Level, shown: Object) -> bool:
 
 
 def _say_of_lamps(document: Level, found: _Found) -> None:
-    """Lamps that became of another type, which the file does not: a level has one sun and point lights."""
+    """Warn of lamps with another type, which is not written: a level has one sun and point lights."""
     suns = document.lights["type"] == SUN
     lamps = [shown for shown in found.all_of("LIGHT") if shown.type == "LIGHT"]
     wanted = {True: "SUN", False: "POINT"}
@@ -263,7 +266,7 @@ def _say_of_lamps(document: Level, found: _Found) -> None:
 
 
 class _Wishes:
-    """The shader strings that objects ask for, as their materials or panels say."""
+    """The shader strings that objects should have, by their materials or panels."""
 
     def __init__(self, document: Level, report: Report) -> None:
         self.document, self.report = document, report
@@ -274,7 +277,7 @@ class _Wishes:
         self.materials: dict[Any, None] = {}
 
     def string(self, shown: Object, number: int, name: str, textures: str) -> bytes:
-        """That of an engine shader and textures, in place of the one with this ``number``."""
+        """Return the string of an engine shader and textures; the file's bytes if it equals string ``number``."""
         now = self.known[number]
         if (name, textures) == (now.name, now.textures):
             return self.document.shaders[number]
@@ -282,7 +285,7 @@ class _Wishes:
         return names.encode(f"{name.replace('/', chr(92))}/{textures.replace('/', chr(92))}")
 
     def of_slot(self, shown: Object, number: int, slot: int) -> bytes:
-        """That of the material in a slot; the one of the file where it has no names of the game."""
+        """Return the string of the material in a slot; the file's if it has no shader and texture of the game."""
         slots = shown.material_slots
         material = slots[slot].material if 0 <= slot < len(slots) else None
         told = None if material is None else material.motionbridge_material
@@ -294,7 +297,7 @@ class _Wishes:
         return self.string(shown, number, told.shader, told.texture)
 
     def one_slot(self, shown: Object, slots: NDArray[np.int32] | None) -> int:
-        """The slot that faces (n,) use; of several the first face's."""
+        """Return the slot that faces (n,) use; the first face's if there are several."""
         if slots is None or not len(slots):
             return 0
         if (slots != slots[0]).any():
@@ -302,7 +305,7 @@ class _Wishes:
         return int(slots[0])
 
     def say(self) -> None:
-        """Name what could not be written, or should be looked at."""
+        """Report what could not be written or should be checked."""
         unnamed, other, several = (list(dict.fromkeys(one)) for one in (self.unnamed, self.other, self.several))
         if unnamed:
             words = "have a material without shader and texture of the game, and keep those of the file"
@@ -323,14 +326,14 @@ def _write_shaders(
     impostors: visual_vertices.ShownImpostors | None,
     glows: Sequence[Object],
 ) -> None:
-    """``glows``: the object of each glow of the document, None where there is none."""
+    """Write changed shader strings. ``glows``: the object of each glow of the document, None if it has none."""
     wishes = _Wishes(document, found.report)
     of_visual = document.visuals.shaders
     asked: dict[int, bytes] = {}
     for shown in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
         visual = shown.motionbridge_level.row
         if visual < len(of_visual) and 0 <= of_visual[visual] < len(wishes.known):
-            # One face of another material is not what everybody works with: the mesh is looked into only then.
+            # Faces with different materials are rare, so the mesh is only read if it has several slots.
             slots = None
             if len(shown.material_slots) > 1:
                 with meshes.outside_edit_mode(shown) as data:
@@ -365,17 +368,17 @@ def _write_shaders(
 
 
 class _Trees:
-    """Instances that were moved, deleted or copied."""
+    """Writes trees that were moved, deleted or copied."""
 
     def __init__(self, document: Level, found: _Found, changes: Changes) -> None:
         self.document, self.found, self.changes = document, found, changes
         self.boxes: dict[Object, Floats] = {}
 
     def write(self, imported: Sequence[int]) -> None:
-        """Into the document; ``imported`` visuals that there were objects of."""
+        """Write them into the document; ``imported``: visuals for which the import created objects."""
         there = self.found.first.get("TREE", {})
         if not there:
-            # The user may have kept only the rest.
+            # The user may have deleted the whole collection to work on the rest.
             self.found.keep_all("tree")
             return
         count = len(self.document.visuals)
@@ -441,7 +444,7 @@ class _Trees:
         self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {named(copies)}")
 
     def _box(self, shown: Object, place: Floats) -> Floats:
-        """(2, 3) what an instance fills."""
+        """Return the bounding box (2, 3) of a tree."""
         if shown.data not in self.boxes:
             with meshes.outside_edit_mode(shown) as data:
                 points = meshes.positions_of(data).astype(np.float64)
@@ -461,11 +464,11 @@ class _Trees:
 
 
 def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
-    """Which instances (n,) are no longer where the file (n, 4, 4) has them, and where they are (moved, 4, 4)."""
+    """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
     far = _differ(now, stored) & np.isfinite(stored).all(axis=(1, 2))
     which, places = [], []
     for number in np.flatnonzero(far).tolist():
-        # What Blender makes of a matrix: what is sheared is shown without it.
+        # The matrix as Blender shows it, without shear.
         parts: Any = Matrix(stored[number].tolist()).decompose()
         as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
         if not _differ(now[number : number + 1], as_shown[None])[0]:
@@ -479,7 +482,7 @@ def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
 
 
 def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
-    """(n,) whether transforms (n, 4, 4) differ by more than Blender's way of keeping them."""
+    """Return (n,) whether transforms (n, 4, 4) differ by more than Blender's rounding."""
     with np.errstate(invalid="ignore"):
         away = np.abs(first - second)
         turned = away[:, :3, :3].max(axis=(1, 2)) > TURNED * (1 + np.abs(second[:, :3, :3]).max(axis=(1, 2)))
@@ -494,17 +497,17 @@ Edit = Callable[[Any, NDArray[np.void]], None]
 
 @dataclass(frozen=True)
 class _Kind:
-    """A kind of records: ``field`` of the document, ``noun``, how an object is written into its record (1,)."""
+    """A kind of records: ``field`` of the document, ``noun``; ``edit`` writes an object into its record (1,)."""
 
     field: str
     noun: str
     edit: Edit
     left: Callable[[np.void], bool] = lambda _row: False
-    """Whether an import makes no object of a record, so that it is not one that was deleted."""
+    """Returns whether the import creates no object for a record, so that a missing object does not mean deleted."""
 
 
 def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how: _Kind) -> list[Object]:
-    """The object of each row that is in the document afterwards, None for one without."""
+    """Write records of a kind; returns the object of each record that remains, None for one without."""
     base: NDArray[np.void] = getattr(document, how.field)
     first = found.first.get(kind, {})
     if not first:
@@ -546,7 +549,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
 def _kept_and_new(
     base: NDArray[np.void], first: dict[int, Object], copies: list[Object], how: _Kind
 ) -> Iterator[tuple[int, Any]]:
-    """Number of each record that stays, and its object, None for one that has none; -1 and the object of a new one."""
+    """Yield index and object (or None) of each remaining record, then -1 and the object of each new one."""
     for number in range(len(base)):
         if number in first:
             yield number, first[number]
