@@ -222,7 +222,7 @@ class MaterialProperties(bpy.types.PropertyGroup):
     texture: StringProperty(name="Texture", description="Path of the texture below the textures folder, without suffix")
     shader: StringProperty(name="Shader", description="Name of the shader in the game")
     number: IntProperty(
-        name="Game Material Number",
+        name="Game Material ID",
         description="Index of the game material of the faces, -1 for none",
         default=-1,
         min=-1,

@@ -61,13 +61,13 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
     def poll(cls, context: Context) -> bool:
         if not super().poll(context):
             return False
-        cls.poll_message_set("The bones are drawn as Blender does")
+        cls.poll_message_set("The armature has no readable bones")
         return armature.is_readable(active_rig(context))
 
     def run(self, context: Context, _report: Report) -> Outcome:
         rig = active_rig(context)
         armature.make_plain(rig)
-        return Outcome(said("{}: bones as Blender draws them").format(rig.name))
+        return Outcome(said("{}: readable bones removed").format(rig.name))
 
 
 def draw_bone_display(layout: bpy.types.UILayout, context: Context) -> None:

@@ -49,8 +49,13 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
     twist: EnumProperty(
         name="Twist Bones",
         items=(
-            ("FOLLOW", "Follow the Hand", "They keep their keys until the hand, foot or joint behind them turns", 0),
-            ("KEEP", "Keep Keys", "They keep their keys whatever the hand does", 1),
+            (
+                "FOLLOW",
+                "Follow the Hand",
+                "Twist bones keep their keys until the hand, foot or joint below them is rotated",
+                0,
+            ),
+            ("KEEP", "Keep Keys", "Twist bones keep their keys even if the hand is rotated", 1),
         ),
     )
 
@@ -82,7 +87,7 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
-    """Remove the control rig and all that was made for it; edits that were not exported are lost"""
+    """Remove the control rig with its actions; edits that were not exported are lost"""
 
     bl_idname = "motionbridge.remove_control_rig"
     bl_label = "Remove Control Rig"
@@ -122,7 +127,7 @@ def _motions_of(rig: Object) -> list[Action]:
 
 
 class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, BlenderOperator):
-    """Move every motion of the armature onto the control rig now; else each is moved when it is played"""
+    """Move every motion of the armature onto the control rig now; otherwise each is moved when it is first played"""
 
     bl_idname = "motionbridge.move_motions_to_controls"
     bl_label = "Move All Motions to Controls"
@@ -145,7 +150,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
 
 
 class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
-    """Let the controls show the motion that the armature plays, which was chosen outside of Motionbridge's lists"""
+    """Show the armature's active motion on the controls, if it was chosen outside of Motionbridge's lists"""
 
     bl_idname = "motionbridge.show_controls"
     bl_label = "Show This Motion"
@@ -179,7 +184,7 @@ class OnFrames(OnControlRig):
 
 
 class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
-    """Key controls to the shown pose on a range of frames and switch limbs to them there, without a jump"""
+    """Key the IK or FK controls to the current pose on a range of frames and switch to them without a jump"""
 
     bl_idname = "motionbridge.match_controls"
     bl_label = "Match and Switch"
@@ -188,15 +193,15 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
     to: EnumProperty(
         name="Switch To",
         items=(
-            ("IK", "IK", "Goals and poles follow the pose that the limb's own controls show", 0),
-            ("FK", "FK", "The limb's own controls follow the pose that its goal shows", 1),
+            ("IK", "IK", "Move the IK targets and poles to the pose of the FK controls", 0),
+            ("FK", "FK", "Move the FK controls to the pose of the IK targets", 1),
         ),
     )
     what: EnumProperty(
-        name="What",
+        name="Body Part",
         items=(
-            ("LIMBS", "Arms and Legs", "Limbs of the selected controls, or all", 0),
-            ("HEAD", "Head", "Head and neck: between what they look at (IK) and their own controls (FK)", 1),
+            ("LIMBS", "Arms and Legs", "Limbs of the selected controls, or all limbs", 0),
+            ("HEAD", "Head", "Head and neck: the target that they look at (IK), or their own controls (FK)", 1),
         ),
     )
     first: IntProperty(name="First Frame", default=0)
@@ -214,13 +219,13 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
-    """Let the selected boxes follow a bone on a range of frames, such as a hand on a weapon, without a jump"""
+    """Make the selected boxes (IK targets) follow a bone on a range of frames, such as a hand on a weapon"""
 
     bl_idname = "motionbridge.hold_bone"
     bl_label = "Hold Bone"
     bl_options = {"REGISTER", "UNDO"}
 
-    bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow none on these frames")
+    bone: StringProperty(name="Bone", description="Bone to follow; if empty, the boxes follow no bone on these frames")
     first: IntProperty(name="First Frame", default=0)
     last: IntProperty(name="Last Frame", default=0)
 
@@ -284,7 +289,7 @@ def _draw_switches(layout: bpy.types.UILayout, owners: list[Any], *, is_head: bo
     if not owners:
         return
     row = layout.row(align=True)
-    to_goals = row.operator("motionbridge.match_controls", text="Match to Look At" if is_head else "Match to IK")
+    to_goals = row.operator("motionbridge.match_controls", text="Match Head to IK" if is_head else "Match to IK")
     to_own = row.operator("motionbridge.match_controls", text="Match Head to FK" if is_head else "Match to FK")
     to_goals.to, to_own.to = "IK", "FK"
     to_goals.what = to_own.what = "HEAD" if is_head else "LIMBS"

@@ -202,9 +202,9 @@ BASES = (
     (
         "DISK",
         "File on Disk",
-        "What was edited in Blender is written; the rest of the file stays as it is on disk, and Blender gets it",
+        "Write your edits into the file on disk and load its other changes into Blender",
     ),
-    ("IMPORTED", "File as Imported", "Changes made to the file since import are overwritten"),
+    ("IMPORTED", "File as Imported", "Overwrite the changes made to the file since import"),
 )
 IMPORTED_BASES = (BASES[0], BASES[2])
 """For formats that always start from the imported file."""

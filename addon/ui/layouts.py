@@ -103,7 +103,7 @@ class TickedChoice(MixedIn):
         description="The filter is a regular expression",
         options={"SKIP_SAVE", "SKIP_PRESET"},
     )
-    tick: EnumProperty(name="Tick", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
+    tick: EnumProperty(name="Select", items=TICKS, get=lambda _: 0, set=tick, options={"SKIP_SAVE", "HIDDEN"})
 
     def check(self, _context: Context) -> bool:
         """Redraw the dialog after every change."""

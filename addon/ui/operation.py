@@ -304,7 +304,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        cls.poll_message_set("No report: no import or export was run")
+        cls.poll_message_set("No report yet: run an import or export first")
         return bool(context.window_manager.motionbridge_report)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
@@ -319,7 +319,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         for line in lines[:LINES_SHOWN]:
             column.label(text=line, translate=False)
         if len(lines) > LINES_SHOWN:
-            column.label(text=said("Lines left, in the text: {}").format(len(lines) - LINES_SHOWN))
+            column.label(text=said("More lines: {}; use Keep as Text to read them").format(len(lines) - LINES_SHOWN))
 
     def execute(self, context: Context) -> set[str]:
         """Copy the report into a text data-block and show it in the open text editors."""

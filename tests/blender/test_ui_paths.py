@@ -344,17 +344,17 @@ def test_the_dialog_says_how_the_active_object_goes_out():
     active().rotation_mode = "XYZ"
     assert (
         " ".join(dialog_says())
-        == "Sampled on every frame because of active constraints a rotation that is not Euler YXZ"
+        == "Sampled on every frame because of: active constraints a rotation that is not Euler YXZ"
     )
     load(STRAFE, target="CAMERA")
     bpy.context.view_layer.objects.active = active().children[0]
     assert dialog_says() == ["Exported with its own keys"]
     linked("line", bpy.data.curves.new("line", "CURVE"))
-    assert dialog_says() == ["Sampled on every frame because of", "the curve's shape"]
+    assert dialog_says() == ["Sampled on every frame because of:", "the curve's shape"]
     linked("eye", bpy.data.cameras.new("eye"))
     assert dialog_says() == ["eye does not move"]
     active().keyframe_insert("location", frame=1)
-    assert dialog_says()[0] == "Sampled on every frame because of"
+    assert dialog_says()[0] == "Sampled on every frame because of:"
 
 
 @needs_corpus

@@ -46,7 +46,7 @@ HIERARCHIES = (
     (
         "AUTOMATIC",
         "Automatic",
-        "The model.cfg in the file's folder, otherwise the known man with these bones, otherwise none",
+        "The model.cfg in the file's folder, otherwise the built-in skeleton with these bones, otherwise none",
     ),
     ("CONFIG", "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"),
     ("ARMA3", "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"),
@@ -74,11 +74,11 @@ PIVOTS = (
     (
         "AUTOMATIC",
         "Automatic",
-        "From the pivots model if one is set, otherwise from the animation, otherwise from the known man",
+        "From the pivots model if one is set, otherwise from the animation, otherwise from the built-in skeleton",
     ),
     ("MODEL", "Pivots Model", "Points of a .p3d model with the names of the bones"),
     ("ANIMATION", "Animation", "Joints are the points around which bones rotate in the animation"),
-    ("BUILT_IN", "Known Man", "Joints of the Arma 3 man, accurate to 1 cm"),
+    ("BUILT_IN", "Built-In Skeleton", "Joints of the Arma 3 man, accurate to 1 cm"),
 )
 
 
@@ -223,9 +223,9 @@ class NamesFrom(Enum):
 
 
 NAMES = (
-    ("FILE", "The File", "Names and order of the source file, or of the armature's skeleton"),
+    ("FILE", "Source File", "Names and order of the source file, or of the armature's skeleton if there is none"),
     ("CONFIG", "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"),
-    ("ARMATURE", "The Armature", "Names and order of the armature's bones"),
+    ("ARMATURE", "Armature", "Names and order of the armature's bones"),
 )
 
 
@@ -261,13 +261,12 @@ class AnimationExportOptions(HiddenKeysOptions):
     own_markers: bool = option(
         False, "Markers as Events", "Export new pose markers of the action as events with the markers' names"
     )
-    from_file: bool = option(True, "Edit Source File", "Unedited values keep the numbers of the source file")
+    from_file: bool = option(True, "Edit Source File", "Unedited values keep the exact numbers of the source file")
     pairs: bool = True
     tolerance: float = option(
         0.001,
         "Tolerance",
-        "Largest error of the game's blend between keys before new animations get another key; 0 for Blender's "
-        "keys only",
+        "Largest error of the game's interpolation before a new animation gets another key; 0 for Blender's keys only",
         min=0.0,
         soft_max=0.1,
         precision=4,

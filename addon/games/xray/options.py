@@ -50,8 +50,8 @@ class MotionImportOptions(Options):
     resample: bool = option(
         False,
         "Match Scene Frame Rate",
-        "Space the keys for the scene's frame rate, so that motions last as long as in the game; otherwise each key "
-        "is one frame",
+        "Scale key times to the scene's frame rate, so that motions last as long as in the game; "
+        "otherwise each key is one frame",
     )
 
 
@@ -128,7 +128,7 @@ class SkeletalFileOptions(SkeletalExportOptions):
         "Version of New Motions",
         "Version of motions that were not imported; imported motions keep theirs",
         (
-            ("AUTOMATIC", "6, with Marks 7", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
+            ("AUTOMATIC", "6 (7 with Marks)", "Read by every editor; handles are rounded to 0.98 ms and 0.98 mm"),
             ("5", "5", "Handles are stored exactly; four times the size, no marks"),
         ),
     )
@@ -176,9 +176,9 @@ class Target(Enum):
 
 
 TARGETS = (
-    ("EMPTY", "A New Empty", "Create an empty for each path"),
-    ("CAMERA", "A New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
-    ("ACTIVE", "The Active Object", "The first path moves the active object; the others become actions"),
+    ("EMPTY", "New Empty", "Create an empty for each path"),
+    ("CAMERA", "New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
+    ("ACTIVE", "Active Object", "The first path moves the active object; the others become actions"),
 )
 
 
@@ -246,7 +246,7 @@ class ModelKind(Enum):
 
 
 MODEL_KINDS = (
-    ("STATIC", "Static", "No bones: decoration that nothing moves"),
+    ("STATIC", "Static", "No bones: scenery that never moves"),
     ("RIGID", "Rigid Dynamic", "One bone with a box as its collision shape: an object that falls and can be picked up"),
 )
 
@@ -264,7 +264,7 @@ class ModelExportOptions(Options):
         "4",
         int,
         "Bones per Vertex",
-        "Greatest number of bones that move one vertex",
+        "Maximum number of bones that move one vertex",
         (
             ("4", "Four", "Clear Sky and Call of Pripyat: up to four bones move a vertex"),
             ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
@@ -273,25 +273,22 @@ class ModelExportOptions(Options):
     replace_meshes: bool = option(
         False,
         "Replace Meshes",
-        "Write all meshes of an imported model as new ones, in any number and with any materials. Everything else "
-        "keeps its bytes",
+        "Write all meshes as new ones, in any number and with any materials; the rest of the file keeps its bytes",
     )
-    kind: ModelKind = choice(
-        ModelKind.STATIC, "Without Armature", "What a new model without an armature becomes", MODEL_KINDS
-    )
+    kind: ModelKind = choice(ModelKind.STATIC, "Model Type", "What the new model is in the game", MODEL_KINDS)
     bones_as: str = path(
-        "Bones as in",
-        "Model or motion file whose order and parts of bones a new model takes, so that its motions fit",
+        "Bone Order From",
+        "Model or motion file whose bone order and bone parts the new model gets, so that its motions fit",
         ".ogf",
         ".omf",
     )
     motions_inside: bool = option(
         False,
         "Motions Inside",
-        "Write the armature's motions into a new model. The game reads them only in a model without motion references",
+        "Write the armature's motions into the new model; the game ignores them in a model with motion references",
     )
     collapse: bool = option(
-        False, "Merge within 1 mm", "Merge vertices of a new model that are nearer than a millimetre, as the SDK does"
+        False, "Merge within 1 mm", "Merge vertices of a new model that are closer than 1 mm, as the SDK does"
     )
     backup: bool = True
 
@@ -319,9 +316,11 @@ class EditorModelExportOptions(Options):
     skeleton: bool = option(True, "Skeleton", "Bones with their rest pose, shapes and joints")
     meshes: bool = option(True, "Meshes", "Meshes with their weights and materials")
     motions: bool = option(
-        True, "Motions", "Motions inside: those of the imported model, or in a new one all of the armature"
+        True,
+        "Motions",
+        "Write motions inside the model: those of the imported model, or all of the armature in a new one",
     )
-    sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that a model which was not imported is written for", SDKS)
+    sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that the new model is written for", SDKS)
     backup: bool = True
 
 
@@ -337,7 +336,7 @@ class Split(Enum):
 
 
 SPLITS = (
-    ("WHOLE", "One Mesh", "The collision as one mesh"),
+    ("WHOLE", "One Mesh", "Import the collision as one mesh"),
     ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
     ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
 )
@@ -462,9 +461,9 @@ class Stance(Enum):
 
 
 STANCES = (
-    ("HIP", "Hip", "Hands as the config places them"),
-    ("AIM", "Aiming", "With the offset for aiming: aim_hud_offset or zoom_offset"),
-    ("LAUNCHER", "Grenade Launcher", "With the offset while the grenade launcher is selected: gl_hud_offset"),
+    ("HIP", "Hip", "Hands at the default offset of the config"),
+    ("AIM", "Aiming", "Hands at the offset for aiming: aim_hud_offset or zoom_offset"),
+    ("LAUNCHER", "Grenade Launcher", "Hands at the offset for the selected grenade launcher: gl_hud_offset"),
 )
 
 
@@ -487,8 +486,8 @@ class HudSceneOptions(Options):
         "Hands Motions", "Motion file of the hands, besides those that their model refers to and that exist", ".omf"
     )
     game: Game = choice(Game.ANOMALY, "Game", "Game whose camera and config rules are used", GAMES)
-    aspect: Aspect = choice(Aspect.WIDE, "Aspect", "Width to height of the picture", ASPECTS)
-    stance: Stance = choice(Stance.HIP, "Stance", "Which offset of the config the hands have", STANCES)
+    aspect: Aspect = choice(Aspect.WIDE, "Aspect Ratio", "Aspect ratio of the game's screen", ASPECTS)
+    stance: Stance = choice(Stance.HIP, "Stance", "Offset of the config that places the hands", STANCES)
     anchor: str = option(
         "lead_gun",
         "Attach To",

@@ -301,7 +301,7 @@ RIGS = (
     (
         "NEW",
         "New Armature",
-        ("Create an armature from the model.cfg set below or found in the file's folder, or from a known man"),
+        ("Create an armature from the model.cfg set below or found in the file's folder, or from a built-in skeleton"),
     ),
     ("NONE", "None", "Only the meshes"),
 )

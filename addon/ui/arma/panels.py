@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
-    """Check whether the animation is edited"""
+    """Check whether the animation differs from its file"""
 
     bl_idname = "motionbridge.arma_compare"
     bl_label = "Compare with File"
@@ -426,7 +426,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
-    """Set the first and last frame of the scene; the frame rate stays, as a config sets the game's speed"""
+    """Set the first and last frame of the scene; not the frame rate, since a config sets the speed in the game"""
 
     bl_idname = "motionbridge.match_scene_to_animation"
     bl_label = "Match Scene to Animation"

@@ -106,7 +106,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         search=offered_paths(),
         search_options={"SUGGESTION"},
     )
-    keys: EnumProperty(name="Keys", description="Where motions get keys", items=KEY_ITEMS, default="EVERY")
+    keys: EnumProperty(name="Keys", description="Which frames get keyframes", items=KEY_ITEMS, default="EVERY")
     match_scene: BoolProperty(
         name="Match Scene",
         description="Set the scene to 30 frames per second and to the ticks of the first animated model",

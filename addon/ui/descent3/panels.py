@@ -356,7 +356,7 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):
-    """Find what Descent 3 rejects or shows differently, and select the first such faces or objects"""
+    """Find what Descent 3 rejects or shows differently, and select the first affected faces or objects"""
 
     bl_idname = "motionbridge.descent_check"
     bl_label = "Select Invalid Elements"

@@ -139,7 +139,7 @@ class EXPORT_SCENE_OT_xray_object(
 
 
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
-    """Find what the game's editors would not take, and select the first such faces or vertices"""
+    """Find what the game's editors reject, and select the first affected faces or vertices"""
 
     bl_idname = "motionbridge.editor_model_check"
     bl_label = "Select Invalid Elements"
@@ -159,7 +159,7 @@ class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
-    """Show the normals that the editor computes of the edited meshes, by the smoothing rule of their file"""
+    """Show the normals that the editor computes for edited meshes, by the smoothing rule of their file"""
 
     bl_idname = "motionbridge.editor_model_normals"
     bl_label = "Show Editor Normals"
@@ -182,10 +182,10 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
-    """Take over what blender-xray stored on the active model: bones, materials, motions, references, user data"""
+    """Convert what blender-xray stored on the active model: bones, materials, motions, references, user data"""
 
     bl_idname = "motionbridge.take_over_xray"
-    bl_label = "Take Over from blender-xray"
+    bl_label = "Convert from blender-xray"
     bl_options = {"REGISTER", "UNDO"}
 
     @classmethod
@@ -202,7 +202,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
         found = taken_over.take_over(holder, actions, report)
         words = (found.bones, found.materials, found.actions, found.references)
-        return Outcome(said("Taken over: bones {}, materials {}, motions {}, motion references {}").format(*words))
+        return Outcome(said("Converted: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 
 def _holder(context: Context) -> Any:

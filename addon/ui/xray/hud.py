@@ -101,7 +101,7 @@ def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
 
 
 class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):
-    """Show a weapon of S.T.A.L.K.E.R. (X-Ray) as players see it: in the hands, animated, through the game's camera"""
+    """Show a weapon of S.T.A.L.K.E.R. (X-Ray) as the player sees it: in the hands, through the game's camera"""
 
     bl_idname = "motionbridge.new_hud_scene"
     bl_label = "New HUD Scene"
@@ -109,7 +109,8 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
     folders: StringProperty(
         name="Game Folders",
-        description="gamedata folders of mods and the game, separated by semicolons; the first that has a file is used",
+        description="Data folders (gamedata) of mods and the game, separated by semicolons; the first folder that"
+        " has a file is used",
         search=_search_folders,
         search_options={"SUGGESTION"},
     )
@@ -155,7 +156,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         layout = fields(self.layout)
         for name in ("folders", "configs", "section", "beside", "hands_section"):
             layout.prop(self, name)
-        text = shown("Instead of the models of the sections") if self.section else shown("Models without configs")
+        text = shown("Replace the models of the sections:") if self.section else shown("Models, without configs:")
         layout.label(text=text, translate=False)
         names = ("item", "hands", "hands_motions") if self.section else ("item", "hands", "hands_motions", "anchor")
         for group in (names, ("game", "aspect", "stance"), ("motions", "textures")):
@@ -195,7 +196,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     alias: StringProperty(name="Key", description="Key of the new action in the config section", default="anm_new")
-    motion: StringProperty(name="Motion Name", description="Name of both new motions, without capitals", default="new")
+    motion: StringProperty(name="Motion Name", description="Name of both new motions, in lower case", default="new")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -222,7 +223,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
-    """Copy the places of hands and weapon, as they are shown now, to the clipboard as lines of a config"""
+    """Copy the shown positions of hands and weapon to the clipboard, as lines of a config"""
 
     bl_idname = "motionbridge.hud_copy_values"
     bl_label = "Copy as LTX"
@@ -320,7 +321,9 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             column.prop(row, "speed")
             column.prop(row, "end")
         if row.hands is None:
-            paragraph(layout, shown("No motion file that was found has the motion of the hands"), SIDEBAR, "ERROR")
+            paragraph(
+                layout, shown("The hands motion is in none of the motion files that were found"), SIDEBAR, "ERROR"
+            )
         elif row.fallback:
             paragraph(
                 layout, shown("The weapon has no motion of that name and plays 'idle', as in the game"), SIDEBAR, "INFO"
@@ -366,13 +369,13 @@ def _draw_place(layout: Any, hud: Any) -> None:
 
 INHERITED = (
     ("SECTION", "Section", "A new line in the weapon's own section"),
-    ("PARENT", "Parent Section", "The line of the parent, which every section that inherits it shares"),
+    ("PARENT", "Parent Section", "The line of the parent section, which changes every section that inherits it"),
     ("MOD", "Mod File (DLTX)", "All changed lines go into a file mod_system_*.ltx; the game's files stay as they are"),
 )
 
 
 class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOperator):
-    """Write the motions of hands and weapon and the changed config lines to their files, after one preview of all"""
+    """Write the motions of hands and weapon and the changed config lines to their files, after a preview of all"""
 
     bl_idname = "motionbridge.hud_save_back"
     bl_label = "Save HUD Back"
@@ -380,7 +383,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     inherited: EnumProperty(
         name="Inherited Values",
-        description="Where a changed value is written that the section inherits from another one",
+        description="Where to write a changed value that the section inherits from another section",
         items=INHERITED,
         default="SECTION",
     )

@@ -24,8 +24,8 @@ from ..operation import Operation, Outcome
 HAND = "l_hand"
 CHARACTERS_HAND = "bip01_r_hand"
 KEEPS = (
-    ("FIRST", "First Frame", "The bone is taken: it follows from where its own keys put it on the first frame"),
-    ("LAST", "Last Frame", "The bone is put down: it arrives where its own keys put it on the last frame"),
+    ("FIRST", "First Frame", "The bone is picked up: it starts where its own keys place it on the first frame"),
+    ("LAST", "Last Frame", "The bone is put down: it ends where its own keys place it on the last frame"),
 )
 RENDERERS = (
     ("WORKBENCH", "Workbench", "Fast; needs a graphics card"),
@@ -39,17 +39,19 @@ def _named(rig: Object, name: str) -> str:
 
 
 class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
-    """Let a bone of the weapon or of the hands follow another bone of the hands for some frames, written as keys"""
+    """Attach a bone of the weapon or the hands to another bone of the hands on a range of frames, as keys"""
 
     bl_idname = "motionbridge.hud_attach"
     bl_label = "Attach Bone"
     bl_options = {"REGISTER", "UNDO"}
 
     bone: StringProperty(name="Bone", description="Bone of the active armature that follows; its keys are replaced")
-    holder: StringProperty(name="Follows", description="Bone of the hands that it follows, such as l_hand")
-    first: IntProperty(name="First Frame", description="Frame of the scene on which the bone begins to follow")
-    last: IntProperty(name="Last Frame", description="Frame of the scene on which the bone follows for the last time")
-    keeps: EnumProperty(name="Keep Place Of", description="Frame whose keys the bone keeps", items=KEEPS)
+    holder: StringProperty(name="Follows", description="Bone of the hands to follow, such as l_hand")
+    first: IntProperty(name="First Frame", description="First frame on which the bone follows")
+    last: IntProperty(name="Last Frame", description="Last frame on which the bone follows")
+    keeps: EnumProperty(
+        name="Keep Position At", description="Frame on which the bone keeps its own position", items=KEEPS
+    )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -93,7 +95,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOperator):
-    """Render pictures of actions through the game's camera into one PNG, a row for each action"""
+    """Render actions through the game's camera into one PNG image, with a row for each action"""
 
     bl_idname = "motionbridge.hud_preview"
     bl_label = "Render Preview Strip"
@@ -104,9 +106,11 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
     actions: StringProperty(
         name="Actions", description="Keys of actions separated by commas, * for all; if empty, the active action"
     )
-    columns: IntProperty(name="Pictures", description="Number of pictures of each action", default=6, min=1, max=100)
-    height: IntProperty(name="Height", description="Height of each picture in pixels", default=240, min=16, max=2160)
-    renderer: EnumProperty(name="Renderer", description="What renders the pictures", items=RENDERERS)
+    columns: IntProperty(
+        name="Images per Action", description="Number of images for each action", default=6, min=1, max=100
+    )
+    height: IntProperty(name="Height", description="Height of each image in pixels", default=240, min=16, max=2160)
+    renderer: EnumProperty(name="Renderer", description="Render engine for the images", items=RENDERERS)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -137,7 +141,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
             height=self.height,
             renderer=hud_scene.Renderer[self.renderer],
         )
-        return Outcome(said("Rendered: pictures of each action: {}, actions: {}").format(self.columns, len(numbers)))
+        return Outcome(said("Rendered images of each action: {}, actions: {}").format(self.columns, len(numbers)))
 
 
 def _top(shown: Object) -> Object:

@@ -77,7 +77,7 @@ class FaceValues(Operation):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active mesh is of a kind whose faces have the attribute."""
-        cls.poll_message_set("The faces of the active mesh have no such value")
+        cls.poll_message_set("The faces of the active mesh do not have this value")
         return kind_of(context) in cls.kinds
 
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
@@ -116,13 +116,13 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
     use_material: BoolProperty(name="Set Game Material", description="Change the game material")
     material_name: StringProperty(
         name="Game Material",
-        description="Name in gamemtl.xr; if empty, the number is used",
+        description="Name in gamemtl.xr; if empty, the ID is used",
         update=_name_picked,
         options={"SKIP_SAVE"},
     )
     material: IntProperty(
-        name="Game Material Number",
-        description="Number of the material in gamemtl.xr",
+        name="Game Material ID",
+        description="ID of the material in gamemtl.xr",
         min=0,
         max=16383,
         update=_number_typed,
@@ -294,7 +294,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
     shown_by: EnumProperty(
         name="Colour By",
         description="What the colours of the slots show",
-        items=(("SAME", "Same as Now", "Keep what the slots show now"), *SHOWN_BY),
+        items=(("SAME", "Keep Current", "Keep the colours that the slots show now"), *SHOWN_BY),
         default="SAME",
     )
 

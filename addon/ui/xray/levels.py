@@ -59,12 +59,12 @@ class LevelChoices(LevelImportProperties):
     kind_of_options = LevelImportOptions
     weld: BoolProperty(
         name="Weld Occluders",
-        description="Join coinciding corners of occluders; unedited faces are exported unchanged",
+        description="Merge coinciding vertices of occluders; unedited faces are exported unchanged",
         default=False,
     )
     weld_distance: FloatProperty(
         name="Weld Distance",
-        description="Corners closer than this are joined; the engine joins corners within 1 cm",
+        description="Vertices closer than this are merged; the engine merges vertices within 1 cm",
         default=0.01,
         min=0.0,
         max=1.0,
@@ -263,7 +263,7 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     kind: EnumProperty(
         name="Kind",
-        description="Which part of a level this is",
+        description="Part of the level that the object is",
         items=NEW_KINDS,
     )
 
@@ -278,14 +278,16 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
-    """Set whether the selected occluders hide from both sides or only from the front"""
+    """Set whether the selected occluders work from both sides or only from the front"""
 
     bl_idname = "motionbridge.level_two_sided"
     bl_label = "Two-Sided"
     kinds = ("HOM", "SOM")
 
     two_sided: BoolProperty(
-        name="Two-Sided", description="Hide what is behind from both sides, not only from the front", default=True
+        name="Two-Sided",
+        description="Hide what is behind the face from both sides, not only from the front",
+        default=True,
     )
 
     def run(self, context: Context, _report: Report) -> Outcome:
@@ -312,7 +314,7 @@ class MOTIONBRIDGE_OT_level_occlusion(FaceValues, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
-    """Find errors and warnings for the game, and select the first such faces or vertices"""
+    """Find errors and warnings for the game, and select the first affected faces or vertices"""
 
     bl_idname = "motionbridge.level_check"
     bl_label = "Select Invalid Faces"
@@ -340,7 +342,7 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
-    """Show the links between the nodes of the AI map as edges, those that lead one way in red, or delete them again"""
+    """Show the links between the nodes of the AI map as edges, one-way links in red, or remove these edges"""
 
     bl_idname = "motionbridge.level_ai_links"
     bl_label = "Show or Hide Links"

@@ -168,7 +168,7 @@ class MotionChooser(MixedIn):
 
 NAMES_SHOWN = 4
 ONTO = (
-    ("OWN_FILES", "New File", "Write the chosen motions only; unedited motions keep their bytes"),
+    ("OWN_FILES", "New File", "Write only the chosen motions; unedited motions keep their bytes"),
     (
         "FILE",
         "Existing File",
@@ -184,7 +184,7 @@ class ExistingMotions(MixedIn):
     """
 
     onto: EnumProperty(
-        name="Write",
+        name="Write To",
         description="Which file the export changes",
         items=ONTO,
         default="OWN_FILES",

@@ -83,10 +83,10 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
     direction: EnumProperty(
         name="Direction",
         items=(
-            ("UP", "Up", "Up by one"),
-            ("DOWN", "Down", "Down by one"),
-            ("TOP", "Top", "To the start of the list"),
-            ("BOTTOM", "Bottom", "To the end of the list"),
+            ("UP", "Up", "Move up by one"),
+            ("DOWN", "Down", "Move down by one"),
+            ("TOP", "Top", "Move to the start of the list"),
+            ("BOTTOM", "Bottom", "Move to the end of the list"),
         ),
     )
 
@@ -100,7 +100,7 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         listed = library.motions_of(file)
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
         if listed[0 if steps < 0 else -1] == action:
-            return Outcome(said("{} is already at the end of the list").format(action.name), done=False)
+            return Outcome(said("{} cannot be moved further").format(action.name), done=False)
         omf_codec.move(file, action, steps)
         return Outcome(said("Moved {}").format(action.name))
 
@@ -409,7 +409,7 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
-    """Remove this interval"""
+    """Remove the interval from the active mark"""
 
     bl_idname = "motionbridge.marks_remove_interval"
     bl_label = "Remove Interval"

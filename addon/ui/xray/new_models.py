@@ -66,7 +66,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
-    """Give bones a collision shape around the vertices that follow them, and the mass of its volume"""
+    """Fit a collision shape around the vertices of each bone, and set its mass from the volume"""
 
     bl_idname = "motionbridge.fit_shapes"
     bl_label = "Fit Shapes to Mesh"
@@ -105,10 +105,10 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
-    """Let a new model have the order and the parts of the bones of another model or motion file"""
+    """Give the new model the bone order and bone parts of another model or motion file"""
 
     bl_idname = "motionbridge.bones_as"
-    bl_label = "Bones as in..."
+    bl_label = "Copy Bone Order..."
     bl_options = {"REGISTER", "UNDO"}
 
     filename_ext = ".omf"

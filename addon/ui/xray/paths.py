@@ -166,11 +166,11 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     elif not reasons:
         box.label(text="Exported with its own keys", icon="KEYTYPE_KEYFRAME_VEC")
     else:
-        box.label(text="Sampled on every frame because of", icon="INFO")
+        box.label(text="Sampled on every frame because of:", icon="INFO")
         for reason in reasons:
             paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
     if motion_paths.is_mirrored(active):
-        said_there = shown("Negative scale: exported without the mirroring; apply it (Ctrl A) to see that")
+        said_there = shown("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
         paragraph(box, said_there, LETTERS_SHOWN, "ERROR")
 
 

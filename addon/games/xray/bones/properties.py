@@ -73,7 +73,7 @@ class BoneProperties(bpy.types.PropertyGroup):
     )
     shape: EnumProperty(name="Shape", description="Collision shape of the bone", items=(*SHAPES, UNKNOWN))
     shape_flags: EnumProperty(
-        name="Shape Flags", description="What ignores the shape", items=SHAPE_FLAGS, options={"ENUM_FLAG"}
+        name="Shape Flags", description="What ignores the collision shape", items=SHAPE_FLAGS, options={"ENUM_FLAG"}
     )
     box_rotation: FloatVectorProperty(name="Box Rotation", description="Axes of the box, row by row", size=9)
     box_centre: FloatVectorProperty(name="Box Centre", description="Centre of the box, in the bone's axes")

@@ -20,8 +20,8 @@ from . import attachments, pairs, placing
 class HudActionProperties(bpy.types.PropertyGroup):
     """One variant of an action; ``name``: its config key. ``hands`` is empty if its motion was not found."""
 
-    hands_motion: StringProperty(name="Hands Motion", description="Motion of the hands that the config names")
-    item_motion: StringProperty(name="Weapon Motion", description="Motion that the weapon plays meanwhile")
+    hands_motion: StringProperty(name="Hands Motion", description="Motion of the hands named in the config")
+    item_motion: StringProperty(name="Weapon Motion", description="Motion that the weapon plays at the same time")
     hands: PointerProperty(type=bpy.types.Action)
     item: PointerProperty(type=bpy.types.Action)
     fallback: BoolProperty(
@@ -30,16 +30,18 @@ class HudActionProperties(bpy.types.PropertyGroup):
     speed: FloatProperty(
         name="Speed", description="Speed of the action in the config, for both motions", default=1.0, min=0.01, max=100
     )
-    end: FloatProperty(name="End", description="Seconds after which the game ends the action; 0: the motion's length")
+    end: FloatProperty(
+        name="End", description="Seconds after which the game ends the action; 0 for the motion's length"
+    )
     view: PointerProperty(type=bpy.types.Action)
-    is_new: BoolProperty(name="New", description="Made here: Save Back writes its line into the config")
+    is_new: BoolProperty(name="New", description="Created in Blender; Save HUD Back writes its line into the config")
 
 
 class HudValueProperties(bpy.types.PropertyGroup):
     """A config value of a position or angles; ``name``: its key."""
 
-    text: StringProperty(name="Value", description="Value as it is shown")
-    saved: StringProperty(name="Saved Value", description="Value as the config has it")
+    text: StringProperty(name="Value", description="Value that is shown")
+    saved: StringProperty(name="Saved Value", description="Value in the config")
     is_missing: BoolProperty(name="Missing", description="The section has no such key")
 
 
@@ -81,9 +83,11 @@ class HudProperties(bpy.types.PropertyGroup):
     points: CollectionProperty(type=HudPointProperties)
     one_model: BoolProperty(name="One Model", description="One model has arms and weapon")
     stance: EnumProperty(
-        name="Stance", description="Which offset of the config the hands have", items=STANCES, update=_show
+        name="Stance", description="Offset of the config that places the hands", items=STANCES, update=_show
     )
-    aspect: EnumProperty(name="Aspect", description="Width to height of the picture", items=ASPECTS, update=_show)
+    aspect: EnumProperty(
+        name="Aspect Ratio", description="Aspect ratio of the game's screen", items=ASPECTS, update=_show
+    )
     shown_stance: EnumProperty(name="Shown Stance", description="Stance that the transforms belong to", items=STANCES)
     shown_aspect: EnumProperty(name="Shown Aspect", description="Aspect that the transforms belong to", items=ASPECTS)
     item: PointerProperty(type=bpy.types.Object)
@@ -92,13 +96,13 @@ class HudProperties(bpy.types.PropertyGroup):
     follows: PointerProperty(type=bpy.types.Object)
     camera_effects: BoolProperty(
         name="Camera Effects",
-        description="Move the camera while an action plays, as the game does where it has an .anm for the motion",
+        description="Move the camera with the camera effect (.anm) of the motion, as in the game",
         default=True,
         update=_play,
     )
     attached: EnumProperty(
         name="Attached",
-        description="What is fitted to the weapon; the game hides the other bones, whatever their motions say",
+        description="Attachments that the weapon has; the game hides the bones of all others",
         items=ATTACHMENTS,
         options={"ENUM_FLAG"},
         default={"SCOPE", "SILENCER", "LAUNCHER", "GRENADE"},

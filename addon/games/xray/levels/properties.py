@@ -50,7 +50,7 @@ SHOWN_BY = (
 class LevelProperties(bpy.types.PropertyGroup):
     """Data of an object that is part of a level."""
 
-    kind: EnumProperty(name="Kind", description="Which part of a level this is", items=KINDS, default="NONE")
+    kind: EnumProperty(name="Kind", description="Part of the level that the object is", items=KINDS, default="NONE")
     is_part: BoolProperty(name="Part", description="One of the meshes into which a file was split")
     path: StringProperty(name="Path", description="Path of the imported file", subtype="FILE_PATH")
     saved: StringProperty(options={"HIDDEN"})

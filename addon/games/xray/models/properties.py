@@ -108,10 +108,10 @@ def meshes_of(holder: Object) -> dict[str, list[Any]]:
 # Models of the editor -------------------------------------------------------------------------------------------------
 
 FLAG_ITEMS = (
-    ("DYNAMIC", "Dynamic", "The object has bones, or is no part of the level's geometry", 0x1),
-    ("PROGRESSIVE", "Progressive", "Faces are left out at a distance; only with Dynamic", 0x2),
+    ("DYNAMIC", "Dynamic", "The object has bones, or is not part of the level's geometry", 0x1),
+    ("PROGRESSIVE", "Progressive", "The game draws fewer faces at a distance; only with Dynamic", 0x2),
     ("LOD", "Uses LOD", "At a distance an image is shown instead", 0x4),
-    ("HOM", "Hides", "The object hides what is behind it (HOM)", 0x8),
+    ("HOM", "Occluder", "The object hides what is behind it (HOM)", 0x8),
     ("MULTIPLE", "Multiple Usage", "The level stores the geometry once for all its copies", 0x10),
     ("SOUND", "Sound Occluder", "The object muffles sounds behind it", 0x20),
     ("HIGH_QUALITY", "HQ Export", "The editor merges vertices within 0.01 mm instead of 1 mm", 0x40),
