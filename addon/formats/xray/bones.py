@@ -2,8 +2,7 @@
 
 A file has a chunk for each bone, numbered from 0, with nested chunks for each kind of property, then chunk 0x923: the
 bone parts, which can play motions of their own. Source: the editor's ``bone.cpp`` and ``EditObjectIO.cpp``. Joint
-limits
-are as the editor shows them; a model (`ogf`) stores -highest and -lowest of them, for the physics engine.
+limits are as the editor shows them; a model (`ogf`) stores -highest and -lowest of them, for the physics engine.
 """
 
 from __future__ import annotations

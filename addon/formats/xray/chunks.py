@@ -33,8 +33,7 @@ class Chunk:
     """One chunk as stored in the file.
 
     ``id`` with bit 31 as stored; ``body`` the uncompressed bytes; ``offset`` of the stored body in the file; ``packed``
-    the
-    stored bytes if they really were compressed; ``declared`` the size that the file declares, if it is wrong.
+    the stored bytes if they really were compressed; ``declared`` the size that the file declares, if it is wrong.
     """
 
     id: int
@@ -87,8 +86,7 @@ def read_chunks(reader: Reader, report: Report) -> ChunkRun:
     """Split the remaining bytes of ``reader`` into chunks. Bodies are views; only compressed ones are copied.
 
     A size beyond the end is clamped and reported; bytes too few for a header are kept as the tail. Raises `ReadError`
-    if
-    the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
+    if the nesting is too deep, or if the first chunk of a file declares more bytes than the file has.
     """
     if reader.chunk.count("/") >= MAX_DEPTH:
         raise reader.error(f"chunks are nested more than {MAX_DEPTH} deep", "The file is damaged or malicious")
@@ -151,8 +149,7 @@ def typed(known: Callable[[Reader], Value], reader: Reader, report: Report) -> V
     """Return the value of a chunk that ``reader`` was opened on; NaN and infinite values are reported.
 
     If the bytes cannot be read with ``known``, or some are left over, that is reported and the result is None: the
-    chunk is
-    then kept as bytes.
+    chunk is then kept as bytes.
     """
     try:
         value = known(reader)
@@ -250,9 +247,7 @@ def listed(chunks: Sequence[Chunk]) -> str:
 
 
 def with_body(chunk: Chunk, body: bytes) -> Chunk:
-    """Return the chunk with ``body``. If that differs from the old body, it is stored uncompressed and with its true
-    size.
-    """
+    """Return the chunk with ``body``; a changed one is stored uncompressed and with its true size."""
     if body == chunk.body:
         return chunk
     identifier = chunk.id if chunk.packed is None else chunk.plain_id
@@ -260,9 +255,7 @@ def with_body(chunk: Chunk, body: bytes) -> Chunk:
 
 
 def with_bodies(run: ChunkRun, bodies: Mapping[int, bytes]) -> ChunkRun:
-    """Return the same chunks with other bodies for the first chunk of each of these ids; order and all other chunks
-    stay.
-    """
+    """Return the same chunks with other bodies for the first chunk of each of these ids; the order stays."""
     changed = {id(run.first(identifier)): body for identifier, body in bodies.items()}
     return ChunkRun(
         [with_body(chunk, changed[id(chunk)]) if id(chunk) in changed else chunk for chunk in run.chunks], run.tail

@@ -6,9 +6,8 @@ sampled, and the game's keys become stepped keys on every frame, as in real file
 the same in both.
 
 An `.object` becomes an `.ogf`, as the SDK exports it: with bones a skeleton, without them one static mesh or a
-hierarchy
-of static meshes. Normals are those that the editor shows, by the object's own smoothing rule. Compared with models that
-the SDK exported, triangles, normals, weights, rest pose and order of bones are equal.
+hierarchy of static meshes. Normals are those that the editor shows, by the object's own smoothing rule. Compared with
+models that the SDK exported, triangles, normals, weights, rest pose and order of bones are equal.
 """
 
 from __future__ import annotations
@@ -101,8 +100,7 @@ def game_motions(motions: Sequence[SkeletalMotion], report: Report, parts: Seque
     """Return an `.omf` of the editor's motions.
 
     ``parts`` are the bone parts of their object, used if they contain every bone once; else there is one part of all
-    bones.
-    Raises `WriteError` if there are no motions, or a motion lacks a bone of the first.
+    bones. Raises `WriteError` if there are no motions, or a motion lacks a bone of the first.
     """
     if not motions:
         raise WriteError("there are no motions", remedy="Choose a file with motions")
@@ -223,8 +221,7 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
     """Return the object ``target`` with these motions inside; those of the same name are replaced, others appended.
 
     Bones that the object lacks are reported. Raises `WriteError` if there are no motions, if the object has no bones,
-    or if
-    its own motions are damaged.
+    or if its own motions are damaged.
     """
     model = target.model
     if not motions:
@@ -278,8 +275,7 @@ class Making:
     """Settings for making a model: the engine, and whether to ``collapse`` detail below a millimetre as the SDK does.
 
     ``bone_order`` names bones in the order of a model whose motions are to fit; bones that are not in it come last. If
-    it is
-    empty, all bones are in the SDK's order.
+    it is empty, all bones are in the SDK's order.
     """
 
     generation: Generation = COP

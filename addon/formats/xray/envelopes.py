@@ -2,8 +2,7 @@
 
 Source: the engine's ``Envelope.cpp``. There are two layouts. The old one has 40 bytes per key, all floats. The packed
 one has 23 bytes, with tensions and parameters as 16-bit numbers from -32 to 32, and 9 bytes for a stepped key, which
-has
-none. With 16 bits 0 is between two steps: what was 0 reads as ±0.000488.
+has none. With 16 bits 0 is between two steps: what was 0 reads as ±0.000488.
 
 An X-Ray channel and a Blender channel differ by a sign at most (`core.space`), so curves are converted key by key. A
 channel that was not edited keeps its bytes, whatever happens to the others.
@@ -281,8 +280,7 @@ def as_packed(envelope: StoredEnvelope, place: str = "") -> StoredEnvelope:
 
 
 def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnvelope:
-    """Return a channel in one of the layouts; numbers that `StoredEnvelope.decoded` returned become the same bytes
-    again.
+    """Return a channel in one of the layouts; numbers from `StoredEnvelope.decoded` become the same bytes again.
 
     Raises `WriteError` for numbers that the layout cannot hold.
     """
@@ -625,8 +623,7 @@ def encode_channels(
     """Return Blender's six channels as the file's, and those that changed.
 
     Unedited channels keep the bytes of ``base``. ``frame`` is in seconds; ``place`` is put before the names of
-    channels.
-    Raises `WriteError` for channels that the layout cannot store.
+    channels. Raises `WriteError` for channels that the layout cannot store.
     """
     known: list[_Base] = []
     if base is not None:

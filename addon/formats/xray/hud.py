@@ -130,8 +130,7 @@ class Placing:
     """Matrices (4, 4) of a section's models: the hands at the hip, the item relative to its bone, and the aim.
 
     ``aim`` is added while aiming, ``launcher`` while the grenade launcher is selected. In Shadow of Chernobyl ``hands``
-    is
-    the whole model, and ``item`` the identity.
+    is the whole model, and ``item`` the identity.
     """
 
     hands: Floats
@@ -153,8 +152,7 @@ def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing
     """Return the matrices that the keys of a section define; see `Generation` for the two kinds of sections.
 
     Missing keys count as 0; in sections of later games those of the hands and of the aim are reported. ``wide``: use
-    the
-    keys for wide screens. Raises `ReadError` if the section has no model.
+    the keys for wide screens. Raises `ReadError` if the section has no model.
     """
 
     def three(key: str) -> list[float]:
@@ -181,8 +179,7 @@ def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) ->
     """Return the value of a key, or of its variant for wide screens: the game reads exactly one of them.
 
     If it is missing, that is reported, since the game stops there. A missing variant is replaced by the plain key, as
-    in
-    OGSR.
+    in OGSR.
     """
     wanted = key + WIDE_SUFFIX if wide else key
     if wanted in values:
@@ -215,12 +212,11 @@ def place_of(item: Mapping[str, str]) -> int:
 
 
 def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
-    """Return (bones, 4, 4) matrices of bones in their model, from one frame of a motion in Blender's axes
-    (`core.model.Clip`).
+    """Return (bones, 4, 4) matrices of bones in their model, from one frame of a motion.
 
-    ``rotations`` (bones, 4) as stored or of unit length, ``translations`` (bones, 3). ``pinned``: for an item, whose
-    root
-    the engine sets to the identity, so neither its rest pose nor its track is used.
+    ``rotations`` (bones, 4), as stored or of unit length, and ``translations`` (bones, 3) are in Blender's axes
+    (`core.model.Clip`). ``pinned``: for an item, whose root the engine sets to the identity, so neither its rest pose
+    nor its track is used.
     """
     local = _BONE_MIRROR @ rotation.transforms(rotations, translations) @ _BONE_MIRROR
     result = np.empty_like(local)
@@ -288,8 +284,7 @@ def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
     """Return name -> (file, definition) of the motions in a model's motion files, in their order.
 
     Names in the files have no letter case, those in configs have, so names here are in lower case. The last file with a
-    name
-    wins, and in it the first definition. Motions for single bones (FX) are never found.
+    name wins, and in it the first definition. Motions for single bones (FX) are never found.
     """
     table: dict[str, tuple[int, int]] = {}
     for file, motions in enumerate(sets):
@@ -315,8 +310,7 @@ def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[s
     """Return the item's motion while the hands play the variant ``drawn``, and whether it is the fallback ``idle``.
 
     If the action names two different motions it is the second, else that of the chosen variant. Raises `ReadError` if
-    the
-    item lacks ``idle`` as well, where the game stops.
+    the item lacks ``idle`` as well, where the game stops.
     """
     wanted = action.item if action.item and action.item != action.hands else drawn
     if wanted in motions:

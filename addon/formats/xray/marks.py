@@ -40,9 +40,7 @@ class Mark:
 
 
 def read_marks(reader: Reader, report: Report, motion: str) -> list[Mark]:
-    """Read the number of a motion's marks, and the marks. Raises `ReadError` if a name does not end or bytes are
-    missing.
-    """
+    """Read the number of a motion's marks, and the marks. Raises `ReadError` if one is not complete."""
     count = reader.u32("a motion's number of marks")
     reader.expect_room(count, "entries", SMALLEST_MARK)
     return [_read_mark(reader, report, motion) for _ in range(count)]

@@ -68,12 +68,9 @@ NAMED_SINCE = 5
 PACKED_SINCE = 6
 MARKS_SINCE = 7
 TIMING = ("speed", "accrue", "falloff", "power")
-"""Names of the columns of `SkeletalMotion.timing`; in an `.omf` power is the second.
-=== addon/formats/xray/skl.py :: (FX, STOP_AT_END)
-Bits of `SkeletalMotion.flags`, which version 4 stores as two bytes.
-"""
+"""Names of the columns of `SkeletalMotion.timing`; in an `.omf` power is the second."""
 FX, STOP_AT_END = 1, 2
-"""Bits of `SkeletalMotion.flags`, which version 4 has as two bytes."""
+"""Bits of `SkeletalMotion.flags`, which version 4 stores as two bytes."""
 ALL_PARTS = 0xFFFF
 
 
@@ -123,8 +120,7 @@ class SkeletalMotion:
 
 @dataclass(slots=True)
 class Skl:
-    """A file: ``sections`` of a `.skl`, of which the first `MOTION` has a value; None for a `.skls`, which has no
-    chunks.
+    """A file: ``sections`` of a `.skl`, of which the first `MOTION` has a value; None for a `.skls` (no chunks).
 
     ``bodies``: the bytes of each motion as read, without its tail; empty for a file that was not read.
     """
@@ -395,8 +391,7 @@ def encode(
     """Return ``base`` with each clip replacing the motion of its name, or appended; and what changed.
 
     Without ``base`` the result is a new `.skls`. ``version`` is that of new motions; by default 6, or 7 if they have
-    marks.
-    Bones of ``skeleton`` that a new motion lacks are written in their rest pose. Raises `WriteError`.
+    marks. Bones of ``skeleton`` that a new motion lacks are written in their rest pose. Raises `WriteError`.
     """
     motions = list(base.motions) if base is not None else []
     places: dict[str, list[int]] = {}
@@ -487,8 +482,7 @@ class Playing:
 
 
 def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMotion, tuple[str, ...]]:
-    """Return the motion with these playback settings, and the names of the changed ones; the same object if none
-    changed.
+    """Return the motion with these playback settings, and the names of the changed ones; itself if none changed.
 
     Raises `WriteError` for flags that the motion's version cannot store.
     """
@@ -524,8 +518,7 @@ def new_motion(
     """Return a new motion, and the changes that storing it caused; ``version`` is by default 6, or 7 with marks.
 
     Bones of ``skeleton`` that the clip lacks are written in their rest pose. Raises `WriteError` for version 4, for
-    marks in
-    a version without them, and for an unusable frame rate.
+    marks in a version without them, and for an unusable frame rate.
     """
     version = version or (MARKS_SINCE if clip.markers else PACKED_SINCE)
     if version not in VERSIONS or version < NAMED_SINCE:

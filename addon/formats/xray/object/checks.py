@@ -1,10 +1,8 @@
 """Check what the game's editors require of an `.object`, and of a Blender mesh that is to become one.
 
 For a file: a sentence for each problem when editors load or export it. For a mesh: findings with the elements
-concerned,
-which the user can select and repair. Sources: ``EditObjectIO.cpp``, ``EditMeshIO.cpp`` and ``ExportSkeleton.cpp`` of
-the
-editors of Shadow of Chernobyl and Clear Sky.
+concerned, which the user can select and repair. Sources: ``EditObjectIO.cpp``, ``EditMeshIO.cpp`` and
+``ExportSkeleton.cpp`` of the editors of Shadow of Chernobyl and Clear Sky.
 """
 
 from __future__ import annotations
@@ -220,9 +218,7 @@ MOST_VERTICES = 65534
 
 
 def find_problems(mesh: PolygonMesh, bones: Collection[str] | None) -> Iterator[Problem]:
-    """Yield the problems of a mesh of triangles; ``bones`` are the names of a skinned model's bones, None without
-    bones.
-    """
+    """Yield the problems of a mesh of triangles; ``bones`` are the names of its model's bones, None if it has none."""
     if len(mesh.positions) < 3 or not len(mesh.counts):
         yield whole("the mesh has no faces, and editors do not load the object", "Add faces, or delete the mesh")
         return

@@ -1,11 +1,6 @@
 """The chunk types of an object, except those of its meshes: surfaces, bones of old files, bone parts, information.
 
 Sources: the editor's ``EditObjectIO.cpp`` and real files.
-=== addon/formats/xray/object/chunk_types.py :: (DYNAMIC, PROGRESSIVE, USES_LOD, HIDES, MULTIPLE_USAGE, SOUND_OCCLUDER,
-HIGH_QUALITY)
-Bits of `ObjectFlags`; the Hybrid editor uses higher bits as well.
-=== addon/formats/xray/object/chunk_types.py :: (STORED_NORMALS, EDITOR_SMOOTHING_SOC, EDITOR_SMOOTHING_COP)
-Bits of `ObjectFlags` in the Hybrid editor: the kind of smoothing that it uses.
 """
 
 from __future__ import annotations
@@ -24,9 +19,9 @@ from ..envelopes import NAMES, StoredEnvelope, read_old, write_envelope
 SURFACES, SURFACES_WITHOUT_MATERIAL, OLD_SURFACES = 0x907, 0x906, 0x905
 """Chunk ids of surfaces, from the newest layout to the oldest."""
 DYNAMIC, PROGRESSIVE, USES_LOD, HIDES, MULTIPLE_USAGE, SOUND_OCCLUDER, HIGH_QUALITY = (1 << bit for bit in range(7))
-"""Bits of `ObjectFlags`; above them the Hybrid editor has others."""
+"""Bits of `ObjectFlags`; the Hybrid editor uses higher bits as well."""
 STORED_NORMALS, EDITOR_SMOOTHING_SOC, EDITOR_SMOOTHING_COP = 0x400, 0x800, 0x1000
-"""Bits of the Hybrid editor: which smoothing it uses."""
+"""Bits of `ObjectFlags` in the Hybrid editor: the kind of smoothing that it uses."""
 TWO_SIDED = 1
 """The only bit of `Surface.flags`."""
 VERTEX_FORMAT = 0x112

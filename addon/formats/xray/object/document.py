@@ -1,10 +1,7 @@
 """The document of an `.object`: a list of chunks in the file's own order, typed if their kind is known.
 
 A file is one chunk 0x7777, compressed in the oldest files. It contains meshes, surfaces, bones, motions and
-information.
-Editors find chunks by id and use the first one of each id.
-=== addon/formats/xray/object/document.py :: (MESHES, BONES, MOTIONS)
-Ids of chunks that contain chunks or motions.
+information. Editors find chunks by id and use the first one of each id.
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from .mesh_chunks import MeshName, VertexMaps
 
 OBJECT = 0x7777
 MESHES, BONES, MOTIONS = 0x910, 0x921, 0x916
-"""Ids of chunks that hold chunks or motions."""
+"""Ids of chunks that contain chunks or motions."""
 
 Kind = TypeVar("Kind")
 

@@ -4,10 +4,9 @@ New meshes have vertex maps as the SDK writes them: a uv map with the first text
 one of the same name with the others, then a weight map for each bone that has points.
 
 Of an imported mesh, everything that was not edited keeps its bytes. While vertices and faces are those of the import,
-an
-edit replaces only its own chunks: points with their box, normals, smoothing, the faces of surfaces. Texture coordinates
-and weights are replaced together, since faces refer to both by one vmref. If faces changed, all geometry is written
-again; the other chunks of the mesh stay.
+an edit replaces only its own chunks: points with their box, normals, smoothing, the faces of surfaces. Texture
+coordinates and weights are replaced together, since faces refer to both by one vmref. If faces changed, all geometry is
+written again; the other chunks of the mesh stay.
 """
 
 from __future__ import annotations
@@ -78,12 +77,9 @@ class Geometry:
     """Triangles in X-Ray's axes.
 
     ``positions`` (vertices, 3) float32; ``point`` (vertices,) the file's point of each vertex: vertices of one point
-    differ
-    in their weights. ``corners`` (faces, 3) vertices; ``uvs`` (faces, 3, 2) float32, v down; ``surface`` (faces,) index
-    into
-    ``surfaces``, -1 for none; ``smoothing`` (faces,) uint32; ``normals`` (faces, 3, 3) float32. ``weights`` of
-    vertices, by
-    index into ``groups``, the names of weight maps.
+    differ in their weights. ``corners`` (faces, 3) vertices; ``uvs`` (faces, 3, 2) float32, v down; ``surface``
+    (faces,) index into ``surfaces``, -1 for none; ``smoothing`` (faces,) uint32; ``normals`` (faces, 3, 3) float32.
+    ``weights`` of vertices, by index into ``groups``, the names of weight maps.
     """
 
     positions: NDArray[np.float32]
@@ -182,9 +178,7 @@ def _uv_maps(geometry: Geometry) -> tuple[list[VertexMap], NDArray[np.int64]]:
 
 
 def _weight_refs(geometry: Geometry, maps: list[VertexMap]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add weight maps to ``maps``; return (weights, 2) map and entry, sorted by vertex, and (vertices,) how many each
-    has.
-    """
+    """Add weight maps to ``maps``; return (weights, 2) map and entry, sorted by vertex, and (vertices,) counts."""
     weights = geometry.weights
     counts = np.zeros(len(geometry.positions), np.int64)
     if weights is None or not len(weights.weights):
@@ -238,9 +232,8 @@ class _Compared:
     """What was edited in a mesh that has the faces of the import.
 
     ``imported`` is the imported mesh; ``positions`` are the new ones, with the bits of the import where unedited. Masks
-    of
-    edited elements: ``moved`` and ``weights`` (vertices,), ``uvs`` and ``normals`` (corners,), ``surfaces`` (faces,);
-    ``sharp_edges``: whether sharp edges changed.
+    of edited elements: ``moved`` and ``weights`` (vertices,), ``uvs`` and ``normals`` (corners,), ``surfaces``
+    (faces,); ``sharp_edges``: whether sharp edges changed.
     """
 
     imported: PolygonMesh
@@ -269,12 +262,11 @@ class _Compared:
 
 
 def encode_mesh(mesh: PolygonMesh, base: Mesh, model: Model, report: Report) -> tuple[Mesh, Changes]:
-    """Return the mesh ``base`` of ``model`` with the edits of ``mesh``, and what changed; ``base`` itself without
-    edits.
+    """Return the mesh ``base`` of ``model`` with the edits of ``mesh``, and what changed.
 
-    ``mesh`` has triangles, vertex groups named after bones, and materials named after surfaces. Raises `WriteError` for
-    NaN
-    or infinite values in edited vertices, and for a vertex with too many weights.
+    Without edits the result is ``base`` itself. ``mesh`` has triangles, vertex groups named after bones, and materials
+    named after surfaces. Raises `WriteError` for NaN or infinite values in edited vertices, and for a vertex with too
+    many weights.
     """
     found = Report()
     imported = decode_mesh(base, model, found)

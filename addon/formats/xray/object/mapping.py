@@ -5,8 +5,6 @@ corners of faces that Blender cannot hold (two faces on the same points, a face 
 vertices after them; the attribute `POINT` stores the point of each vertex.
 
 New bones consist of the chunks that the SDK writes, in the order in which editors list bones after loading.
-=== addon/formats/xray/object/mapping.py :: (POINT, SMOOTHING)
-Names of attributes: the point of each vertex; the smoothing number of each face, its bits as a signed integer.
 """
 
 from __future__ import annotations
@@ -31,7 +29,7 @@ from .smoothing import BACK_FACE, Rule, Sides, groups_of, hard_sides, rule_of, s
 Indices = NDArray[np.int64]
 
 POINT, SMOOTHING = "object_point", "object_smoothing"
-"""Attributes: of which point a vertex is; a face's number of the file, its bits as a signed number."""
+"""Names of attributes: the point of each vertex; the smoothing number of each face, its bits as a signed integer."""
 MOST_COMPARED_WEIGHTS = 8
 """Weights per vmref up to which equal vmrefs are found. If one has more, each vmref at a point gets its own vertex."""
 NORMAL_TOLERANCE = 1e-3
@@ -41,8 +39,7 @@ def decode_mesh(mesh: Mesh, model: Model, report: Report) -> PolygonMesh:
     """Return a mesh with uv per corner, the normals that the editor shows, and vertex groups.
 
     There is a group for each bone and for each weight map that belongs to none. Faces that refer to missing points or
-    vmrefs
-    are left out and reported.
+    vmrefs are left out and reported.
     """
     points, faces, refs = mesh.first(Points), mesh.first(Faces), mesh.first(VertexMapRefs)
     positions = points.positions if points is not None else np.zeros((0, 3), np.float32)
@@ -118,10 +115,9 @@ def _surfaces(mesh: Mesh, faces: int, report: Report) -> tuple[Indices, list[str
 def vmref_values(
     mesh: Mesh, refs: VertexMapRefs | None, groups: Sequence[int], report: Report
 ) -> tuple[NDArray[np.float32], VertexWeights]:
-    """Return the first texture coordinate (vmrefs, 2) and the weights of each vmref; ``vertices`` of the weights are
-    vmrefs.
+    """Return the first texture coordinate (vmrefs, 2) of each vmref, and the weights of vmrefs.
 
-    ``groups`` (maps,) is the result of `group_of_map`.
+    The ``vertices`` of the weights are vmrefs. ``groups`` (maps,) is the result of `group_of_map`.
     """
     none = VertexWeights(np.zeros(0, np.int32), np.zeros(0, np.int32), np.zeros(0, np.float32))
     if refs is None:
@@ -313,8 +309,7 @@ def new_object_bone(name: str, parent: str, offset: NDArray[Any], angles: NDArra
     """Return a new bone whose weight map has the name of the bone.
 
     ``offset`` (3,) and ``angles`` (3,) are relative to the parent, as in `Placement`. The SDK writes the name twice:
-    with
-    parent and weight map, and alone.
+    with parent and weight map, and alone.
     """
     label = names.encode(name)
     head: list[tuple[int, Value]] = [

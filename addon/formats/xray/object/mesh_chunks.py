@@ -1,14 +1,9 @@
 """The chunk types of an editor mesh. Each class reads and writes the body of its chunk; arrays are views of the bytes.
 
 A corner of a face refers to a point and a vmref. A vmref lists entries of vertex maps: first one of a uv map, then
-those
-of weight maps. So texture coordinates and weights belong to the corner, not to the point. Two maps of the same name are
-usual: one has an entry per point, the other (`VertexMap.polygon` 1) one per face corner. Maps are identified by index.
-Sources: the editor's ``EditMeshIO.cpp`` and real files.
-=== addon/formats/xray/object/mesh_chunks.py :: (UV, WEIGHT)
-Values of `VertexMap.type`.
-=== addon/formats/xray/object/mesh_chunks.py :: (VISIBLE, LOCKED, MASKS)
-Bits of `MeshFlags`; if `MASKS` is set, the oldest editors read smoothing groups as masks.
+those of weight maps. So texture coordinates and weights belong to the corner, not to the point. Two maps of the same
+name are usual: one has an entry per point, the other (`VertexMap.polygon` 1) one per face corner. Maps are identified
+by index. Sources: the editor's ``EditMeshIO.cpp`` and real files.
 """
 
 from __future__ import annotations
@@ -26,9 +21,9 @@ from ....core.report import counted, said_of
 MAPS, MAPS_WITHOUT_LISTS, UV_MAPS = 0x1012, 0x1011, 0x1007
 """Chunk ids of vertex maps, from the newest layout to the oldest."""
 UV, WEIGHT = 0, 1
-"""`VertexMap.type`."""
+"""Values of `VertexMap.type`."""
 VISIBLE, LOCKED, MASKS = 1, 2, 4
-"""Bits of `MeshFlags`; with `MASKS` the oldest editors read smoothing groups as masks."""
+"""Bits of `MeshFlags`; if `MASKS` is set, the oldest editors read smoothing groups as masks."""
 FLAT = 0xFFFF_FFFF
 """The smoothing group of a face with flat shading, which is smooth with no other face."""
 
@@ -175,8 +170,9 @@ def _starts(reader: Reader, groups: int, row: int, what: str) -> tuple[NDArray[n
 
 
 def _group_offsets(counts: bytes, sizes: list[int]) -> Iterator[int]:
-    """Yield the offsets of consecutive groups; ``sizes`` is the size in bytes of a group by its count. Ends by
-    `IndexError`.
+    """Yield the offsets of consecutive groups, ended by `IndexError`.
+
+    ``sizes`` is the size of a group in bytes by its count.
     """
     place = 0
     while True:
@@ -321,8 +317,7 @@ class VertexMap:
 
     ``polygon`` 1: entries belong to face corners, and ``faces`` (entries,) int32 are their faces. ``points`` (entries,)
     int32 are their points. Fields that the file's layout lacks are None. The lists of points and faces in real files
-    are
-    unreliable, so readers follow the vmrefs instead.
+    are unreliable, so readers follow the vmrefs instead.
     """
 
     name: bytes

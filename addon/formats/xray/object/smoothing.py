@@ -1,11 +1,11 @@
 """Compute the corner normals of an editor mesh by the smoothing rule that its file uses, and store sharp edges.
 
 By every rule, the normal of a corner is the sum of the unit normals of some faces at its point, without weights by
-angle
-or area; faces without area count nothing, and points are identified by index. Which faces: those of the same group,
-those with a common bit in a mask, or those reached around the point without crossing a hard edge. Editors of different
-games read the same number per face differently. In edge bits both sides of an edge agree, in groups they do not, which
-identifies the rule. Sources: the editors of Shadow of Chernobyl and Clear Sky; compared with all real files available.
+angle or area; faces without area count nothing, and points are identified by index. Which faces: those of the same
+group, those with a common bit in a mask, or those reached around the point without crossing a hard edge. Editors of
+different games read the same number per face differently. In edge bits both sides of an edge agree, in groups they do
+not, which identifies the rule. Sources: the editors of Shadow of Chernobyl and Clear Sky; compared with all real files
+available.
 
 Sharp edges are stored as that number per face; numbers that already express them stay. Edge bits can store any set of
 sharp edges. Groups can store sharp edges between groups only, not one with the same smooth surface on both sides.
@@ -60,10 +60,8 @@ class Sides:
     """The sides of triangles, each from a corner to the next one of its face. ``corners`` (faces, 3) are points.
 
     ``first``, ``second`` (sides,) the points of a side; ``edge`` (sides,) the index of its edge, equal for sides
-    between the
-    same two points; ``ends`` (edges, 2) the points of each edge; ``mine``, ``theirs`` (pairs,) sides that share an
-    edge: if
-    more than two share it, each with the next.
+    between the same two points; ``ends`` (edges, 2) the points of each edge; ``mine``, ``theirs`` (pairs,) sides that
+    share an edge: if more than two share it, each with the next.
     """
 
     def __init__(self, corners: NDArray[np.int64]) -> None:
@@ -95,8 +93,7 @@ def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
 
 
 def rule_of(mesh: Mesh, sides: Sides | None = None) -> Rule:
-    """Return the rule that editors use: stored normals if the mesh has one per corner, else that of the smoothing
-    numbers.
+    """Return the rule that editors use for a mesh: stored normals if it has one per corner, else `rule_of_groups`.
 
     ``sides`` are those of its faces, if already computed.
     """
@@ -174,8 +171,7 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
     """Return (faces, 3, 3) unit normals in X-Ray's axes, by the file's rule or by ``rule``.
 
     ``sides`` are those of the faces, if already computed. Raises `ReadError` if faces refer to missing points, or if
-    too
-    many masks meet at a point.
+    too many masks meet at a point.
     """
     normals, corners = shared_normals(mesh, rule, sides)
     result: Floats = normals[corners]
@@ -185,8 +181,9 @@ def corner_normals(mesh: Mesh, rule: Rule | None = None, sides: Sides | None = N
 def shared_normals(
     mesh: Mesh, rule: Rule | None = None, sides: Sides | None = None
 ) -> tuple[Floats, NDArray[np.int64]]:
-    """Return `corner_normals` without repetition: normals (n, 3), not all in use, and (faces, 3) the index of each
-    corner's.
+    """Return `corner_normals` without repetition: normals (n, 3) and (faces, 3) their indices at the corners.
+
+    Some of the normals may be unused.
     """
     points, faces = mesh.first(Points), mesh.first(Faces)
     if points is None or faces is None:
@@ -216,8 +213,7 @@ def _unit_normals(
     """Return unit normals of the ``sums`` (3, keys), and (faces, 3) the index of each corner's normal.
 
     ``key`` (corners,) is the index of each corner's sum. If a sum is nearly zero, the corner gets the normal, from
-    ``flat``
-    (3, faces), of the first face at its point.
+    ``flat`` (3, faces), of the first face at its point.
     """
     length = _lengths(sums)
     short = length < _SHORTEST_SUM
@@ -270,10 +266,9 @@ def _joined_by_soft_edges(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np
 
 
 def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Floats) -> Floats:
-    """Return (corners, 3) sums of the normals of all faces at the point with a common bit; the face's own normal for
-    mask 0.
+    """Return (corners, 3): for each corner the sum of the normals of faces at its point with a common bit.
 
-    Raises `ReadError` if too many different masks meet at a point.
+    For mask 0 that is the face's own normal. Raises `ReadError` if too many different masks meet at a point.
     """
     points, value = corners.ravel(), np.repeat(masks, 3)
     kind = numbered_pairs(points, value)
@@ -309,8 +304,9 @@ FIRST_NEW_GROUP = 16
 
 
 def sides_of(corners: Indices, pairs: Indices) -> SharpSides:
-    """Return (faces, 3): which sides (corner e to e + 1) of faces ``corners`` (faces, 3) are among ``pairs`` (edges,
-    2).
+    """Return (faces, 3): which sides of faces are among ``pairs`` (edges, 2) of points.
+
+    ``corners`` (faces, 3) are the points of the faces; a side goes from corner e to e + 1.
     """
     width = max(int(corners.max(initial=0)), int(pairs.max(initial=0))) + 1
     first, second = corners, np.roll(corners, -1, axis=1)
@@ -323,8 +319,7 @@ def smoothing_numbers(rule: Rule, corners: Indices, sharp: SharpSides, old: Numb
     """Return numbers (faces,) that store ``sharp`` (faces, 3), and how many sharp edges groups cannot store.
 
     ``old`` numbers are kept where they already express it. ``corners`` (faces, 3) are points. `Rule.MASKS` is written
-    as
-    groups: the caller removes the mesh's flag.
+    as groups: the caller removes the mesh's flag.
     """
     if rule in (Rule.EDGES, Rule.NORMALS):
         return _as_bits(sharp, old), 0

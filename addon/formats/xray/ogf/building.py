@@ -79,9 +79,8 @@ class Corners:
     """Triangles with all data of their corners, in X-Ray's axes, clockwise seen from outside.
 
     ``positions`` (vertices, 3) float32 metres; ``vertices`` (faces, 3) int64 indices; ``normals`` (faces, 3, 3) and
-    ``uvs``
-    (faces, 3, 2) float32, v down; ``texture`` (faces,) index into a list of `Texture`; ``slots`` the bones of the
-    vertices, None without a skeleton.
+    ``uvs`` (faces, 3, 2) float32, v down; ``texture`` (faces,) index into a list of `Texture`; ``slots`` the bones of
+    the vertices, None without a skeleton.
     """
 
     positions: NDArray[np.float32]
@@ -106,8 +105,7 @@ def make_children(
     """Return a visual for each texture that faces use, several if it has too many vertices.
 
     ``collapse`` merges vertices within `MERGE_DISTANCE`, as the SDK does. Faces without extent and repeated faces are
-    left
-    out and reported.
+    left out and reported.
     """
     if collapse:
         joined = polygons.weld(corners.positions, MERGE_DISTANCE)
@@ -164,8 +162,7 @@ def _split_at_creases(corners: Corners, triangles: NDArray[np.int64], own: NDArr
     """Return vertices (faces, 3) split at creases of the tangents.
 
     ``triangles`` and ``own`` are (faces, 3) corner indices: ``own`` of the faces themselves, ``triangles`` with one
-    corner
-    standing for all that become one vertex.
+    corner standing for all that become one vertex.
     """
     if corners.slots is None or not len(triangles):
         return triangles  # static vertices have no tangents
@@ -308,8 +305,7 @@ def with_new_meshes(
     """Return the model with other meshes; all chunks but its children and bounds stay.
 
     Vertices get the formats of the engine that the model was made for. ``two_sided``: for each mesh, which of its
-    materials
-    are two-sided; their faces get backs. Raises `WriteError` for a model of version 3, meshes that
+    materials are two-sided; their faces get backs. Raises `WriteError` for a model of version 3, meshes that
     `mesh_corners` refuses, faces without material, a model without faces, or several children in a model that has none.
     """
     header, holder = document.header, document.first(Children)

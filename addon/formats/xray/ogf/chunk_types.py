@@ -71,8 +71,7 @@ class Header:
     """The header of a visual.
 
     ``box`` (2, 3) float32 lowest and highest corner; ``sphere`` (4,) float32 centre and radius. Both are None in
-    version 3,
-    which stores them in chunks of their own (`Bounds`, `Sphere`).
+    version 3, which stores them in chunks of their own (`Bounds`, `Sphere`).
     """
 
     version: int
@@ -241,9 +240,7 @@ class SlidingWindows:
 
 @dataclass(slots=True)
 class VertexContainer:
-    """The vertices of a visual in the level's files: index of the buffer, index of the first vertex, number of
-    vertices.
-    """
+    """The vertices of a visual in the level's files: index of the buffer, first vertex, number of vertices."""
 
     buffer: int
     base: int
@@ -260,7 +257,7 @@ class VertexContainer:
 
 @dataclass(slots=True)
 class IndexContainer:
-    """The triangles of a visual in the level's files: index of the buffer, first index in it, number of indices."""
+    """The triangles of a visual in the level's files: index of the buffer, first index, number of indices."""
 
     buffer: int
     base: int
@@ -381,10 +378,7 @@ class BoneName:
 
 @dataclass(slots=True, eq=False)
 class BoneNames:
-    """The bones of a model. Bone indices in all other chunks refer to this order.
-    === addon/formats/xray/ogf/chunk_types.py :: (BOX, SPHERE, CYLINDER)
-    Values of `Shape.type`; 0 is no shape.
-    """
+    """The bones of a model. Bone indices in all other chunks refer to this order."""
 
     bones: list[BoneName]
 
@@ -414,7 +408,7 @@ class BoneNames:
 
 
 BOX, SPHERE, CYLINDER = 1, 2, 3
-"""`Shape.type`; 0 for no shape."""
+"""Values of `Shape.type`; 0 is no shape."""
 
 
 @dataclass(slots=True, eq=False)
@@ -422,10 +416,8 @@ class Shape:
     """The collision shape of a bone.
 
     All three shapes are stored; ``type`` is the one in use: 0 none, 1 box, 2 sphere, 3 cylinder. ``flags``: 1 no
-    picking,
-    2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows, centre, half size; ``sphere``
-    (4,)
-    centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
+    picking, 2 remove after a break, 4 no physics, 8 no fog collider. ``box`` (15,) rotation rows, centre, half size;
+    ``sphere`` (4,) centre, radius; ``cylinder`` (8,) centre, direction, height, radius.
     """
 
     type: int
@@ -492,8 +484,7 @@ class IkBone:
     """The physics and the rest pose of a bone.
 
     ``rotation`` (3,) float32 radians about x, y, z (``setXYZi``) and ``offset`` (3,) metres are relative to the parent,
-    in
-    the layout `IkLayout.ABSOLUTE` to the model. ``version`` is None if the layout has none; friction exists since
+    in the layout `IkLayout.ABSOLUTE` to the model. ``version`` is None if the layout has none; friction exists since
     version 1.
     """
 
@@ -581,8 +572,7 @@ class Description:
     """Source file, authors and times of a model.
 
     Times are seconds since 1970, stored in ``time_size`` bytes (4; 8 in later 64-bit builds). Mods that protect their
-    models
-    damage this chunk: fields beyond its end are None.
+    models damage this chunk: fields beyond its end are None.
     """
 
     source: bytes | None = None
@@ -601,9 +591,7 @@ class Description:
 
     @classmethod
     def read(cls, reader: Reader) -> Description:
-        """Read the description with times of 4 or 8 bytes, whichever makes the fields fill the chunk exactly; else of 4
-        bytes.
-        """
+        """Read the description with times of 4 or 8 bytes, whichever fills the chunk exactly; else of 4 bytes."""
         start = reader.position
         for size in (4, 8):
             found = cls._read(reader, size)

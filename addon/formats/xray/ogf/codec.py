@@ -48,9 +48,7 @@ _NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was cop
 
 @dataclass(slots=True)
 class _Context:
-    """What the reader of a chunk needs to know of the visual that contains it; ``bones`` is their number, None if
-    unknown.
-    """
+    """What a reader of chunks needs to know of the visual; ``bones`` is the number of bones, None if unknown."""
 
     report: Report
     file: str
@@ -235,8 +233,9 @@ def _subject(value: Value) -> str:
 
 
 def write(document: Ogf) -> bytes:
-    """Return the file's bytes, written from the typed values; only tracks of motions are copied as stored runs of
-    bytes.
+    """Return the file's bytes, written from the typed values.
+
+    Only the tracks of embedded motions are copied as stored runs of bytes.
     """
     return _write_sections(document, recompose=False)
 

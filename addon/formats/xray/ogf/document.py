@@ -130,9 +130,7 @@ class Ogf:
         return PurePath(self.file.replace("\\", "/")).stem
 
     def replaced(self, old: Value, new: Value | None) -> Ogf:
-        """Return a copy of the visual with the value ``old`` replaced by ``new``, or without its chunk if ``new`` is
-        None.
-        """
+        """Return a copy with ``new`` instead of the value ``old``, or without its chunk if ``new`` is None."""
         sections = []
         for section in self.sections:
             if section.value is not old:

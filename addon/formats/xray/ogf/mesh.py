@@ -1,9 +1,9 @@
-"""Decode the meshes of a model into `Mesh`, and encode them: the finest level of detail, Blender's axes, a mesh per
-child.
+"""Decode the meshes of a model into `Mesh`, and encode them.
 
-A progressive model stores its triangles once for every level of detail; the first sliding window is the finest. With
-three or four bones per vertex, the last weight is 1 minus the stored ones; with two, the stored weight is that of the
-second bone; an unused slot repeats the first bone. Version 3 stores vertices in the space of their bone.
+Each child is one mesh, with the finest level of detail, in Blender's axes. A progressive model stores its triangles
+once for every level of detail; the first sliding window is the finest. With three or four bones per vertex, the last
+weight is 1 minus the stored ones; with two, the stored weight is that of the second bone; an unused slot repeats the
+first bone. Version 3 stores vertices in the space of their bone.
 
 Encoding keeps the bytes of every vertex field that was not edited. Edited vertices keep their format if it has room for
 their bones. If vertices were added or removed, the buffer is written again in the smallest format that holds their
@@ -67,8 +67,7 @@ class Settings:
     """How meshes are compared and written.
 
     ``normal_step``: largest difference in a component of an unedited normal, since Blender stores custom normals with
-    16
-    bits. ``most_links``: largest number of bones per vertex: 4, or 2 for the engine of Shadow of Chernobyl.
+    16 bits. ``most_links``: largest number of bones per vertex: 4, or 2 for the engine of Shadow of Chernobyl.
     """
 
     normal_step: float = 0.0
@@ -82,10 +81,10 @@ def bone_labels(document: Ogf) -> list[str]:
 
 
 def rest_of(document: Ogf) -> Floats | None:
-    """Return (bones, 4, 4) matrices from each bone's space to model space, or None for version 4 or a model without
-    bones.
+    """Return (bones, 4, 4) matrices from each bone's space to model space, None if vertices are in model space.
 
-    Input is in the file's axes, output in Blender's. Only version 3 stores vertices in the space of their bone.
+    Input is in the file's axes, output in Blender's. Only models of version 3 with bones store vertices in the space of
+    their bone.
     """
     if document.header.version != 3 or document.first(BoneNames) is None:
         return None
@@ -199,8 +198,7 @@ def encode_mesh(
     """Return the ``base`` visual with the mesh's geometry and material, and what changed.
 
     ``bones`` are the names of the model's bones by index; ``rest`` is the result of `rest_of`. Raises `WriteError` for
-    a
-    mesh that the game cannot load.
+    a mesh that the game cannot load.
     """
     settings = settings or Settings()
     old = decode_mesh(base, mesh.name, bones, Report(), rest)
@@ -546,8 +544,7 @@ def _enclosed_points(document: Ogf, hulls: Sequence[surface.BoundingVolume]) -> 
     """Return (n, 3) points that the bounds must enclose: the model's vertices, or the corners of its children's boxes.
 
     The corners are for version 3 (no box in the header), whose vertices may be in the space of their bones, and for
-    models
-    without readable vertices.
+    models without readable vertices.
     """
     found = [vertices for part in mesh_parts(document) if (vertices := part.visual.first(Vertices)) is not None]
     if found and document.header.box is not None:

@@ -118,8 +118,9 @@ def _cycle(parents: NDArray[np.int32]) -> list[int]:
 
 
 def _stored_pose(physics: IkData) -> tuple[Floats, Floats]:
-    """Return rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes; unusable numbers
-    become 0.
+    """Return rotations (bones, 4) wxyz and translations (bones, 3) as stored, in Blender's axes.
+
+    Unusable numbers become 0.
     """
     angles = np.array([bone.rotation for bone in physics.bones], np.float64)
     offsets = np.array([bone.offset for bone in physics.bones], np.float64)
@@ -159,10 +160,8 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     """Return ``base`` with the skeleton's bones, and what changed; unedited fields keep their bytes.
 
     Bones are matched by name without case. New ones get a box of size zero and no collision shape. Bone indices of
-    vertices
-    are adjusted if the order of the bones changes. Raises `WriteError` for a skeleton that the game cannot load,
-    vertices of
-    removed bones, and changed bones in a model that contains its motions.
+    vertices are adjusted if the order of the bones changes. Raises `WriteError` for a skeleton that the game cannot
+    load, vertices of removed bones, and changed bones in a model that contains its motions.
     """
     bone_names, physics = _bone_chunks(base)
     same_tree = _same_tree(skeleton, base, bone_names)
@@ -182,8 +181,9 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
 
 
 def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
-    """Return whether names and parents equal those of the base, which may be written even if the game could not load
-    it.
+    """Return whether names and parents equal those of the base.
+
+    Such a file is written as it is, even if the game could not load it.
     """
     labels = [bone.label for bone in bone_names.bones]
     return (

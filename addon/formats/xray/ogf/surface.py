@@ -50,8 +50,9 @@ def _sum_at_vertices(values: Floats, corners: NDArray[Any], count: int) -> Float
 
 
 def vertex_normals(positions: NDArray[np.float32], triangles: NDArray[np.int32]) -> Floats:
-    """Return unit normals (vertices, 3): sums of the triangles' outward normals, weighted by area; up (y) if the sum is
-    zero.
+    """Return unit normals (vertices, 3): the triangles' outward normals, summed with their areas as weights.
+
+    The normal is up (y) if the sum is zero.
     """
     a, b, c = (positions[triangles[:, corner]].astype(np.float64) for corner in range(3))
     return _unit_normals(_sum_at_vertices(np.cross(b - a, c - a), triangles, len(positions)))
@@ -61,10 +62,8 @@ def tangent_sums(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArray[
     """Return tangents and binormals, both (vertices, 3), as the SDK writes them.
 
     The unit vectors of dP/du and dP/dv of each triangle are summed at its vertices, and the sums brought to unit
-    length.
-    They are not made perpendicular to the normal, and are 0 if the triangle has no area in the texture. Found in the
-    bytes:
-    in models that the SDK exported, all but a few in a thousand tangents are these sums.
+    length. They are not made perpendicular to the normal, and are 0 if the triangle has no area in the texture. Found
+    in the bytes: in models that the SDK exported, all but a few in a thousand tangents are these sums.
     """
     frames = _face_frames(positions, uvs, triangles)
     tangents, binormals = (unit(_sum_at_vertices(along, triangles, len(positions))) for along in frames)
@@ -104,11 +103,9 @@ def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArr
     """Return (triangles, 3): which corners get a vertex of their own because the tangents differ across an edge.
 
     Works like the mesh mender of the SDK. At an edge whose tangents or binormals make it a crease (`CREASE_COSINE`),
-    the
-    first of the two triangles gets own vertices for its two corners of that edge, and no longer shares any other edge.
-    Edge
-    0 of all triangles is tested first, then edge 1, then edge 2. Opposite directions, as in mirrored textures, are no
-    crease. Found in the bytes.
+    the first of the two triangles gets own vertices for its two corners of that edge, and no longer shares any other
+    edge. Edge 0 of all triangles is tested first, then edge 1, then edge 2. Opposite directions, as in mirrored
+    textures, are no crease. Found in the bytes.
     """
     first, second = triangles.ravel().astype(np.int64), np.roll(triangles, -1, axis=1).ravel().astype(np.int64)
     edge = row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
@@ -150,10 +147,9 @@ def bounds(positions: NDArray[np.float32]) -> BoundingVolume:
 
 
 def combined_bounds(parts: Sequence[BoundingVolume]) -> BoundingVolume:
-    """Return the box around the boxes of children, and a sphere around their spheres or around the box if that is
-    smaller.
+    """Return the box around the boxes of children, and a sphere with its centre.
 
-    Every child must have a box.
+    The sphere encloses their spheres, or the box if that is smaller. Every child must have a box.
     """
     boxes = np.array([part.box for part in parts])
     found = (
@@ -173,9 +169,8 @@ def fitted_bounds(
     """Return bounds after an edit: ``wanted``, or the ``old`` box or sphere where it may stay.
 
     The old sphere stays if it encloses ``points`` (n, 3), since tools fit spheres in many ways. The box follows the
-    points,
-    since nearly all files store it exactly; an old box that differed from ``wanted_before`` stays while it encloses
-    them.
+    points, since nearly all files store it exactly; an old box that differed from ``wanted_before`` stays while it
+    encloses them.
     """
     box, sphere = wanted.box, wanted.sphere
     if old.box is not None and wanted_before.box is not None and wanted.box is not None:
@@ -262,12 +257,10 @@ def changed_vertices(new: Influences, old: Influences) -> NDArray[np.bool_]:
 
 @dataclass(frozen=True)
 class Slots:
-    """Bone slots of vertices: ``bones`` and ``weights`` (vertices, most links), largest weight first, with sum 1 per
-    vertex.
+    """The bone slots of vertices: ``bones`` and ``weights`` (vertices, most links), the largest weight first.
 
-    An unused slot repeats the first bone with weight 0. ``links`` (vertices,) is the number of used slots; ``trimmed``
-    the
-    number of vertices that had more bones than slots.
+    The weights of a vertex have the sum 1. An unused slot repeats the first bone with weight 0. ``links`` (vertices,)
+    is the number of used slots; ``trimmed`` the number of vertices that had more bones than slots.
     """
 
     bones: NDArray[np.int64]
