@@ -233,7 +233,7 @@ class Smoothing:
 
     @classmethod
     def read(cls, reader: Reader) -> Smoothing:
-        return cls(reader.array("<u4", _row_count(reader, 4, "smoothing groups"), what="smoothing groups"))
+        return cls(reader.array("<u4", _whole(reader, 4, "smoothing groups"), what="smoothing groups"))
 
     def write(self, writer: Writer) -> None:
         writer.array(self.groups, "<u4")
@@ -247,13 +247,13 @@ class Normals:
 
     @classmethod
     def read(cls, reader: Reader) -> Normals:
-        return cls(reader.array("<f4", _row_count(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
+        return cls(reader.array("<f4", _whole(reader, 36, "normals of faces"), 3, 3, what="corner normals"))
 
     def write(self, writer: Writer) -> None:
         writer.array(self.normals, "<f4")
 
 
-def _row_count(reader: Reader, size: int, what: str) -> int:
+def _whole(reader: Reader, size: int, what: str) -> int:
     count, more = divmod(reader.remaining, size)
     if more:
         raise reader.error(f"{said_of(reader.remaining, 'bytes', 'are')} not whole {what} of {size} bytes each")
