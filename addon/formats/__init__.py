@@ -75,14 +75,14 @@ class Format(NamedTuple):
     name: str
     title: str
     suffixes: tuple[str, ...]
-    place: str
+    module_path: str
     file_names: tuple[str, ...] = ()
     mapped: bool = False
 
     @property
     def module(self) -> FormatModule:
         """The format's module, imported on first use."""
-        return cast("FormatModule", import_module(f"{__name__}.{self.place}"))
+        return cast("FormatModule", import_module(f"{__name__}.{self.module_path}"))
 
     def starts_like(self, head: bytes) -> bool:
         """Return whether a file whose first `HEAD_SIZE` bytes are ``head`` may be of this format."""

@@ -15,7 +15,7 @@ HIGHEST_RATIO = 256
 
 _END = b"\x11\0\0"
 _LONG_LITERALS = 4
-_FAR = 16384
+_FAR_DISTANCE = 16384
 
 
 def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
@@ -55,7 +55,7 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
         code = packed[at]
         at += 1
         if code >= 64:
-            length, distance, tail = (code >> 5) + 1, (packed[at] << 3) + (code >> 2 & 7) + 1, code & 3
+            length, distance, trailing_literals = (code >> 5) + 1, (packed[at] << 3) + (code >> 2 & 7) + 1, code & 3
             at += 1
         elif code >= 16:
             mask = 31 if code >= 32 else 7
@@ -65,10 +65,10 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
             length += 2
             word = packed[at] | packed[at + 1] << 8
             at += 2
-            distance, tail = (word >> 2) + 1, word & 3
+            distance, trailing_literals = (word >> 2) + 1, word & 3
             if code < 32:
-                distance += _FAR - 1 + ((code & 8) << 11)
-                if distance == _FAR:
+                distance += _FAR_DISTANCE - 1 + ((code & 8) << 11)
+                if distance == _FAR_DISTANCE:
                     break
         elif state == 0:
             length = code
@@ -81,8 +81,8 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
                 break
             continue
         else:
-            near = state < _LONG_LITERALS
-            length, distance, tail = (2, 1, code & 3) if near else (3, 2049, code & 3)
+            is_near = state < _LONG_LITERALS
+            length, distance, trailing_literals = (2, 1, code & 3) if is_near else (3, 2049, code & 3)
             distance += (packed[at] << 2) + (code >> 2)
             at += 1
         start = len(out) - distance
@@ -94,10 +94,10 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:  # noqa: C901 (calls
             out += out[start : start + length]
         else:
             out += (out[start:] * (length // distance + 1))[:length]
-        if tail:
-            out += packed[at : at + tail]
-            at += tail
-        state = tail
+        if trailing_literals:
+            out += packed[at : at + trailing_literals]
+            at += trailing_literals
+        state = trailing_literals
     if at > len(packed):
         raise IndexError
     return bytes(out), at

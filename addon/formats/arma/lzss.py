@@ -28,11 +28,11 @@ def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tupl
     packed = bytes(reader.data[reader.position : reader.position + size + size // 8 + 64])
     try:
         plain, used = _decode(packed, size)
-        (told,) = struct.unpack_from("<I", packed, used)
+        (stored_sum,) = struct.unpack_from("<I", packed, used)
     except (IndexError, struct.error):
         raise reader.error(f"{what} ends before its {size} bytes are there") from None
-    if told not in _sums(plain):
-        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {told}")
+    if stored_sum not in _sums(plain):
+        raise reader.error(f"{what} is damaged: the sum of its bytes is {_sums(plain)[0]}, not {stored_sum}")
     return plain, reader.take(used + 4, what)
 
 

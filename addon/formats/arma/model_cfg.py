@@ -23,7 +23,7 @@ from .skeletons import Hierarchy
 
 LARGEST_GROWTH = 6
 """Limit of macro expansion: 64 KiB plus this many times the text's length, over all rounds together."""
-_ROUNDS = 32
+_MOST_ROUNDS = 32
 """Maximum number of expansions of one line, for macros whose text contains other macros."""
 
 _COMMENT = re.compile(r'("(?:[^"\n]|"")*")|//[^\n]*|/\*.*?(?:\*/|\Z)', re.DOTALL)
@@ -32,21 +32,21 @@ _WORD = re.compile(r'"(?:[^"\n]|"")*"|[A-Za-z_]\w*')
 _DEFINITION = re.compile(r"\s*(\w+)(\(([^)]*)\))?\s?(.*)", re.DOTALL)
 
 
-class TooMuch(Exception):
+class BudgetExceeded(Exception):
     """A small text demands far more work than its size justifies."""
 
 
-class Work:
+class Budget:
     """A budget of work, in characters or steps."""
 
     def __init__(self, allowed: int) -> None:
         self._left = allowed
 
     def spend(self, amount: int) -> None:
-        """Subtract ``amount`` from the budget. Raises `TooMuch` if the budget is exceeded."""
+        """Subtract ``amount``. Raises `BudgetExceeded` if less is left."""
         self._left -= amount
         if self._left < 0:
-            raise TooMuch
+            raise BudgetExceeded
 
 
 def preprocessed(text: str, report: Report) -> str:
@@ -56,21 +56,21 @@ def preprocessed(text: str, report: Report) -> str:
     macros: dict[str, tuple[list[str] | None, str]] = {}
     conditions: list[tuple[bool, bool]] = []
     lines = []
-    work = Work((64 << 10) + LARGEST_GROWTH * len(text))
+    budget = Budget((64 << 10) + LARGEST_GROWTH * len(text))
     for line in plain.split("\n"):
         head = line.lstrip()
         if head.startswith("#"):
             _directive(head[1:].strip(), macros, conditions, report)
-        elif _holds(conditions):
+        elif _is_active(conditions):
             try:
-                lines.append(_filled(line, macros, work))
-            except TooMuch:
+                lines.append(_expanded(line, macros, budget))
+            except BudgetExceeded:
                 report.warn("its definitions expand it to many times its size; the rest is left out")
                 break
     return "\n".join(lines)
 
 
-def _holds(conditions: list[tuple[bool, bool]]) -> bool:
+def _is_active(conditions: list[tuple[bool, bool]]) -> bool:
     """Return whether the current line is active. A condition is stored as (outer conditions, this condition)."""
     return all(conditions[-1]) if conditions else True
 
@@ -81,13 +81,13 @@ def _directive(
     word, _, rest = line.partition(" ")
     rest = rest.strip()
     if word in ("ifdef", "ifndef"):
-        conditions.append((_holds(conditions), (rest in macros) == (word == "ifdef")))
+        conditions.append((_is_active(conditions), (rest in macros) == (word == "ifdef")))
     elif word == "else" and conditions:
         around, own = conditions[-1]
         conditions[-1] = around, not own
     elif word == "endif" and conditions:
         conditions.pop()
-    elif not _holds(conditions):
+    elif not _is_active(conditions):
         return
     elif word == "include":
         report.note(f"includes are not followed: {rest}")
@@ -102,22 +102,22 @@ def _directive(
         report.note(f"a line that the game's preprocessor may not know is left out: #{line}")
 
 
-def _filled(line: str, macros: dict[str, tuple[list[str] | None, str]], work: Work) -> str:
-    """Expand the macros of a line, repeatedly until none is left. Raises `TooMuch`."""
-    for _ in range(_ROUNDS):
+def _expanded(line: str, macros: dict[str, tuple[list[str] | None, str]], budget: Budget) -> str:
+    """Expand the macros of a line, repeatedly until none is left. Raises `BudgetExceeded`."""
+    for _ in range(_MOST_ROUNDS):
         if macros.keys().isdisjoint(_WORD.findall(line)):
             break
-        filled = _filled_once(line, macros, work)
-        if filled == line:
+        expanded = _expanded_once(line, macros, budget)
+        if expanded == line:
             break
-        line = filled
+        line = expanded
     return line
 
 
-def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], work: Work) -> str:
+def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], budget: Budget) -> str:
     parts: list[str] = []
     at = 0
-    work.spend(len(line))
+    budget.spend(len(line))
     while found := _WORD.search(line, at):
         macro = macros.get(found.group())
         parts.append(line[at : found.start()])
@@ -127,11 +127,11 @@ def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], wor
             continue
         arguments, body = macro
         if arguments is None:
-            work.spend(len(body))
+            budget.spend(len(body))
             parts.append(body)
         elif line[at : at + 1] == "(" and (end := line.find(")", at)) >= 0:
             given = dict(zip(arguments, (part.strip() for part in line[at + 1 : end].split(",")), strict=False))
-            parts.append(_called(body, given, work))
+            parts.append(_expanded_call(body, given, budget))
             at = end + 1
         else:
             parts.append(found.group())
@@ -139,15 +139,15 @@ def _filled_once(line: str, macros: dict[str, tuple[list[str] | None, str]], wor
     return "".join(parts)
 
 
-def _called(body: str, given: dict[str, str], work: Work) -> str:
-    """Expand a macro with arguments: ``a##b`` joins two words, ``#a`` puts the argument in quotes. Raises `TooMuch`."""
+def _expanded_call(body: str, given: dict[str, str], budget: Budget) -> str:
+    """Expand a macro with arguments: ``a##b`` joins two words, ``#a`` quotes the argument. Raises `BudgetExceeded`."""
 
     def replaced(found: re.Match[str]) -> str:
         text = _argument(found.group(), given)
-        work.spend(len(text))
+        budget.spend(len(text))
         return text
 
-    work.spend(len(body))
+    budget.spend(len(body))
     result = re.sub(r"#?\b[A-Za-z_]\w*\b", replaced, body.replace("##", "\0"))
     return result.replace("\0", "")
 
@@ -164,7 +164,7 @@ def _argument(word: str, given: dict[str, str]) -> str:
 DEEPEST = 64
 """Maximum depth of nested classes, of nested lists, and of chains of inheritance."""
 MOST_STEPS = 200_000
-STEPS_A_BYTE = 4
+STEPS_PER_BYTE = 4
 """Budget for resolving inheritance: ``MOST_STEPS`` plus this many steps per byte of the file. A step is a class visited
 or an entry of a list of bones copied. ``MOST_STEPS`` lets even a small file inherit long lists of bones.
 """
@@ -215,40 +215,40 @@ def read(data: bytes, file: str, report: Report) -> ModelConfig:
     top = _Parser(preprocessed(text, report), file, report).parse()
     result = ModelConfig({}, {})
     try:
-        _inherit(top, result, Work(MOST_STEPS + STEPS_A_BYTE * len(data)), report)
-    except TooMuch:
+        _resolve(top, result, Budget(MOST_STEPS + STEPS_PER_BYTE * len(data)), report)
+    except BudgetExceeded:
         report.warn("its classes inherit too many definitions; some skeletons or models are left out", file)
     return result
 
 
-def _inherit(top: ConfigClass, result: ModelConfig, work: Work, report: Report) -> None:
-    """Add all skeletons and models to ``result``, including inherited values. Raises `TooMuch`."""
+def _resolve(top: ConfigClass, result: ModelConfig, budget: Budget, report: Report) -> None:
+    """Add all skeletons and models to ``result``, including inherited values. Raises `BudgetExceeded`."""
     parent = top.classes.get("cfgskeletons", ConfigClass(""))
     for found in parent.classes.values():
-        result.skeletons[found.name] = _skeleton(found, parent, work, report)
+        result.skeletons[found.name] = _skeleton(found, parent, budget, report)
     models = top.classes.get("cfgmodels", ConfigClass(""))
     for name, model in models.classes.items():
-        skeleton = _inherited(model, models, "skeletonname", work)
+        skeleton = _inherited(model, models, "skeletonname", budget)
         if isinstance(skeleton, str) and skeleton:
             result.models[name] = skeleton.lower()
 
 
-def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Report) -> Hierarchy:
-    """Return one skeleton, the bones of inherited skeletons before its own. Raises `TooMuch`."""
+def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: Report) -> Hierarchy:
+    """Return one skeleton, the bones of inherited skeletons before its own. Raises `BudgetExceeded`."""
     line: list[ConfigClass] = []
     current: ConfigClass | None = found
     while current is not None and len(line) < DEEPEST and not any(current is other for other in line):
-        work.spend(len(line))
+        budget.spend(len(line))
         line.append(current)
-        above = _inherited(current, parent, "skeletoninherit", work)
+        above = _inherited(current, parent, "skeletoninherit", budget)
         current = parent.classes.get(above.lower()) if isinstance(above, str) and above else None
         if current is None and above:
             report.warn(f"it inherits the skeleton {above!r}, which is not in the file", found.name)
     bones: dict[str, str] = {}
     known: set[str] = set()
     for part in reversed(line):
-        value = _inherited(part, parent, "skeletonbones", work)
-        work.spend(len(value or ""))
+        value = _inherited(part, parent, "skeletonbones", budget)
+        budget.spend(len(value or ""))
         for bone, its_parent in _pairs(value, part.name, report):
             if bone.lower() not in known:
                 known.add(bone.lower())
@@ -257,7 +257,7 @@ def _skeleton(found: ConfigClass, parent: ConfigClass, work: Work, report: Repor
     if missing:
         shown = listed([repr(name) for name in missing])
         report.warn(f"parents that the skeleton does not list: {shown}; their children are roots", found.name)
-    pivots = _inherited(found, parent, "pivotsmodel", work)
+    pivots = _inherited(found, parent, "pivotsmodel", budget)
     return Hierarchy(found.name, bones, pivots_model=pivots if isinstance(pivots, str) else "")
 
 
@@ -271,13 +271,13 @@ def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[st
             yield bone, above
 
 
-def _inherited(found: ConfigClass, parent: ConfigClass, name: str, work: Work) -> Value | None:
-    """Return a value of a class or of its base classes, siblings in ``parent``; None if missing. Raises `TooMuch`."""
+def _inherited(found: ConfigClass, parent: ConfigClass, name: str, budget: Budget) -> Value | None:
+    """Return a value of a class or its base classes, siblings in ``parent``, or None. Raises `BudgetExceeded`."""
     current: ConfigClass | None = found
     for _ in range(DEEPEST):
         if current is None:
             break
-        work.spend(1)
+        budget.spend(1)
         if name in current.values:
             return current.values[name]
         current = parent.classes.get(current.base.lower()) if current.base else None

@@ -51,20 +51,20 @@ class Hierarchy:
 
         Names are compared without regard to case. In a cycle of parents one bone becomes a root.
         """
-        above = {bone.lower(): parent.lower() for bone, parent in self.parents.items()}
-        place = {bone.lower(): number for number, bone in reversed(list(enumerate(bones)))}
+        parents = {bone.lower(): parent.lower() for bone, parent in self.parents.items()}
+        index = {bone.lower(): number for number, bone in reversed(list(enumerate(bones)))}
         nearest: dict[str, int] = {"": -1}
         result = np.full(len(bones), -1, np.int32)
         for number, bone in enumerate(bones):
-            line: dict[str, None] = {}
-            ancestor = above.get(bone.lower(), "")
-            while ancestor not in nearest and ancestor not in place and ancestor not in line:
-                line[ancestor] = None
-                ancestor = above.get(ancestor, "")
-            found = place.get(ancestor, nearest.get(ancestor, -1))
-            nearest.update((name, found) for name in line)
+            passed: dict[str, None] = {}
+            ancestor = parents.get(bone.lower(), "")
+            while ancestor not in nearest and ancestor not in index and ancestor not in passed:
+                passed[ancestor] = None
+                ancestor = parents.get(ancestor, "")
+            found = index.get(ancestor, nearest.get(ancestor, -1))
+            nearest.update((name, found) for name in passed)
             result[number] = found if found != number else -1
-        return _without_rings(result)
+        return _without_cycles(result)
 
     def unknown(self, bones: Sequence[str]) -> list[str]:
         """Return those of ``bones`` that the skeleton does not list."""
@@ -72,7 +72,7 @@ class Hierarchy:
         return [bone for bone in bones if bone.lower() not in listed]
 
 
-def _without_rings(parents: NDArray[np.int32]) -> NDArray[np.int32]:
+def _without_cycles(parents: NDArray[np.int32]) -> NDArray[np.int32]:
     """Make one bone of every cycle a root. Changes ``parents`` and returns it."""
     seen = np.zeros(len(parents), np.int32)  # number (from 1) of the walk that visited the bone, 0 for none
     for start in range(len(parents)):
@@ -104,18 +104,18 @@ class BoneTable:
 
     def in_armature(self, bone: str) -> str:
         """Return the name in the armature of a bone of the file."""
-        return _found(self.pairs.items(), bone)
+        return _translated(self.pairs.items(), bone)
 
     def in_file(self, bone: str) -> str:
         """Return the name in the file of a bone of the armature."""
-        return _found(((right, left) for left, right in self.pairs.items()), bone)
+        return _translated(((right, left) for left, right in self.pairs.items()), bone)
 
     def reversed(self) -> BoneTable:
         """Return the table with the two sides swapped."""
         return BoneTable({right: left for left, right in self.pairs.items()})
 
 
-def _found(pairs: Iterable[tuple[str, str]], bone: str) -> str:
+def _translated(pairs: Iterable[tuple[str, str]], bone: str) -> str:
     lowered = bone.lower()
     return next((other for one, other in pairs if one.lower() == lowered), bone)
 
@@ -123,16 +123,16 @@ def _found(pairs: Iterable[tuple[str, str]], bone: str) -> str:
 def read_table(data: bytes, file: str) -> BoneTable:
     """Parse a JSON table of bone names. Raises `ReadError` if it is not a one-to-one table."""
     try:
-        content = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_without_doubles)
+        content = json.loads(data.decode("utf-8-sig"), object_pairs_hook=_refuse_duplicates)
     except UnicodeDecodeError as wrong:
         raise ReadError("the table of bone names is not UTF-8 text", file=file, remedy=_EXAMPLE) from wrong
     except (json.JSONDecodeError, RecursionError) as wrong:
         place = f" (line {wrong.lineno}: {wrong.msg})" if isinstance(wrong, json.JSONDecodeError) else ""
         raise ReadError(f"the table of bone names is not valid JSON{place}", file=file, remedy=_EXAMPLE) from wrong
-    except _Double as double:
+    except _DuplicateName as repeated:
         raise ReadError(
-            f"the table of bone names has {double} twice", file=file, remedy="Keep one of the two lines"
-        ) from double
+            f"the table of bone names has {repeated} twice", file=file, remedy="Keep one of the two lines"
+        ) from repeated
     pairs = content.get(BONES) if isinstance(content, dict) else None
     if not isinstance(pairs, dict) or not pairs:
         raise ReadError('the table of bone names has no "bones"', file=file, remedy=_EXAMPLE)
@@ -145,26 +145,26 @@ def read_table(data: bytes, file: str) -> BoneTable:
             f"in the table of bone names {wrong_names[0]!r} has no name on one side", file=file, remedy=_EXAMPLE
         )
     for names in (pairs, pairs.values()):
-        twice = _first_double(names)
-        if twice:
+        duplicate = _first_duplicate(names)
+        if duplicate:
             raise ReadError(
-                f"the table of bone names has {twice!r} twice", file=file, remedy="List each name once on each side"
+                f"the table of bone names has {duplicate!r} twice", file=file, remedy="List each name once on each side"
             )
     return BoneTable(pairs)
 
 
-class _Double(Exception):
+class _DuplicateName(Exception):
     """A name that occurs twice in one JSON object."""
 
 
-def _without_doubles(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    twice = _first_double(name for name, _ in pairs)
-    if twice:
-        raise _Double(repr(twice))
+def _refuse_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    duplicate = _first_duplicate(name for name, _ in pairs)
+    if duplicate:
+        raise _DuplicateName(repr(duplicate))
     return dict(pairs)
 
 
-def _first_double(names: Iterable[str]) -> str:
+def _first_duplicate(names: Iterable[str]) -> str:
     seen: set[str] = set()
     for name in names:
         if name.lower() in seen:
@@ -271,13 +271,13 @@ _LEFT_JOINTS = {
 }
 
 
-def _listed(*parts: str) -> dict[str, str]:
+def _parse_parents(*parts: str) -> dict[str, str]:
     """Parse comma-separated entries ``child < parent`` into a dictionary bone -> parent ("" for none)."""
     pairs = (entry.strip().partition(" < ") for part in parts for entry in part.split(","))
     return {bone: parent for bone, _, parent in pairs}
 
 
-def _joints() -> dict[str, tuple[float, float, float]]:
+def _all_joints() -> dict[str, tuple[float, float, float]]:
     sides = {
         side + bone: (sign * x, y, z)
         for side, sign in (("Left", 1.0), ("Right", -1.0))
@@ -288,9 +288,9 @@ def _joints() -> dict[str, tuple[float, float, float]]:
 
 _ARMA_2_HEAD = ",".join(f"{bone.strip()} < head" for bone in _FACE_ARMA_2.split(","))
 
-MAN_ARMA_3 = Hierarchy("OFP2_ManSkeleton", _listed(_UPPER, _FACE, _LIMBS), _joints())
-MAN_ARMA_2 = Hierarchy("OFP2_ManSkeleton", _listed(_UPPER, _ARMA_2_HEAD, _LIMBS), _joints())
-MAN_FLASHPOINT = Hierarchy("OFP man", _listed(_OFP_MAN), for_display=True)
+MAN_ARMA_3 = Hierarchy("OFP2_ManSkeleton", _parse_parents(_UPPER, _FACE, _LIMBS), _all_joints())
+MAN_ARMA_2 = Hierarchy("OFP2_ManSkeleton", _parse_parents(_UPPER, _ARMA_2_HEAD, _LIMBS), _all_joints())
+MAN_FLASHPOINT = Hierarchy("OFP man", _parse_parents(_OFP_MAN), for_display=True)
 
 BUILT_IN = {"arma3": MAN_ARMA_3, "arma2": MAN_ARMA_2, "flashpoint": MAN_FLASHPOINT}
 """Built-in skeletons by the names that options and the command line use."""

@@ -24,8 +24,8 @@ from .document import (
 )
 
 HEADER_SIZE = 28
-_LEAST_FACE = FACE.itemsize + 2
-_FEW = 8
+_SMALLEST_FACE = FACE.itemsize + 2
+_COMPARED_SINGLY = 8
 """Faces of a run that are compared one by one; further ones are compared in blocks."""
 
 
@@ -172,7 +172,7 @@ Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]
 
 def _read_faces(reader: Reader, count: int) -> Faces:
     """Read faces, each followed by texture and material, which neighbours usually share: so they are read in runs."""
-    reader.expect_room(count, "faces", _LEAST_FACE)
+    reader.expect_room(count, "faces", _SMALLEST_FACE)
     index: dict[tuple[bytes, bytes], int] = {}
     parts, lengths, which = [np.empty((0, FACE.itemsize), np.uint8)], [], []
     left = count
@@ -210,11 +210,11 @@ def _write_faces(writer: Writer, lod: Lod) -> None:
         if start == end:
             continue
         texture, material = lod.texts[lod.face_texts[start]]
-        before, behind = (b"", texture + b"\0" + material + b"\0") if lod.signature == ARMA else (texture, b"")
-        rows = np.empty((end - start, len(before) + FACE.itemsize + len(behind)), np.uint8)
-        rows[:, : len(before)] = np.frombuffer(before, np.uint8)
-        rows[:, len(before) : len(before) + FACE.itemsize] = faces[start:end]
-        rows[:, len(before) + FACE.itemsize :] = np.frombuffer(behind, np.uint8)
+        prefix, suffix = (b"", texture + b"\0" + material + b"\0") if lod.signature == ARMA else (texture, b"")
+        rows = np.empty((end - start, len(prefix) + FACE.itemsize + len(suffix)), np.uint8)
+        rows[:, : len(prefix)] = np.frombuffer(prefix, np.uint8)
+        rows[:, len(prefix) : len(prefix) + FACE.itemsize] = faces[start:end]
+        rows[:, len(prefix) + FACE.itemsize :] = np.frombuffer(suffix, np.uint8)
         writer.raw(rows.tobytes())
 
 
@@ -222,12 +222,12 @@ def _run_length(data: memoryview, stride: int, most: int) -> int:
     """Return how many faces, counted from the first, have the same texture and material bytes after their corners."""
     texts = bytes(data[FACE.itemsize : stride])
     run = 1
-    while run < min(_FEW, most):
+    while run < min(_COMPARED_SINGLY, most):
         if data[run * stride + FACE.itemsize : (run + 1) * stride] != texts:
             return run
         run += 1
     wanted = np.frombuffer(texts, np.uint8)
-    step = _FEW
+    step = _COMPARED_SINGLY
     while run < most:
         block = min(step, most - run)
         rows = np.frombuffer(data, np.uint8, block * stride, run * stride).reshape(block, stride)

@@ -35,9 +35,9 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     """
     visible = np.flatnonzero(~_proxy_faces(lod))
     counts, corners, faces = _distinct_corners(lod.faces[visible], visible)
-    folded = len(visible) - len(counts)
-    if folded:
-        report.note(f"faces without area are left out: {folded}", name)
+    degenerate = len(visible) - len(counts)
+    if degenerate:
+        report.note(f"faces without area are left out: {degenerate}", name)
     _report_left_out(lod, report, name)
     point = corners["point"].astype(np.int32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
@@ -47,7 +47,7 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     mesh.materials = [Material(_material_name(*texts), *texts) for texts in lod.textures()]
     mesh.material_index = lod.face_texts[faces]
     mesh.attributes = {FILE_FACE: Attribute(Domain.FACE, faces.astype(np.int32))}
-    mass = _numbers(lod, MASS, "<f4")
+    mass = _tag_values(lod, MASS, "<f4")
     if mass is not None and len(mass) == len(positions) and len(mass):
         mesh.attributes[MASS_ATTRIBUTE] = Attribute(Domain.VERTEX, mass.astype(np.float32))
     mesh.sharp_edges = _sharp_edges(lod)
@@ -56,9 +56,9 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
         label = groups.get(selection.lower(), selection)
         table[label] = np.maximum(table[label], weights) if label in table else weights
     mesh.groups = list(table)
-    stacked = _stacked(table, len(positions))
-    group, vertex = np.nonzero(stacked)
-    mesh.weights = VertexWeights(vertex.astype(np.int32), group.astype(np.int32), stacked[group, vertex])
+    weight_array = _weight_array(table, len(positions))
+    group, vertex = np.nonzero(weight_array)
+    mesh.weights = VertexWeights(vertex.astype(np.int32), group.astype(np.int32), weight_array[group, vertex])
     return mesh
 
 
@@ -86,7 +86,7 @@ def _distinct_corners(
     return sizes[kept], np.ascontiguousarray(faces["corners"][used]), indices[kept]
 
 
-def _numbers(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
+def _tag_values(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
     """Return the content of a tag as an array of numbers, or None if the LOD has no such tag."""
     found = next((found for found in lod.tags if found.name == tag), None)
     if found is None:
@@ -96,7 +96,7 @@ def _numbers(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
 
 
 def _sharp_edges(lod: Lod) -> NDArray[np.int32] | None:
-    numbers = _numbers(lod, SHARP_EDGES, "<u4")
+    numbers = _tag_values(lod, SHARP_EDGES, "<u4")
     if numbers is None:
         return None
     pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)
@@ -170,7 +170,7 @@ def _weight_table() -> NDArray[np.float32]:
 _WEIGHTS = _weight_table()
 
 
-def _stacked(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.float32]:
+def _weight_array(table: dict[str, NDArray[np.float32]], points: int) -> NDArray[np.float32]:
     """Return the weights of a table as an array (groups, points)."""
     return np.array(list(table.values()), np.float32).reshape(len(table), points)
 
@@ -195,13 +195,13 @@ def named_points(lod: Lod) -> list[NamedPoint]:
     """Return every point of the LOD, named after its first selection, without a rotation."""
     table = selection_weights(lod)
     labels = list(table)
-    stacked = _stacked(table, len(lod.points))
-    points, numbers = np.nonzero(stacked.T)
+    weight_array = _weight_array(table, len(lod.points))
+    points, numbers = np.nonzero(weight_array.T)
     starts = np.searchsorted(points, np.arange(len(lod.points) + 1))
     found = []
     for point, position in enumerate(_positions(lod)):
         own = numbers[starts[point] : starts[point + 1]].tolist()
-        bones = {labels[number]: float(stacked[number, point]) for number in own}
+        bones = {labels[number]: float(weight_array[number, point]) for number in own}
         found.append(
             NamedPoint(labels[own[0]] if own else "", point, _transform(position, np.eye(3)), _heaviest_first(bones))
         )
@@ -217,7 +217,7 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
         if not name.lower().startswith(PROXY) or not len(chosen):
             continue
         corners = lod.faces["corners"]["point"][chosen[0], :3].astype(np.int64)
-        origin, axes = _frame(positions[corners])
+        origin, axes = _proxy_axes(positions[corners])
         yield NamedPoint(
             name[len(PROXY) :],
             int(corners[origin]),
@@ -227,7 +227,7 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
 
 
 @np.errstate(invalid="ignore", over="ignore")  # values of broken files may not be finite
-def _frame(triangle: Floats) -> tuple[int, Floats]:
+def _proxy_axes(triangle: Floats) -> tuple[int, Floats]:
     """Return the index (0 to 2) of the corner with the largest angle, and the axes (3, 3) of the proxy's model there.
 
     The y axis is exactly along the shorter leg (the file's z, forward), the z axis roughly along the longer one (the

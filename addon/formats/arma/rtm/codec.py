@@ -34,7 +34,7 @@ from .document import (
     Plain,
     Rtm,
     StoredEvent,
-    garbage,
+    garbage_size,
     too_long,
 )
 
@@ -76,7 +76,7 @@ def raw_size(document: Rtm) -> int:
     """Return how many bytes are stored without being interpreted: after the zero of names, and after the last frame."""
     if isinstance(document, Binarised):
         return len(document.tail)
-    return len(document.tail) + garbage(document.bone_fields) + garbage(document.frame_fields)
+    return len(document.tail) + garbage_size(document.bone_fields) + garbage_size(document.frame_fields)
 
 
 # Plain --------------------------------------------------------------------------------------------------------------

@@ -154,7 +154,7 @@ def name_field(name: bytes) -> NDArray[np.uint8]:
     return np.frombuffer(name.ljust(NAME_SIZE, b"\0"), np.uint8)
 
 
-def garbage(fields: NDArray[np.uint8]) -> int:
+def garbage_size(fields: NDArray[np.uint8]) -> int:
     """Return how many bytes after the names are not zero: uninitialised memory of the program that wrote the file."""
     return int(np.count_nonzero(fields)) - int(np.count_nonzero(_texts(fields)))
 

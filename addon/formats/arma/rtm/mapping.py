@@ -64,7 +64,7 @@ TOLERANCE = 2e-6
 """Matrix elements within this of the unedited ones are unedited: error of 32-bit channels along a chain of bones."""
 UNIT = 16384.0
 """Stored value of 1 in a binarised quaternion."""
-SLIGHTEST_LENGTH = 2e-3
+VISIBLE_LENGTH_ERROR = 2e-3
 """Difference of a quaternion's length from 1 above which its scale is visible (4 mm at 1 m)."""
 ROUNDING = 5e-4
 """Metres by which rounding may displace a point near a binarised bone, for values computed from such a clip."""
@@ -77,7 +77,7 @@ LARGEST_TRANSLATION_ERROR = 0.01
 LARGEST_STEP = 32767
 NOISE = 2.0**-20
 """Error of 32-bit matrices along a chain of bones, relative to the magnitude of their values."""
-COARSEST = 2.0**-22
+FINEST_STEP = 2.0**-22
 """Steps finer than this, relative to the magnitude, are noise."""
 
 
@@ -161,8 +161,8 @@ def encode_plain(
     _refuse_not_finite(rows, changed, clip.bones)
     result = replace(base, step=_kept_step(space.arma_points(clip.step), base.step))
     if changed.any() or not sources.complete(len(base.bone_fields), len(base.phases)) or clip.bones != base.bones:
-        _replace(result, base, clip, sources, matrices)
-    fields_changed = _settle_plain(result, base, clip)
+        _set_rows(result, base, clip, sources, matrices)
+    fields_changed = _update_plain_fields(result, base, clip)
     changes = changes_of(clip.bones, np.array(changed.any(axis=(2, 3))), fields_changed)
     return (result if changes else base), changes
 
@@ -197,29 +197,29 @@ def _plain_matrices(
     return matrices, ~kept
 
 
-def _replace(result: Plain, base: Plain, clip: DeltaClip, sources: Sources, matrices: NDArray[np.float32]) -> None:
+def _set_rows(result: Plain, base: Plain, clip: DeltaClip, sources: Sources, matrices: NDArray[np.float32]) -> None:
     """Set names and matrices in the clip's order. Fields of unchanged names keep the bytes after the name."""
     fields = _name_fields(sources.names(clip, texts_of(base.bone_fields)))
     same = np.flatnonzero(~sources.renamed)
     fields[same] = base.bone_fields[sources.bones[same]]
-    again = np.repeat(fields[None], clip.frames, axis=0)
+    frame_rows = np.repeat(fields[None], clip.frames, axis=0)
     known = np.flatnonzero(sources.frames >= 0)
     ordered = _in_order(base, base.frame_fields)
-    again[np.ix_(known, same)] = ordered[np.ix_(sources.frames[known], sources.bones[same])]
+    frame_rows[np.ix_(known, same)] = ordered[np.ix_(sources.frames[known], sources.bones[same])]
     matrices = np.swapaxes(matrices, 0, 1)
     if sources.complete(len(base.bone_fields), len(base.phases)):
         # Frames that list their bones in another order keep that order.
         for frame in np.flatnonzero(base.frame_names_differ()):
             back = np.argsort(_frame_order(base, int(frame)))
-            again[frame], matrices[frame] = again[frame][back], matrices[frame][back]
-    result.bone_fields, result.frame_fields, result.matrices = fields, again, matrices
+            frame_rows[frame], matrices[frame] = frame_rows[frame][back], matrices[frame][back]
+    result.bone_fields, result.frame_fields, result.matrices = fields, frame_rows, matrices
 
 
 def _name_fields(texts: list[bytes]) -> NDArray[np.uint8]:
     return np.array([name_field(text) for text in texts], np.uint8).reshape(len(texts), NAME_SIZE)
 
 
-def _settle_plain(result: Plain, base: Plain, clip: DeltaClip) -> list[str]:
+def _update_plain_fields(result: Plain, base: Plain, clip: DeltaClip) -> list[str]:
     """Set the clip's phases and events, update the version; returns the names of fields that differ from the base."""
     changed = []
     if clip.bones != base.bones:
@@ -284,7 +284,7 @@ def transforms_of(stored: NDArray[np.void], *, turned: bool, scaled: bool = True
 def scaled_bones(document: Binarised) -> list[str]:
     """Return the bones whose quaternions contain a visible scale."""
     lengths = np.linalg.norm(document.transforms["rotation"].astype(np.float64), axis=-1) / UNIT
-    scaled = (np.abs(lengths - 1.0) > SLIGHTEST_LENGTH) & (lengths > 0)
+    scaled = (np.abs(lengths - 1.0) > VISIBLE_LENGTH_ERROR) & (lengths > 0)
     return [document.bones[bone] for bone in np.flatnonzero(scaled.any(axis=0))]
 
 
@@ -316,7 +316,7 @@ def encode_binarised(
         # Made absolute and relative again, as the clip was: NaN and infinite values spread to children in both.
         unedited = deltas.absolute(transforms_of(stored, turned=turned), parents)
     kept = _kept_numbers(relative, deltas.relative(unedited, parents), known, tolerance)
-    transforms, rewritten = _onto(stored, relative, kept, _magnitude(clip), turned)
+    transforms, rewritten = _with_kept_integers(stored, relative, kept, _noise_magnitude(clip), turned)
     _refuse_not_finite(relative, np.broadcast_to(rewritten[..., None, None], relative.shape), clip.bones)
     changed: NDArray[np.bool_] = np.array(~known)
     for name in ("rotation", "translation"):
@@ -324,12 +324,12 @@ def encode_binarised(
         changed[np.any(ours != theirs, axis=-1)] = True
     left_out = _left_out(relative, transforms_of(transforms, turned=turned), clip.bones, rewritten)
     result.transforms = np.swapaxes(transforms, 0, 1)
-    result, fields = _settle_binarised(result, base, clip, sources, changed)
+    result, fields = _update_binarised_fields(result, base, clip, sources, changed)
     changes = changes_of(clip.bones, changed, fields, left_out)
     return (result if changes else base), changes
 
 
-def _onto(
+def _with_kept_integers(
     stored: NDArray[np.void], relative: Floats, kept: NDArray[np.bool_], magnitude: float, turned: bool
 ) -> tuple[NDArray[np.void], NDArray[np.bool_]]:
     """Return transforms (bones, frames) with the stored integers where ``kept`` (bones, frames, 4, 4), else rounded
@@ -340,7 +340,7 @@ def _onto(
     rewritten: NDArray[np.bool_] = ~(kept_rotation & np.all(kept_translation, axis=-1))
     result = np.array(stored)
     usable = rewritten & np.isfinite(relative).all(axis=(2, 3))
-    result[usable] = _packed(relative[usable], magnitude, turned=turned)
+    result[usable] = _stored_transforms(relative[usable], magnitude, turned=turned)
     result["rotation"] = np.where(kept_rotation[..., None], stored["rotation"], result["rotation"])
     # Blender's y and z are the file's z and y.
     result["translation"] = np.where(kept_translation[..., [0, 2, 1]], stored["translation"], result["translation"])
@@ -353,7 +353,7 @@ def _new_binarised(
     """Return a new file of version 5 and its changes. Raises `WriteError` for NaN or infinite matrices."""
     relative = deltas.relative(clip.deltas, parents)
     _refuse_not_finite(relative, np.ones(relative.shape, np.bool_), clip.bones)
-    transforms = _packed(relative, _magnitude(clip), turned=True)
+    transforms = _stored_transforms(relative, _noise_magnitude(clip), turned=True)
     left_out = _left_out(relative, transforms_of(transforms, turned=True), clip.bones)
     document = Binarised(
         PACKED_BY_FLAG,
@@ -385,7 +385,7 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
     )
 
 
-def _settle_binarised(
+def _update_binarised_fields(
     result: Binarised, base: Binarised, clip: DeltaClip, sources: Sources, changed: NDArray[np.bool_]
 ) -> tuple[Binarised, list[str]]:
     """Return the result with the base's compressed blocks for unchanged frames, and the names of changed fields."""
@@ -413,14 +413,14 @@ def _settle_binarised(
     return result, fields
 
 
-def _magnitude(clip: DeltaClip) -> float:
+def _noise_magnitude(clip: DeltaClip) -> float:
     """Return the smallest power of two, at least 1, that no coordinate of the clip exceeds: noise is relative to it."""
     sizes = np.abs(clip.deltas[..., :3, 3])
     largest = float(sizes.max(where=np.isfinite(sizes), initial=1.0))
     return float(2.0 ** np.ceil(np.log2(largest)))
 
 
-def _packed(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[np.void]:
+def _stored_transforms(relative: Floats, magnitude: float, *, turned: bool) -> NDArray[np.void]:
     """Convert deltas relative to the parent (..., 4, 4) to stored transforms (...). ``magnitude`` as in `halves`."""
     parts = deltas.decompose(relative)
     quaternions, metres = space.arma_parent_transforms_back(parts.rotations, parts.locations, turned=turned)
@@ -450,7 +450,7 @@ def halves(values: Floats, magnitude: float) -> NDArray[np.float16]:
         exact = nearest.astype(np.float64)
         beyond = (np.abs(exact) > np.abs(values)) & ~(np.abs(exact - values) <= magnitude * NOISE)
         result: NDArray[np.float16] = np.where(beyond, np.nextafter(nearest, np.float16(0)), nearest)
-        coarse = magnitude * COARSEST
+        coarse = magnitude * FINEST_STEP
         result = np.where(np.abs(values) < coarse * 2**10, (np.rint(values / coarse) * coarse).astype("<f2"), result)
     result[np.abs(result) < np.finfo(np.float16).tiny] = 0
     return result
@@ -660,15 +660,15 @@ def stored_events(events: Sequence[Event], base: Sequence[StoredEvent], *, kinds
 
     ``kinds``: give new events the number of a binarised file.
     """
-    exact, held = {}, {}
+    by_phase, by_rounded = {}, {}
     for stored in reversed(base):
         event = event_of(stored)
-        exact[event.phase.tobytes(), event.name, event.value] = stored
-        held[_as_held(event.phase), event.name, event.value] = stored
+        by_phase[event.phase.tobytes(), event.name, event.value] = stored
+        by_rounded[_as_in_blender(event.phase), event.name, event.value] = stored
     result = []
     for event in events:
         phase, name, value = np.float32(event.phase), event.name, event.value
-        known = exact.get((phase.tobytes(), name, value)) or held.get((_as_held(phase), name, value))
+        known = by_phase.get((phase.tobytes(), name, value)) or by_rounded.get((_as_in_blender(phase), name, value))
         result.append(known or _new_event(phase, names.encode(name), names.encode(value), kinds=kinds))
     return result
 
@@ -680,7 +680,7 @@ def _new_event(phase: np.float32, name: bytes, value: bytes, *, kinds: bool) -> 
     return StoredEvent(phase, name, value, -1 if kinds and name.lower() != STEP_SOUND.lower() else 0)
 
 
-def _as_held(phase: np.float32) -> float | str:
+def _as_in_blender(phase: np.float32) -> float | str:
     """Return a phase as Blender's properties store it: all NaNs are equal, infinity is the largest number."""
     limit = np.finfo(np.float32).max
     return "nan" if np.isnan(phase) else float(np.clip(phase, -limit, limit))

@@ -112,12 +112,12 @@ def _shared(one: list[str], other: list[str]) -> NDArray[np.intp]:
     """Return (2, bones) the indices in each list of the bones both have, in the order of ``one``. Of duplicate names in
     ``other`` the first counts.
     """
-    places: dict[str, int] = {}
-    for place, bone in enumerate(other):
-        places.setdefault(bone.lower(), place)
+    indices: dict[str, int] = {}
+    for index, bone in enumerate(other):
+        indices.setdefault(bone.lower(), index)
     if [bone.lower() for bone in one] == [bone.lower() for bone in other]:
         return np.tile(np.arange(len(one)), (2, 1))
-    pairs = [(place, places[bone.lower()]) for place, bone in enumerate(one) if bone.lower() in places]
+    pairs = [(index, indices[bone.lower()]) for index, bone in enumerate(one) if bone.lower() in indices]
     return np.array(pairs, np.intp).reshape(-1, 2).T
 
 
@@ -126,16 +126,16 @@ def _plain_differences(first: Plain, second: Plain) -> Iterator[str]:
         names = first.bones
         shared = _shared(names, second.bones)
         one, other = (
-            matrices_of(side).reshape(len(side.phases), len(side.bones), 12)[:, places]
-            for side, places in zip((first, second), shared, strict=True)
+            matrices_of(side).reshape(len(side.phases), len(side.bones), 12)[:, indices]
+            for side, indices in zip((first, second), shared, strict=True)
         )
         # Compared as bits: a NaN is equal to itself, 0 and -0 are not equal.
         differ = (one.view(np.uint32) != other.view(np.uint32)).any(axis=2)
         with np.errstate(invalid="ignore", over="ignore"):
-            apart = np.nan_to_num(np.abs(one.astype(np.float64) - other)).max(axis=(0, 2), initial=0.0)
+            largest = np.nan_to_num(np.abs(one.astype(np.float64) - other)).max(axis=(0, 2), initial=0.0)
         for bone in np.flatnonzero(differ.any(axis=0)):
             frames = f"{int(differ[:, bone].sum())} of {counted(len(one), 'frame')}"
-            yield f"bone {names[shared[0, bone]]!r}: {frames} differ, by at most {apart[bone]:.3g}"
+            yield f"bone {names[shared[0, bone]]!r}: {frames} differ, by at most {largest[bone]:.3g}"
     else:
         yield f"frames: {len(first.matrices)} / {len(second.matrices)}"
     for word, a, b in (
