@@ -54,7 +54,7 @@ def carried_out(steps: Callable[[], None]) -> int:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
-        prog="motionbridge scene", description="Open, import, export, save: in this order, what is named."
+        prog="motionbridge scene", description="Open, import, export and save files, in this order."
     )
     parser.add_argument(
         "--open", type=Path, metavar="FILE.blend", help="begin with this file instead of an empty scene"
@@ -68,13 +68,13 @@ def _parser() -> argparse.ArgumentParser:
         metavar="FILE",
         help="models, then their motions; motion paths; animations",
     )
-    parser.add_argument("--motions", default="", metavar="A;B", help="names of motions; all where this is not given")
+    parser.add_argument("--motions", default="", metavar="A;B", help="names of motions; all if omitted")
     parser.add_argument(
         "--export",
         type=Path,
         metavar="FILE",
-        help="write the armature's motions (.omf, .skls) or model (.ogf, .oof), what the active object plays "
-        "(.anm, .rtm), or what it is to a level",
+        help="write the armature's motions (.omf, .skls) or model (.ogf, .oof), the animation of the active object "
+        "(.anm, .rtm), or its level file",
     )
     parser.add_argument("--into", action="store_true", help="--export writes motions into the existing file")
     parser.add_argument(
@@ -83,7 +83,7 @@ def _parser() -> argparse.ArgumentParser:
         action="append",
         default=[],
         metavar=("OPERATOR", "NAME=VALUE"),
-        help="any operator of ours by its Python name, such as motionbridge.save_back backup=False",
+        help="any operator of Motionbridge by its Python name, such as motionbridge.save_back backup=False",
     )
     parser.add_argument("--save", type=Path, metavar="FILE.blend", help="save the scene at the end")
     return parser
@@ -103,10 +103,10 @@ def _run(chosen: argparse.Namespace) -> None:
         operator = _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)
         options = {"motions": chosen.motions} if chosen.export.suffix.lower() in MOTIONS_CHOSEN_ON_EXPORT else {}
         if chosen.motions and not options and not chosen.imports:
-            raise RuntimeError(f"--motions chooses what to import, and what to export as .omf, not as {chosen.export}")
+            raise RuntimeError(f"--motions chooses motions to import, or to export to .omf, not to {chosen.export}")
         if chosen.into:
             if "onto" not in operator.get_rna_type().properties:  # type: ignore[attr-defined]
-                raise RuntimeError(f"--into is for files of motions, not for {chosen.export}")
+                raise RuntimeError(f"--into is for motion files, not for {chosen.export}")
             options["onto"] = "FILE"
         operator(filepath=absolute(chosen.export), **options)
         said_last()
@@ -120,7 +120,7 @@ def _run(chosen: argparse.Namespace) -> None:
 def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., Any]:
     name = known.get(path.suffix.lower())
     if name is None:
-        raise RuntimeError(f"{path} has none of the suffixes that are known here: {', '.join(known)}")
+        raise RuntimeError(f"{path} does not have a supported suffix: {', '.join(known)}")
     operator: Callable[..., Any] = getattr(rooms, name)
     return operator
 
@@ -130,7 +130,7 @@ def _named(name: str) -> Callable[..., Any]:
     room, _, function = name.partition(".")
     if room != "motionbridge" and not function.startswith(GAMES):
         games = ", ".join(f"….{game}…" for game in GAMES)
-        raise RuntimeError(f"{name} is no operator of Motionbridge (they are motionbridge.…, {games})")
+        raise RuntimeError(f"{name} is not an operator of Motionbridge (these are motionbridge.…, {games})")
     try:
         operator: Callable[..., Any] = getattr(getattr(bpy.ops, room), function)
         operator.get_rna_type()  # type: ignore[attr-defined]
@@ -190,9 +190,9 @@ def _hud_parser() -> argparse.ArgumentParser:
         names = [member.name.lower() for member in kind]
         add(f"--{name}", choices=names, default=default.name.lower())
     add("--anchor", default="lead_gun", metavar="BONE", help="without a section: bone of the hands for the weapon")
-    add("--list", action="store_true", help="print the sections of weapons instead")
+    add("--list", action="store_true", help="only print the sections of weapons")
     add("--preview", type=Path, metavar="FILE.png", help="render a preview strip of actions")
-    add("--actions", default="*", metavar="KEYS", help="actions of the strip, separated by commas; * stands for all")
+    add("--actions", default="*", metavar="KEYS", help="actions of the strip, separated by commas; * for all")
     add("--pictures", type=int, default=6, metavar="NUMBER", help="pictures of each action")
     add("--height", type=int, default=240, metavar="PIXELS", help="height of each picture")
     add("--renderer", choices=["workbench", "cycles"], default="workbench", help="cycles needs no graphics card")

@@ -150,12 +150,12 @@ def test_the_panel_shows_the_active_face(level, mode):
         assert said[at + 3] == "Flags: Suppress Shadows, Suppress Wallmarks"
     else:
         assert (mode, bpy.app.version < (4, 5)) == ("EDIT", True)
-        assert said[at + 3] == "Flags are shown in object mode"
+        assert said[at + 3] == "Flags are shown in Object Mode"
 
 
 def test_without_an_active_face_the_panel_says_how_to_get_one(level):
     level.data.polygons.active = -1
-    assert "No face is active: click one in edit mode" in panel_says(level)
+    assert "No face is active: click one in Edit Mode" in panel_says(level)
 
 
 def test_numbers_that_the_game_lacks_are_findings(level, samples, tmp_path, game_materials):

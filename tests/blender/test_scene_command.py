@@ -29,12 +29,12 @@ def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
     ("arguments", "sentence"),
     [
         (["--import", "nowhere.omf"], "nowhere.omf"),
-        (["--import", "picture.png"], "none of the suffixes"),
+        (["--import", "picture.png"], "not have a supported suffix"),
         (["--export", "x.omf"], "motionbridge: No armature in the scene"),
         (["--export", "x.oof"], "motionbridge: No mesh in the scene"),
         (["--open", "nowhere.blend"], "nowhere.blend"),
-        (["--export", "x.skls", "--motions", "walk"], "--motions chooses what to import"),
-        (["--export", "x.anm", "--into"], "--into is for files of motions"),
+        (["--export", "x.skls", "--motions", "walk"], "--motions chooses motions to import"),
+        (["--export", "x.anm", "--into"], "--into is for motion files"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> None:

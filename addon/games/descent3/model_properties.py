@@ -149,7 +149,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         **_of_text("seconds"),
     )
     colour: FloatVectorProperty(
-        name="Colour",
+        name="Color",
         description="Red, green and blue of the light",
         size=3,
         subtype="COLOR_GAMMA",

@@ -372,7 +372,7 @@ class LevelFolderOptions(LevelImportOptions):
     lights: bool = option(True, "Lights", "The sun and the static lights of the level")
     glows: bool = option(True, "Glows", "Glowing spots around lamps, as empties")
     ai_map: bool = option(
-        True, "AI Map", "Nodes that creatures walk on (level.ai), coloured by cover; the collection is excluded"
+        True, "AI Map", "Nodes that creatures walk on (level.ai), colored by cover; the collection is excluded"
     )
     wallmarks: bool = option(True, "Wallmarks", "Marks painted onto walls and ground (level.wallmarks)")
     placed: bool = option(
@@ -407,7 +407,7 @@ class ScatterOptions(Options):
     """
 
     spacing: float = option(
-        0.5, "Spacing", "Metres between possible positions of a plant", min=0.1, max=2.0, subtype="DISTANCE"
+        0.5, "Spacing", "Distance between possible positions of plants", min=0.1, max=2.0, subtype="DISTANCE"
     )
     most: int = option(50_000, "Maximum Plants", "Largest number of plants to show", min=1, soft_max=500_000)
     on_collision: bool = option(

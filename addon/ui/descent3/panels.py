@@ -325,7 +325,7 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
-    """Remove the chosen weapon battery; the following batteries are renumbered"""
+    """Remove the active weapon battery; the following batteries are renumbered"""
 
     bl_idname = "motionbridge.descent_battery_remove"
     bl_label = "Remove Battery"
@@ -340,7 +340,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
-    """Assign the selected gun points and turrets to the chosen battery"""
+    """Assign the selected gun points and turrets to the active battery"""
 
     bl_idname = "motionbridge.descent_battery_set"
     bl_label = "Set from Selected"

@@ -96,7 +96,7 @@ class EXPORT_SCENE_OT_xray_object(
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The scene has a mesh, or an imported model, which may have bones only."""
-        cls.poll_message_set("There is no mesh in the scene")
+        cls.poll_message_set("No mesh in the scene")
         return has_mesh(context) or is_collection_exporter(cls) or editor_model_of(context) is not None
 
     def suggest(self, context: Context) -> None:

@@ -227,7 +227,7 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
     face = attributes.active_face(data, value_names())
     column = layout.column(align=True)
     if face is None:
-        column.label(text="No face is active: click one in edit mode", icon="INFO")
+        column.label(text="No face is active: click one in Edit Mode", icon="INFO")
         return
     values = face_values(face)
     column.label(text=shown("Active face: {}").format(face.index), icon="FACESEL", translate=False)
@@ -244,7 +244,7 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
         text = ", ".join(labels[name] for name in known if values[name]) or shown("none")
         column.label(text=shown("Flags: {}").format(text), icon="BLANK1", translate=False)
     elif any(name in data.attributes for name in flag_names()):  # Blender 4.2 cannot read them in edit mode
-        column.label(text="Flags are shown in object mode", icon="BLANK1")
+        column.label(text="Flags are shown in Object Mode", icon="BLANK1")
 
 
 # What grows on the ground ---------------------------------------------------------------------------------------------
@@ -285,29 +285,29 @@ class OfGround(Operation):
 
 
 class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
-    """Update the colours of the faces from their attributes, for example after a script has changed them"""
+    """Update the colors of the faces from their attributes, for example after a script has changed them"""
 
     bl_idname = "motionbridge.level_colours"
-    bl_label = "Refresh Colours"
+    bl_label = "Refresh Colors"
     bl_options = {"REGISTER", "UNDO"}
 
     shown_by: EnumProperty(
-        name="Colour By",
-        description="What the colours of the slots show",
-        items=(("SAME", "Keep Current", "Keep the colours that the slots show now"), *SHOWN_BY),
+        name="Color By",
+        description="What the colors of the slots show",
+        items=(("SAME", "Keep Current", "Keep the colors that the slots show now"), *SHOWN_BY),
         default="SAME",
     )
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active mesh is of a kind whose colours show attributes."""
-        cls.poll_message_set("The active mesh has no attribute colours")
+        cls.poll_message_set("The active mesh has no attribute colors")
         active = context.active_object
         return active is not None and active.type == "MESH" and active.motionbridge_level.kind in REFRESHED
 
     def run(self, context: Context, _report: Report) -> Outcome:
         level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
-        return Outcome(said("Updated the colours"))
+        return Outcome(said("Updated the colors"))
 
 
 class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
@@ -338,10 +338,10 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         subtype="DISTANCE",
         min=0,
     )
-    use_light: BoolProperty(name="Set Light", description="Change light and colour (files of version 3)")
+    use_light: BoolProperty(name="Set Light", description="Change light and color (files of version 3)")
     sun: FloatProperty(name="Sun", description="Amount of sunlight", min=0, max=1, default=0.4)
     sky: FloatProperty(name="Sky", description="Amount of sky light", min=0, max=1, default=0.6)
-    colour: FloatVectorProperty(name="Colour", description="Colour of the other light", min=0, max=1, subtype="COLOR")
+    colour: FloatVectorProperty(name="Color", description="Color of the other light", min=0, max=1, subtype="COLOR")
 
     def invoke(self, context: Context, _event: Any) -> Any:
         """Open a dialog with the values of the first selected slot; the model is the one that is active in the list."""
@@ -431,7 +431,7 @@ class OfModel(OfGround):
 
 
 class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
-    """Replace the chosen detail model with the other selected mesh in every slot"""
+    """Replace the active detail model with the other selected mesh in every slot"""
 
     bl_idname = "motionbridge.details_replace_model"
     bl_label = "Replace with Selected Mesh"
@@ -449,7 +449,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
-    """Remove the chosen detail model from the level and its slots; the others are renumbered in the file"""
+    """Remove the active detail model from the level and its slots; the others are renumbered in the file"""
 
     bl_idname = "motionbridge.details_remove_model"
     bl_label = "Remove Model"
@@ -463,7 +463,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
-    """Select the slots with the chosen detail model, in edit mode"""
+    """Select the slots with the active detail model in Edit Mode"""
 
     bl_idname = "motionbridge.details_select"
     bl_label = "Select Its Slots"
@@ -557,7 +557,7 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     level = ground.motionbridge_level
     row = layout.row(align=True)
     label = next(label for key, label, _ in SHOWN_BY if key == level.shown_by)
-    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=shown("Colour By: {}").format(shown(label)))
+    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=shown("Color By: {}").format(shown(label)))
     row.operator("motionbridge.level_colours", text="", icon="FILE_REFRESH").shown_by = "SAME"
     box = layout.column(align=True)
     model = active_model(ground)

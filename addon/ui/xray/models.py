@@ -190,7 +190,7 @@ class EXPORT_SCENE_OT_xray_ogf(
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The scene has a mesh or an imported model."""
-        cls.poll_message_set("There is no mesh in the scene")
+        cls.poll_message_set("No mesh in the scene")
         there = has_mesh(context) or any(shown.motionbridge_model.is_model for shown in context.scene.objects)
         return there or is_collection_exporter(cls)
 
@@ -470,7 +470,7 @@ def _text_name(holder: Object) -> str:
 
 
 class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
-    """Copy the user data into a text, to edit it in the Text editor"""
+    """Copy the user data into a text, to edit it in the Text Editor"""
 
     bl_idname = "motionbridge.user_data_to_text"
     bl_label = "Edit as Text"

@@ -160,7 +160,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         self._after(context, actions, report)
         text = said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
         if len(actions) > 1:
-            text = f"{text}, {said('the others are in the Motionbridge tab and the Action editor')}"
+            text = f"{text}, {said('the others are in the Motionbridge tab and the Action Editor')}"
         return Outcome(text)
 
     def _target(self, context: Context, path: str, report: Report) -> Object:

@@ -416,7 +416,7 @@ def _playing(rig: Object) -> int:
 
 
 def _number(get: Any, play: Any) -> Any:
-    description = "Click a motion to let the armature play it"
+    description = "Click a motion to play it on the armature"
     return IntProperty(name="Playing Motion", description=description, get=get, set=play, options={"HIDDEN"})
 
 
@@ -471,7 +471,7 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
-    """Move the selected bones to the bone part (partition) chosen in the list; written on the next save"""
+    """Move the selected bones to the active bone part (partition) of the list; written on the next save"""
 
     bl_idname = "motionbridge.move_to_partition"
     bl_label = "Assign Selected Bones"
@@ -480,7 +480,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """Bones are selected in pose mode, and a bone part is active."""
-        cls.poll_message_set("Select bones in pose mode, and a bone part in the list")
+        cls.poll_message_set("Select bones in Pose Mode, and a bone part in the list")
         file = active_file(active_rig(context))
         chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
         return chosen and bool(context.selected_pose_bones)

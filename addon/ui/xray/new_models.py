@@ -74,7 +74,7 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
 
     shape: EnumProperty(name="Shape", description="Collision shape of the bone", items=SHAPES[1:], default="BOX")
     density: FloatProperty(
-        name="Density", description="Kilograms per cubic metre of the shape", default=WATER, min=0.0, soft_max=10000.0
+        name="Density", description="Kilograms per cubic meter of the shape", default=WATER, min=0.0, soft_max=10000.0
     )
     selected: BoolProperty(name="Selected Bones", description="Only the selected bones of the armature", default=False)
 

@@ -76,12 +76,12 @@ class BoneProperties(bpy.types.PropertyGroup):
         name="Shape Flags", description="What ignores the collision shape", items=SHAPE_FLAGS, options={"ENUM_FLAG"}
     )
     box_rotation: FloatVectorProperty(name="Box Rotation", description="Axes of the box, row by row", size=9)
-    box_centre: FloatVectorProperty(name="Box Centre", description="Centre of the box, in the bone's axes")
-    box_half_size: FloatVectorProperty(name="Box Half Size", description="Distance from the centre to the sides")
-    sphere_centre: FloatVectorProperty(name="Sphere Centre", description="Centre of the sphere, in the bone's axes")
+    box_centre: FloatVectorProperty(name="Box Center", description="Center of the box, in the bone's axes")
+    box_half_size: FloatVectorProperty(name="Box Half Size", description="Distance from the center to the sides")
+    sphere_centre: FloatVectorProperty(name="Sphere Center", description="Center of the sphere, in the bone's axes")
     sphere_radius: FloatProperty(name="Sphere Radius", description="Radius of the sphere")
     cylinder_centre: FloatVectorProperty(
-        name="Cylinder Centre", description="Centre of the cylinder, in the bone's axes"
+        name="Cylinder Center", description="Center of the cylinder, in the bone's axes"
     )
     cylinder_direction: FloatVectorProperty(name="Cylinder Direction", description="Axis of the cylinder")
     cylinder_height: FloatProperty(name="Cylinder Height", description="Length of the cylinder")
@@ -98,7 +98,7 @@ class BoneProperties(bpy.types.PropertyGroup):
     break_torque: FloatProperty(name="Break Torque", description="Torque that breaks the joint")
     friction: FloatProperty(name="Friction", description="Friction of the joint")
     mass: FloatProperty(name="Mass", description="Mass of the bone in kilograms")
-    centre_of_mass: FloatVectorProperty(name="Centre of Mass", description="Centre of mass, in the bone's axes")
+    centre_of_mass: FloatVectorProperty(name="Center of Mass", description="Center of mass, in the bone's axes")
 
 
 class BonesFileProperties(bpy.types.PropertyGroup):

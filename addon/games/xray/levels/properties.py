@@ -42,7 +42,7 @@ SHOWN_BY = (
     ("DENSITY", "Density", "Density of the slot, all models together"),
     ("SUN", "Sun", "Amount of sunlight"),
     ("SKY", "Sky", "Amount of sky light"),
-    ("COLOUR", "Colour", "Colour of the other light"),
+    ("COLOUR", "Color", "Color of the other light"),
 )
 """Values by which the slots of `.details` can be coloured."""
 
@@ -105,7 +105,7 @@ class LevelProperties(bpy.types.PropertyGroup):
         name="Scattered", description="The plants that are shown on the ground", type=bpy.types.Object
     )
     shown_by: EnumProperty(
-        name="Colour By", description="What the colours of the slots show", items=SHOWN_BY, default="MODEL"
+        name="Color By", description="What the colors of the slots show", items=SHOWN_BY, default="MODEL"
     )
 
 

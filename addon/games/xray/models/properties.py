@@ -165,8 +165,8 @@ class EditorModelProperties(bpy.types.PropertyGroup):
         description="The Hybrid editor multiplies positions by this when it exports the model for the game",
         default=1.0,
     )
-    creator: StringProperty(name="Creator", description="Who made the object")
-    modifier: StringProperty(name="Modifier", description="Who changed the object last")
+    creator: StringProperty(name="Created By", description="Who made the object")
+    modifier: StringProperty(name="Last Modified By", description="Who changed the object last")
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
     parts: CollectionProperty(type=Partition)

@@ -29,7 +29,7 @@ FLAG_ITEMS = (
     ("FX", "FX", "Plays on one bone, on top of other motions", 0x01),
     ("STOP_AT_END", "Stop at End", "Stop on the last frame instead of looping", 0x02),
     ("NO_MIX", "No Mix", "Does not blend with other motions", 0x04),
-    ("SYNC_PART", "Sync Part", "Synchronised with the other bone parts", 0x08),
+    ("SYNC_PART", "Sync Part", "Synchronized with the other bone parts", 0x08),
     (
         "USE_FOOT_STEPS",
         "Foot Steps",
