@@ -40,8 +40,8 @@ def game_model(name: str, choice: GameModelChoice) -> Rendering:
     of ``choice.bones_as`` cannot be read.
     """
     order = conversion.bone_order_of(choice.bones_as).bones if choice.bones_as else ()
-    making = conversion.Making(SOC if choice.soc else COP, choice.merge, order)
-    return lambda document, report: [ogf.write(conversion.game_model(document, name, making, report))]
+    settings = conversion.ModelSettings(SOC if choice.soc else COP, choice.merge, order)
+    return lambda document, report: [ogf.write(conversion.game_model(document, name, settings, report))]
 
 
 def _game_motions_into(document: omf.Omf, target: Object, report: Report) -> Object:

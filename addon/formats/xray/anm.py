@@ -52,13 +52,13 @@ from .envelopes import (
 
 ANIMATION = 0x1100
 VERSIONS = (3, 4, 5)
-FLOATS = 3
+FLOAT_VERSION = 3
 """The version that stores full floats; every engine and editor reads it."""
 FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
 """Version -> index of the channel (X Y Z H P B) at each position in the file."""
 FRAMES_PER_SECOND = 30.0
 """Used if the file's rate is NaN, infinite or below 0.001."""
-LONGEST = 1e7
+LONGEST_TIME = 1e7
 """Largest time of a key in seconds; the longest camera paths of the games last minutes."""
 
 
@@ -174,8 +174,8 @@ def read_animation(reader: Reader, report: Report) -> Animation:
     envelopes = {}
     for channel in FILE_ORDER[version]:
         what = f"channel {NAMES[channel]}"
-        envelopes[channel] = read_old(reader, what) if version == FLOATS else read_packed(reader, what)
-        _refuse_scrambled(reader, envelopes[channel].keys["time"], what)
+        envelopes[channel] = read_old(reader, what) if version == FLOAT_VERSION else read_packed(reader, what)
+        _refuse_misaligned(reader, envelopes[channel].keys["time"], what)
         check(envelopes[channel], NAMES[channel], report)
     animation.envelopes = [envelopes[channel] for channel in range(len(NAMES))]
     animation.tail = reader.rest()
@@ -196,22 +196,23 @@ def write_animation(animation: Animation) -> bytes:
     writer.u16(animation.version)
     for channel in FILE_ORDER[animation.version]:
         envelope = animation.envelopes[channel]
-        if envelope.packed == (animation.version == FLOATS):
+        if envelope.packed == (animation.version == FLOAT_VERSION):
             raise WriteError(f"channel {NAMES[channel]} is not in the layout of version {animation.version}")
         write_envelope(writer, envelope)
     writer.raw(animation.tail)
     return writer.getvalue()
 
 
-def _refuse_scrambled(reader: Reader, times: np.ndarray, what: str) -> None:
-    """Raise `ReadError` for keys later than `LONGEST`: misaligned bytes read as arbitrary floats, such as times of
-    years.
+def _refuse_misaligned(reader: Reader, times: np.ndarray, what: str) -> None:
+    """Raise `ReadError` for keys later than `LONGEST_TIME`.
+
+    Misaligned bytes read as arbitrary floats, such as times of years.
     """
     with np.errstate(invalid="ignore"):
-        wild = np.flatnonzero(np.abs(times) > LONGEST)
-    if len(wild):
+        too_late = np.flatnonzero(np.abs(times) > LONGEST_TIME)
+    if len(too_late):
         raise reader.error(
-            f"{what} has a key at {times[wild[0]]:g} seconds: its data is misaligned",
+            f"{what} has a key at {times[too_late[0]]:g} seconds: its data is misaligned",
             "A text tool has damaged the file: copy it again from its source",
         )
 
@@ -248,7 +249,7 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
     """
     old = base.animation if base is not None else None
     if version is None:
-        version = old.version if old is not None else FLOATS
+        version = old.version if old is not None else FLOAT_VERSION
     if version not in VERSIONS:
         raise WriteError(f"there is no version {version} of .anm files", remedy="Known: 3, 4, 5")
     if path.rotation_order != path.__class__.rotation_order:
@@ -260,13 +261,13 @@ def encode(path: Path, base: Anm | None = None, *, version: int | None = None) -
         OBJECT,
         frame,
         "",
-        to_packed=version != FLOATS,
+        to_packed=version != FLOAT_VERSION,
     )
     result = Animation(names.encode(path.name), path.first, path.last, np.float32(path.fps), version, envelopes)
     if old is None or base is None:
         _checked_rate(path.fps)
         return new_anm(result), _changes(changes, [], new="path")
-    fields = _settle_fields(result, path, old)
+    fields = _keep_unedited_fields(result, path, old)
     if not fields and not changes:
         return base, _changes([], [])
     return base.with_animation(result), _changes(changes, fields)
@@ -291,7 +292,7 @@ def _changes(channels: Sequence[Item], fields: Sequence[str], new: str = "") -> 
     )
 
 
-def _settle_fields(result: Animation, path: Path, old: Animation) -> list[str]:
+def _keep_unedited_fields(result: Animation, path: Path, old: Animation) -> list[str]:
     """Copy the stored fields of the base that were not edited into ``result``; return the names of the others."""
     result.tail = old.tail
     fields = []

@@ -34,7 +34,7 @@ from .chunks import (
 from .ogf.chunk_types import IkBone, Joint, Shape
 
 PARTS = 0x923
-MOST_BONES = 0x900
+FIRST_OTHER_CHUNK = 0x900
 """Chunk ids from here on are not bones, but other chunks of the editor."""
 
 
@@ -227,9 +227,9 @@ class Parts:
     @classmethod
     def read(cls, reader: Reader) -> Parts:
         parts = []
-        for _ in range(_counted(reader, "parts", 5)):
+        for _ in range(_read_count(reader, "parts", 5)):
             name = reader.string("a part's name")
-            parts.append(Part(name, [reader.string("a bone's name") for _ in range(_counted(reader, "bones", 1))]))
+            parts.append(Part(name, [reader.string("a bone's name") for _ in range(_read_count(reader, "bones", 1))]))
         return cls(parts)
 
     def write(self, writer: Writer) -> None:
@@ -241,7 +241,7 @@ class Parts:
                 writer.string(bone)
 
 
-def _counted(reader: Reader, what: str, smallest: int) -> int:
+def _read_count(reader: Reader, what: str, smallest: int) -> int:
     return reader.expect_room(reader.u32(f"the number of {what}"), what, smallest)
 
 
@@ -318,7 +318,7 @@ def read_bones(reader: Reader, report: Report) -> Bones:
     for chunk in run.chunks:
         value: Bone | Parts | None = None
         body = open_chunk(chunk, reader)
-        if chunk.plain_id < MOST_BONES and len(chunk.body):
+        if chunk.plain_id < FIRST_OTHER_CHUNK and len(chunk.body):
             value = _read_bone(body, report)
         elif chunk.plain_id == PARTS:
             value = typed(Parts.read, body, report)
@@ -374,7 +374,7 @@ def raw_size(document: Bones) -> int:
 
 # Document <-> a bone as a model has it --------------------------------------------------------------------------------
 
-KINDS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}
+MODEL_CHUNKS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}
 """Chunk ids of the properties that models (`ogf`) have as well, in the order in which the editor writes them."""
 
 
@@ -388,15 +388,15 @@ class Physics:
 
 def decode_bone(bone: Bone) -> Physics:
     """Return the properties of a bone as a model stores them, joint limits included."""
-    held: dict[type, Any] = {type(section.value): section.value for section in reversed(bone.sections)}
+    values: dict[type, Any] = {type(section.value): section.value for section in reversed(bone.sections)}
     material, shape, joint, flags, breaking, friction, mass = (
-        held.get(kind) for kind in (Material, Shape, Joint, IkFlags, Breaking, Friction, Mass)
+        values.get(kind) for kind in (Material, Shape, Joint, IkFlags, Breaking, Friction, Mass)
     )
     zero, none = np.float32(0), np.zeros(3, "<f4")
     entry = IkBone(
         material.name if material is not None else b"",
         shape if shape is not None else Shape(0, 0, *(np.zeros(size, "<f4") for size in (15, 4, 8))),
-        Joint(joint.type, _turned_round(joint.limits), joint.spring, joint.damping)
+        Joint(joint.type, _negated_limits(joint.limits), joint.spring, joint.damping)
         if joint is not None
         else Joint(0, np.zeros((3, 4), "<f4"), zero, zero),
         none,
@@ -409,7 +409,7 @@ def decode_bone(bone: Bone) -> Physics:
     if breaking is not None:
         entry.joint.breaking = np.array([breaking.force, breaking.torque], "<f4")
     entry.joint.friction = friction.value if friction is not None else zero
-    return Physics(entry, frozenset(kind for kind in KINDS if kind in held))
+    return Physics(entry, frozenset(kind for kind in MODEL_CHUNKS if kind in values))
 
 
 def encode_bone(bone: Bone, entry: IkBone) -> Bone:
@@ -434,14 +434,14 @@ def _chunks(entry: IkBone) -> dict[type, Value]:
         Material: Material(entry.material),
         Shape: entry.shape,
         IkFlags: IkFlags(joint.flags or 0),
-        Joint: Joint(joint.type, _turned_round(joint.limits), joint.spring, joint.damping),
+        Joint: Joint(joint.type, _negated_limits(joint.limits), joint.spring, joint.damping),
         Breaking: Breaking(breaking[0], breaking[1]),
         Friction: Friction(joint.friction if joint.friction is not None else np.float32(0)),
         Mass: Mass(entry.mass, entry.centre_of_mass),
     }
 
 
-def _turned_round(limits: Any) -> Any:
+def _negated_limits(limits: Any) -> Any:
     result = limits.copy()
     result[:, 0], result[:, 1] = -limits[:, 1], -limits[:, 0]
     return result
@@ -451,7 +451,7 @@ def new_bone(name: str, entry: IkBone) -> Bone:
     """Return a bone with all chunks that the editor writes, the name first."""
     made = _chunks(entry)
     sections: list[Section[Value]] = [Section(Chunk(2, b""), Naming([names.encode(name)]))]
-    sections += [Section(Chunk(number, b""), made[kind]) for kind, number in KINDS.items()]
+    sections += [Section(Chunk(number, b""), made[kind]) for kind, number in MODEL_CHUNKS.items()]
     return Bone(sections)
 
 
@@ -469,18 +469,18 @@ def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bon
     ``changed`` is by index in the document's sections, because damaged files have several bones with one id.
     """
     sections: list[Section[Bone | Parts]] = []
-    behind, last = 0, -1
+    end, last = 0, -1
     for index, section in enumerate(document.sections):
         if isinstance(section.value, Bone):
             last = max(last, section.chunk.plain_id)
-            behind = len(sections) + 1
+            end = len(sections) + 1
             sections.append(Section(section.chunk, changed.get(index, section.value)))
         else:
             sections.append(section)
     new: list[Section[Bone | Parts]] = [
         Section(Chunk(last + 1 + number, b""), bone) for number, bone in enumerate(added)
     ]
-    return Bones([*sections[:behind], *new, *sections[behind:]], document.tail)
+    return Bones([*sections[:end], *new, *sections[end:]], document.tail)
 
 
 # In words -------------------------------------------------------------------------------------------------------------
@@ -566,13 +566,13 @@ def differences(first: Bones, second: Bones) -> Iterator[str]:
     for name, one in ones.items():
         if name in others:
             lines = [list(_dump_bone(bone)) for bone in (one, others[name])]
-            yield from (f"bone {name!r}: {line}" for line in _pairs(*lines))
+            yield from (f"bone {name!r}: {line}" for line in _line_differences(*lines))
     parts = [[(part.name, part.bones) for part in document.parts] for document in (first, second)]
     if parts[0] != parts[1]:
         yield f"parts: {len(parts[0])} / {len(parts[1])}, or their bones"
 
 
-def _pairs(ones: list[str], others: list[str]) -> Iterator[str]:
+def _line_differences(ones: list[str], others: list[str]) -> Iterator[str]:
     if len(ones) != len(others):
         yield "it has other properties"
         return

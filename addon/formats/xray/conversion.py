@@ -90,9 +90,9 @@ Floats = NDArray[np.float64]
 
 MOST_FRAMES = 0xFFFF
 """Largest number of frames of a motion that is sampled; the longest real ones have some thousands."""
-ROUNDING = 1e-4
+KEY_TIME_TOLERANCE = 1e-4
 """Tolerance in seconds for the times of keys, which are stored as 32-bit floats."""
-STANDING_STILL = 1e-6
+CONSTANT_TOLERANCE = 1e-6
 """Tolerance in metres or components of a quaternion: a track that changes by less gets one key."""
 
 
@@ -143,38 +143,38 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
             report.warn("a bone is rotated in world space; converted as if relative to its parent", motion.label)
         for channel, stored in enumerate(track.envelopes):
             envelope = stored.decoded()
-            values[number, channel] = evaluate(envelope, _on_keys(times, envelope.times))
+            values[number, channel] = evaluate(envelope, _snapped_to_keys(times, envelope.times))
     if not np.isfinite(values).all():
         raise WriteError("the motion has NaN or infinite values", file=motion.label, remedy="Delete those keys")
     x, y, z, heading, pitch, bank = np.moveaxis(values, 1, 0)
     translations = space.xray_bone_translations(np.stack([x, y, z], axis=-1))
-    turns = rotation.of_mode(np.stack([-pitch, -heading, bank], axis=-1), "ZXY")
+    quaternions = rotation.of_mode(np.stack([-pitch, -heading, bank], axis=-1), "ZXY")
     return Clip(
         motion.label,
         bone_names(motion),
-        np.stack([rotation.continuous(turn) for turn in turns]) if len(turns) else turns,
+        np.stack([rotation.continuous(quaternion) for quaternion in quaternions]) if len(quaternions) else quaternions,
         translations,
-        _moving(turns),
-        _moving(translations),
+        _varying(quaternions),
+        _varying(translations),
         FRAMES_PER_SECOND,
         Space.PARENT_LOCAL,
         decode_marks(motion.marks),
     )
 
 
-def _on_keys(times: Floats, keys: Floats) -> Floats:
-    """Return the times, snapped to keys within `ROUNDING`, so that the step of a stepped key is not missed."""
+def _snapped_to_keys(times: Floats, keys: Floats) -> Floats:
+    """Return the times, those within `KEY_TIME_TOLERANCE` of a key as the key's, so that no stepped key is missed."""
     if not len(keys):
         return times
     after = np.clip(np.searchsorted(keys, times), 0, len(keys) - 1)
     before = np.maximum(after - 1, 0)
     nearest = np.where(np.abs(keys[after] - times) < np.abs(keys[before] - times), keys[after], keys[before])
-    return np.where(np.abs(nearest - times) < ROUNDING, nearest, times)
+    return np.where(np.abs(nearest - times) < KEY_TIME_TOLERANCE, nearest, times)
 
 
-def _moving(values: Floats) -> NDArray[np.bool_]:
+def _varying(values: Floats) -> NDArray[np.bool_]:
     """Return (bones,): whether values (bones, frames, width) change over time."""
-    result: NDArray[np.bool_] = (np.ptp(values, axis=1) > STANDING_STILL).any(axis=1)
+    result: NDArray[np.bool_] = (np.ptp(values, axis=1) > CONSTANT_TOLERANCE).any(axis=1)
     return result
 
 
@@ -230,30 +230,33 @@ def into_model(motions: Sequence[SkeletalMotion], target: Object, report: Report
         raise WriteError("the object has no bones, so no motions", remedy="Choose an object with bones")
     bones = {bone.name.lower() for bone in model.bones}
     for motion in motions:
-        strange = [name for name in bone_names(motion) if name.lower() not in bones]
-        if strange:
-            told = said_of(len(strange), "bones", "are not in the object")
-            report.warn(told, f"{motion.label}: {', '.join(strange)}")
-    waiting: dict[bytes, list[SkeletalMotion]] = {}
+        missing = [name for name in bone_names(motion) if name.lower() not in bones]
+        if missing:
+            words = said_of(len(missing), "bones", "are not in the object")
+            report.warn(words, f"{motion.label}: {', '.join(missing)}")
+    remaining: dict[bytes, list[SkeletalMotion]] = {}
     for motion in motions:
-        waiting.setdefault(motion.name.lower(), []).append(motion)
+        remaining.setdefault(motion.name.lower(), []).append(motion)
     kept = []
     for motion in model.motions:
-        of_name = waiting.get(motion.name.lower())
-        kept.append(of_name.pop(0) if of_name else motion)
+        same_name = remaining.get(motion.name.lower())
+        kept.append(same_name.pop(0) if same_name else motion)
     # Broken files have several motions of one name; all are kept.
-    return target.with_model(model.with_motions(new_skls([*kept, *chain.from_iterable(waiting.values())])))
+    return target.with_model(model.with_motions(new_skls([*kept, *chain.from_iterable(remaining.values())])))
 
 
 def _tracks(clip: Clip) -> list[BoneTrack]:
     tracks = []
     for number, bone in enumerate(clip.bones):
-        place = space.xray_bone_translations(clip.translations[number])
+        position = space.xray_bone_translations(clip.translations[number])
         with np.errstate(over="ignore", invalid="ignore"):  # the caller reports NaN and infinite values
-            turn = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
-        channels = (*place.T, -turn[:, 1], -turn[:, 0], turn[:, 2])
+            angles = rotation.euler_zxy(rotation.matrices(clip.rotations[number]))
+        channels = (*position.T, -angles[:, 1], -angles[:, 0], angles[:, 2])
         keyed = [bool(clip.translation_keyed[number])] * 3 + [bool(clip.rotation_keyed[number])] * 3
-        envelopes = [_stepped(values if moves else values[:1]) for values, moves in zip(channels, keyed, strict=True)]
+        envelopes = [
+            _stepped(values if keyed_channel else values[:1])
+            for values, keyed_channel in zip(channels, keyed, strict=True)
+        ]
         tracks.append(BoneTrack(names.encode(bone.lower()), 0, envelopes))
     return tracks
 
@@ -271,7 +274,7 @@ def _stepped(values: Floats) -> StoredEnvelope:
 
 
 @dataclass(frozen=True)
-class Making:
+class ModelSettings:
     """Settings for making a model: the engine, and whether to ``collapse`` detail below a millimetre as the SDK does.
 
     ``bone_order`` names bones in the order of a model whose motions are to fit; bones that are not in it come last. If
@@ -283,15 +286,15 @@ class Making:
     bone_order: Sequence[str] = ()
 
 
-def game_model(document: Object, name: str, making: Making, report: Report) -> Ogf:
+def game_model(document: Object, name: str, settings: ModelSettings, report: Report) -> Ogf:
     """Return an `.ogf` made from an object, with ``name`` as its source file. Raises `WriteError`."""
     model = document.model
     scale = model.first(ExportScale)
     if scale is not None and scale.scale != 1:
         report.warn(f"the Hybrid editor's export scale of {scale.scale:g} is not applied")
-    bones = ordered_bones(model, making.bone_order, report)
-    corners, textures = _corners(model, [bone.name for bone in bones], making, report)
-    children = make_children(corners, textures, making.generation, report, collapse=making.collapse)
+    bones = ordered_bones(model, settings.bone_order, report)
+    corners, textures = _corners(model, [bone.name for bone in bones], settings, report)
+    children = make_children(corners, textures, settings.generation, report, collapse=settings.collapse)
     if not children:
         raise WriteError("the model has no faces", remedy="Give it a mesh")
     if not bones:
@@ -311,7 +314,7 @@ def game_model(document: Object, name: str, making: Making, report: Report) -> O
         sections.append(section(17, user_data))
     if lod is not None and lod.name:
         sections.append(section(23, LodPath(lod.name)))
-    if references and making.generation.references_as_list:
+    if references and settings.generation.references_as_list:
         sections.append(section(24, MotionReferences2(references)))
     elif references:
         sections.append(section(19, MotionReferences(references)))
@@ -337,7 +340,7 @@ def points_of_bones(document: Object) -> dict[str, NDArray[np.float64]]:
     Raises `WriteError` as `game_model` does.
     """
     bones = ordered_bones(document.model, (), Report())
-    corners, _ = _corners(document.model, [bone.name for bone in bones], Making(), Report())
+    corners, _ = _corners(document.model, [bone.name for bone in bones], ModelSettings(), Report())
     listed, physics = bone_chunks([_game_bone(bone, bones) for bone in bones], corners)
     found = bone_points(listed, physics, corners)
     return {bone.name: points for bone, points in zip(bones, found, strict=True)}
@@ -382,11 +385,11 @@ def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bo
     wanted = {label.lower(): number for number, label in enumerate(order)}
     known = {bone.name.lower() for bone in bones}
     missing = [label for label in order if label.lower() not in known]
-    more = [bone.name for bone in bones if bone.name.lower() not in wanted]
+    added = [bone.name for bone in bones if bone.name.lower() not in wanted]
     if missing:
         report.warn(f"bones of the other model that this one lacks: {', '.join(missing)}")
-    if more:
-        report.warn(f"bones that the other model lacks, which get numbers behind its own: {', '.join(more)}")
+    if added:
+        report.warn(f"bones that the other model lacks, which get numbers behind its own: {', '.join(added)}")
     return sorted(bones, key=lambda bone: wanted.get(bone.name.lower(), len(wanted)))
 
 
@@ -416,9 +419,9 @@ def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
     """Raise `WriteError` if tracks and bones differ: the engine requires a track for each bone."""
     labels = {bone.lower() for bone in bones}
     partitions = motions.parameters.partitions
-    moved = {names.decode(bone.name or b"").lower() for part in partitions for bone in part.bones}
-    if labels != moved:
-        differing = ", ".join(sorted(labels ^ moved))
+    tracked = {names.decode(bone.name or b"").lower() for part in partitions for bone in part.bones}
+    if labels != tracked:
+        differing = ", ".join(sorted(labels ^ tracked))
         raise WriteError(
             f"the motions inside and the model have other bones: {differing}",
             remedy="Give the motions all bones of the model, or export them to an .omf",
@@ -428,7 +431,7 @@ def _check_motions(motions: MotionSet, bones: Sequence[str]) -> None:
 # Meshes -------------------------------------------------------------------------------------------------------------
 
 
-def _corners(model: Model, bones: list[str], making: Making, report: Report) -> tuple[Corners, list[Texture]]:
+def _corners(model: Model, bones: list[str], settings: ModelSettings, report: Report) -> tuple[Corners, list[Texture]]:
     """Return all meshes together, and the pairs of texture and shader in the order of the object's surfaces.
 
     Raises `WriteError` for faces without material, or with a surface that the object does not list.
@@ -443,22 +446,24 @@ def _corners(model: Model, bones: list[str], making: Making, report: Report) -> 
     two_sided = {one.label.lower() for one in model.surfaces if one.flags & TWO_SIDED}
     parts: list[Corners] = []
     for mesh in model.meshes:
-        shown = decode_mesh(mesh, model, report)
-        if not len(shown.counts):
+        decoded = decode_mesh(mesh, model, report)
+        if not len(decoded.counts):
             continue
-        part = mesh_corners(shown, bones, making.generation, report)
-        labels = [material.name.lower() for material in shown.materials] or [""]
-        index = shown.material_index if shown.material_index is not None else np.zeros(len(shown.counts), np.int32)
+        part = mesh_corners(decoded, bones, settings.generation, report)
+        labels = [material.name.lower() for material in decoded.materials] or [""]
+        index = (
+            decoded.material_index if decoded.material_index is not None else np.zeros(len(decoded.counts), np.int32)
+        )
         part.texture = np.array([of_surface.get(label, -1) for label in labels])[index]
-        bare = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
-        if bare:
-            words = f"{said_of(bare, 'faces', 'have')} no material"
-            raise WriteError(f"{words} in {shown.name!r}", remedy="Give every face a material")
+        without_material = int((part.texture < 0)[index == labels.index("")].sum()) if "" in labels else 0
+        if without_material:
+            words = f"{said_of(without_material, 'faces', 'have')} no material"
+            raise WriteError(f"{words} in {decoded.name!r}", remedy="Give every face a material")
         if (part.texture < 0).any():
             raise WriteError(
-                f"faces of {shown.name!r} have no surface that the object lists",
+                f"faces of {decoded.name!r} have no surface that the object lists",
                 remedy="Give every face a material",
             )
-        both = np.array([label in two_sided for label in labels])[index]
-        parts.append(with_backs(part, both))
+        is_two_sided = np.array([label in two_sided for label in labels])[index]
+        parts.append(with_backs(part, is_two_sided))
     return joined(parts), textures

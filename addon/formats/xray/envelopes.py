@@ -47,7 +47,7 @@ PACKED = np.dtype(
 """A key of the packed layout, 23 bytes."""
 _PACKED_SIZE = PACKED.itemsize
 STEPPED_SIZE = 9
-SHAPE_AT = 8
+SHAPE_OFFSET = 8
 """Offset of the shape in a packed key."""
 LIMIT = 32.0
 STEPS = 65535
@@ -93,7 +93,7 @@ class StoredEnvelope:
         if len({envelope.keys.dtype for envelope in envelopes}) != 1:
             return Envelopes.of([envelope.decoded() for envelope in envelopes])
         return Envelopes(
-            _decoded(_joined(envelopes)),
+            _decoded(_concatenated(envelopes)),
             np.cumsum([0, *(len(envelope.keys) for envelope in envelopes)]),
             np.array([envelope.before for envelope in envelopes], np.intp),
             np.array([envelope.after for envelope in envelopes], np.intp),
@@ -114,7 +114,7 @@ def _decoded(keys: NDArray[np.void]) -> Envelope:
     return Envelope(times, values, shapes, tcb, parameters)
 
 
-def _joined(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
+def _concatenated(envelopes: Sequence[StoredEnvelope]) -> NDArray[np.void]:
     """Return the keys of several channels of one layout; `numpy.concatenate` is slow for structured types."""
     return np.frombuffer(b"".join([one.keys.tobytes() for one in envelopes]), envelopes[0].keys.dtype)
 
@@ -148,7 +148,7 @@ def read_packed(reader: Reader, what: str) -> StoredEnvelope:
     before, after, count = _PACKED_HEAD.unpack_from(data, reader.position)
     # Files have tens of thousands of channels, nearly all without stepped keys.
     end = start + count * _PACKED_SIZE
-    if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_AT : end : _PACKED_SIZE]):
+    if end <= len(data) and _STEPPED not in bytes(data[start + SHAPE_OFFSET : end : _PACKED_SIZE]):
         reader.position = end
         return StoredEnvelope(before, after, np.frombuffer(data, PACKED, count, start))
     reader.position = start
@@ -163,7 +163,7 @@ def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void
     if end > len(data):
         reader.take(count * STEPPED_SIZE, needed)
     rows = np.zeros((count, PACKED.itemsize), np.uint8)
-    if bytes(data[start + SHAPE_AT : end : STEPPED_SIZE]).count(_STEPPED) == count:
+    if bytes(data[start + SHAPE_OFFSET : end : STEPPED_SIZE]).count(_STEPPED) == count:
         rows[:, :STEPPED_SIZE] = np.frombuffer(data, np.uint8, end - start, start).reshape(count, STEPPED_SIZE)
         reader.position = end
     else:
@@ -171,7 +171,7 @@ def _read_stepped_keys(reader: Reader, count: int, what: str) -> NDArray[np.void
         source = np.frombuffer(reader.take(starts.pop()), np.uint8)
         begin = np.array(starts, np.intp)[:, None]
         rows[:, :STEPPED_SIZE] = source[begin + np.arange(STEPPED_SIZE)]
-        long = rows[:, SHAPE_AT] != Shape.STEPPED
+        long = rows[:, SHAPE_OFFSET] != Shape.STEPPED
         rows[long, STEPPED_SIZE:] = source[begin[long] + np.arange(STEPPED_SIZE, PACKED.itemsize)]
     return rows.view(PACKED)[:, 0]
 
@@ -208,11 +208,11 @@ def write_envelope(writer: Writer, envelope: StoredEnvelope) -> None:
             remedy="Write version 3",
         )
     data = envelope.keys.tobytes()
-    stepped = data[SHAPE_AT :: PACKED.itemsize].count(_STEPPED)
+    stepped = data[SHAPE_OFFSET :: PACKED.itemsize].count(_STEPPED)
     if stepped:
         rows = np.frombuffer(data, np.uint8).reshape(count, PACKED.itemsize)
         kept = np.ones(rows.shape, np.bool_)
-        kept[rows[:, SHAPE_AT] == _STEPPED, STEPPED_SIZE:] = False
+        kept[rows[:, SHAPE_OFFSET] == _STEPPED, STEPPED_SIZE:] = False
         data = (rows[:, :STEPPED_SIZE] if stepped == count else rows[kept]).tobytes()
     if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
         writer.u8(envelope.before)
@@ -228,7 +228,7 @@ def are_sound(envelopes: Sequence[StoredEnvelope]) -> bool:
     counts = [len(one.keys) for one in envelopes]
     if not sum(counts):
         return True
-    keys = _joined(envelopes)
+    keys = _concatenated(envelopes)
     if (keys["shape"] & 0xFF).max() > max(_SHAPES) or not_finite(keys):
         return False
     first = np.zeros(len(keys) + 1, np.bool_)
@@ -292,31 +292,31 @@ def stored(envelope: Envelope, place: str = "", *, to_packed: bool) -> StoredEnv
             return StoredEnvelope(envelope.before, envelope.after, keys)
     if not (0 <= envelope.before <= 0xFF and 0 <= envelope.after <= 0xFF):
         raise WriteError(f"{place}: the behaviour outside the keys does not fit one byte", remedy="Write version 3")
-    _refuse_far(envelope, place)
+    _refuse_out_of_range(envelope, place)
     with np.errstate(invalid="ignore"):
         keys["tcb"], parameters = packed(envelope.tcb), packed(envelope.parameters)
     # Rounding must not move a handle shorter than a step to the other side of its key.
-    flat = envelope.shapes == Shape.BEZIER_2D
+    bezier_2d = envelope.shapes == Shape.BEZIER_2D
     middle = STEPS // 2
-    inwards = flat & (envelope.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
-    parameters[inwards, 0] = middle
+    crossing = bezier_2d & (envelope.parameters[:, 0] <= 0) & (parameters[:, 0] > middle)
+    parameters[crossing, 0] = middle
     keys["parameters"] = parameters
     stepped = envelope.shapes == Shape.STEPPED
     keys["tcb"][stepped], keys["parameters"][stepped] = 0, 0
     return StoredEnvelope(envelope.before, envelope.after, keys)
 
 
-def _refuse_far(envelope: Envelope, place: str) -> None:
+def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
     """Raise `WriteError` for tensions and handles beyond ±32 that the game uses, which cannot be packed."""
     shapes, parameters = envelope.shapes, envelope.parameters
-    counts = np.zeros(parameters.shape, np.bool_)
-    counts[:, :2] = ((shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D))[:, None]
-    counts[shapes == Shape.BEZIER_2D] = True
-    counts[:-1, 1] |= (shapes[1:] == Shape.BEZIER_2D) & (shapes[:-1] != Shape.STEPPED)
-    far = counts & ~(np.abs(parameters) <= LIMIT)
-    far_tcb = (shapes == Shape.TCB)[:, None] & ~(np.abs(envelope.tcb) <= LIMIT)
-    if far.any() or far_tcb.any():
-        worst = parameters[far][0] if far.any() else envelope.tcb[far_tcb][0]
+    used = np.zeros(parameters.shape, np.bool_)
+    used[:, :2] = ((shapes == Shape.HERMITE) | (shapes == Shape.BEZIER_1D))[:, None]
+    used[shapes == Shape.BEZIER_2D] = True
+    used[:-1, 1] |= (shapes[1:] == Shape.BEZIER_2D) & (shapes[:-1] != Shape.STEPPED)
+    out_of_range = used & ~(np.abs(parameters) <= LIMIT)
+    tcb_out_of_range = (shapes == Shape.TCB)[:, None] & ~(np.abs(envelope.tcb) <= LIMIT)
+    if out_of_range.any() or tcb_out_of_range.any():
+        worst = parameters[out_of_range][0] if out_of_range.any() else envelope.tcb[tcb_out_of_range][0]
         raise WriteError(
             f"{place}: a handle or tension of {worst:g} does not fit this version (-32 to 32)",
             remedy="Write version 3, or add keys so that the handles are shorter",
@@ -352,8 +352,8 @@ def shape_counts(envelopes: list[StoredEnvelope]) -> str:
     counts = np.zeros(256, np.intp)
     for envelope in envelopes:
         counts += np.bincount(envelope.shapes, minlength=256)
-    there = [(shape, int(count)) for shape, count in enumerate(counts) if count]
-    return ", ".join(f"{_SHAPES.get(shape, shape)} {count}" for shape, count in there) or "none"
+    present = [(shape, int(count)) for shape, count in enumerate(counts) if count]
+    return ", ".join(f"{_SHAPES.get(shape, shape)} {count}" for shape, count in present) or "none"
 
 
 def envelope_differences(one: StoredEnvelope, other: StoredEnvelope) -> Iterator[str]:
@@ -394,9 +394,9 @@ def row_bytes(rows: NDArray[Any]) -> NDArray[np.uint8]:
 NAMES = ("X", "Y", "Z", "H", "P", "B")
 """Names of the channels in the engine's order: metres, then radians about Y (H), X (P) and Z (B)."""
 
-REACH = 3
+AFFECTED_KEYS = 3
 """Number of keys on either side of an edited key whose stored numbers may change with it."""
-NEW = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
+EMPTY = Envelope.of(np.zeros(0), np.zeros(0), np.zeros(0, np.uint8))
 
 
 @dataclass(frozen=True)
@@ -407,10 +407,10 @@ class Mapping:
     signs: tuple[float, ...]
 
 
-SLOPE_WORTH_TELLING = 0.01
+REPORTED_SLOPE = 0.01
 """Smallest change of a slope that is reported, in metres or radians per second; rounding of handles causes about that.
 """
-MOST_TOLD = 8
+MOST_NAMED = 8
 """Largest number of channels named in one message."""
 
 OBJECT = Mapping((0, 2, 1, 4, 5, 3), (1.0, 1.0, 1.0, -1.0, -1.0, -1.0))
@@ -421,17 +421,17 @@ BONE = Mapping((0, 1, 2, 4, 3, 5), (1.0, 1.0, -1.0, -1.0, -1.0, 1.0))
 
 def lost_slopes(changes: Iterable[Item]) -> str:
     """Return a sentence about channels that the game continues with another slope than asked for, or an empty text."""
-    lost = [change for change in changes if change.slope_error > SLOPE_WORTH_TELLING]
-    if not lost:
+    reported = [change for change in changes if change.slope_error > REPORTED_SLOPE]
+    if not reported:
         return ""
-    which = ", ".join(change.name for change in lost[:MOST_TOLD]) + (", ..." if len(lost) > MOST_TOLD else "")
+    which = ", ".join(change.name for change in reported[:MOST_NAMED]) + (", ..." if len(reported) > MOST_NAMED else "")
     return (
         f"outside the keys of {which} the game continues with another slope than Blender; "
         "align the outer handle with its segment"
     )
 
 
-def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
+def _report_display_changes(decoded: Envelope, shown: Display, place: str, report: Report) -> None:
     """Report what of a channel Blender cannot show as stored, and keys added to show it."""
     if decoded.count and not shown.curve.count:
         report.warn(
@@ -451,7 +451,7 @@ def _tell_of_oddities(decoded: Envelope, shown: Display, place: str, report: Rep
         report.note(f"{added} more than in the file, for handles that Blender would shorten", place)
 
 
-def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
+def _displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
     """Return how Blender shows the channels; those with NaN or infinite values have no keys."""
     numbers = [(one.times, one.values, one.tcb, one.parameters) for one in envelopes]
     if _are_finite(numbers):
@@ -460,10 +460,10 @@ def _shown(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
         if _are_finite([(one.curve.keys, one.curve.left, one.curve.right) for one in shown]):
             return shown
     if len(envelopes) > 1:
-        return [_shown([envelope], frame)[0] for envelope in envelopes]
-    nothing = display(NEW, frame)
-    nothing.curve, nothing.cut = empty_curve(envelopes[0].before, envelopes[0].after), True
-    return [nothing]
+        return [_displays([envelope], frame)[0] for envelope in envelopes]
+    without_keys = display(EMPTY, frame)
+    without_keys.curve, without_keys.cut = empty_curve(envelopes[0].before, envelopes[0].after), True
+    return [without_keys]
 
 
 def _are_finite(rows: Sequence[tuple[NDArray[np.float64], ...]]) -> bool:
@@ -481,17 +481,17 @@ class _Base:
 
 @dataclass
 class _Encoded:
-    """A channel to be stored. ``differing``: the number of its keys that differ from the base, None if it was not
-    edited.
+    """A channel to be stored.
 
-    ``asked``: what to measure losses against, None if nothing can be lost. ``converted``: it is the base's channel in
-    another layout, and counts as changed only if that loses something.
+    ``changed_keys``: the number of its keys that differ from the base, None if it was not edited. ``comparison``: what
+    to measure losses against, None if nothing can be lost. ``converted``: it is the base's channel in another layout,
+    and counts as changed only if that loses something.
     """
 
     channel: str
     result: StoredEnvelope
-    differing: int | None = None
-    asked: Stored | None = None
+    changed_keys: int | None = None
+    comparison: Stored | None = None
     converted: bool = False
 
 
@@ -501,7 +501,7 @@ def _encode_channel(curve: Curve, base: _Base | None, frame: float, place: str, 
     Raises `WriteError` for NaN or infinite values, keys that are not in the order of their times, and numbers that the
     layout cannot hold.
     """
-    _refuse_odd(curve, place)
+    _refuse_unusable(curve, place)
     old, decoded, shown = (base.stored, base.decoded, base.shown) if base is not None else (None, None, None)
     matched = match(curve, shown, frame) if shown is not None else None
     if old is not None and shown is not None and unchanged(curve, shown, frame, matched):
@@ -513,21 +513,22 @@ def _encode_channel(curve: Curve, base: _Base | None, frame: float, place: str, 
     result = stored(keys, place, to_packed=to_packed)
     if old is not None and not old.packed and not to_packed:
         _keep_high_bytes(result, old, source)
-    touched = _near_edits(matched) if known and matched is not None else _everywhere(curve)
-    return _Encoded(place, result, _differing(result, old, source), Stored(curve, result.decoded(), touched))
+    near_edits = _near_edits(matched) if known and matched is not None else _all_segments(curve)
+    return _Encoded(place, result, _changed_keys(result, old, source), Stored(curve, result.decoded(), near_edits))
 
 
-def _everywhere(curve: Curve) -> NDArray[np.bool_]:
+def _all_segments(curve: Curve) -> NDArray[np.bool_]:
     return np.ones(max(curve.count - 1, 0), np.bool_)
 
 
 def _near_edits(matched: Match) -> NDArray[np.bool_]:
-    """Return (keys - 1,): which segments are within `REACH` keys of an edit, and may be stored differently than in the
-    base.
+    """Return (keys - 1,): which segments are within `AFFECTED_KEYS` keys of an edit.
+
+    These may be stored differently than in the base.
     """
     edited = ~(matched.key & matched.left & matched.right & matched.interpolation)
     edited |= np.diff(matched.place, prepend=-1) != 1  # keys before it were removed
-    for _ in range(REACH):
+    for _ in range(AFFECTED_KEYS):
         wider = edited.copy()
         wider[1:] |= edited[:-1]
         wider[:-1] |= edited[1:]
@@ -541,11 +542,11 @@ def _in_layout(base: StoredEnvelope, to_packed: bool, curve: Curve, place: str) 
     if not to_packed:
         return _Encoded(place, as_old(base))
     result = as_packed(base, place)
-    asked = Stored(curve, result.decoded(), _everywhere(curve))
-    return _Encoded(place, result, len(result.keys), asked, converted=True)
+    comparison = Stored(curve, result.decoded(), _all_segments(curve))
+    return _Encoded(place, result, len(result.keys), comparison, converted=True)
 
 
-def _refuse_odd(curve: Curve, place: str) -> None:
+def _refuse_unusable(curve: Curve, place: str) -> None:
     if not all(np.isfinite(part).all() for part in (curve.keys, curve.left, curve.right)):
         raise WriteError(f"{place}: a key or handle is NaN or infinite", remedy="Delete that key")
     if (np.diff(curve.keys[:, 0]) <= 0).any():
@@ -560,7 +561,7 @@ def _keep_high_bytes(result: StoredEnvelope, base: StoredEnvelope, source: NDArr
     result.keys["shape"][same] = np.where((old & 0xFF) == ours, old, ours)
 
 
-def _differing(result: StoredEnvelope, base: StoredEnvelope | None, source: NDArray[np.intp]) -> int:
+def _changed_keys(result: StoredEnvelope, base: StoredEnvelope | None, source: NDArray[np.intp]) -> int:
     if base is None or base.packed != result.packed:
         return len(result.keys)
     known = source >= 0
@@ -587,16 +588,16 @@ def decode_tracks(
 
     ``frame`` is the length of a frame in seconds.
     """
-    stored_ones = [envelopes[channel] for _, envelopes in tracks for channel in mapping.channels]
-    if not stored_ones:
+    envelopes_stored = [envelopes[channel] for _, envelopes in tracks for channel in mapping.channels]
+    if not envelopes_stored:
         return Curves.of([])
-    decoded = StoredEnvelope.decoded_all(stored_ones)
-    curves, odd = _displayed(decoded, frame)
-    if any(one.cut for one in odd.values()):
+    decoded = StoredEnvelope.decoded_all(envelopes_stored)
+    curves, altered = _displayed(decoded, frame)
+    if any(one.cut for one in altered.values()):
         labels = [f"{place}{NAMES[channel]}" for place, _ in tracks for channel in mapping.channels]
         for number, label in enumerate(labels):
-            if number in odd and odd[number].cut:
-                _tell_of_oddities(decoded[number], odd[number], label, report)
+            if number in altered and altered[number].cut:
+                _report_display_changes(decoded[number], altered[number], label, report)
     return curves.signed(np.tile(mapping.signs, len(tracks)))
 
 
@@ -604,10 +605,10 @@ def _displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Di
     """Return the result of `displayed`; a channel whose keys or handles are NaN or infinite has no keys."""
     keys = envelopes.keys
     if _are_finite([(keys.times, keys.values, keys.tcb, keys.parameters)]):
-        curves, odd = displayed(envelopes, frame)
+        curves, altered = displayed(envelopes, frame)
         if _are_finite([(curves.keys, curves.left, curves.right)]):
-            return curves, odd
-    shown = _shown(list(envelopes), frame)
+            return curves, altered
+    shown = _displays(list(envelopes), frame)
     return Curves.of([one.curve for one in shown]), dict(enumerate(shown))
 
 
@@ -628,7 +629,7 @@ def encode_channels(
     known: list[_Base] = []
     if base is not None:
         decoded = list(StoredEnvelope.decoded_all(base))
-        known = [_Base(*each) for each in zip(base, decoded, _shown(decoded, frame), strict=True)]
+        known = [_Base(*each) for each in zip(base, decoded, _displays(decoded, frame), strict=True)]
     encoded = [
         _encode_channel(
             curve if sign > 0 else curve.signed(sign),
@@ -644,10 +645,10 @@ def encode_channels(
 
 
 def _changes(encoded: Sequence[_Encoded], frame: float) -> list[Item]:
-    lost = iter(losses([one.asked for one in encoded if one.asked is not None], frame))
+    lost = iter(losses([one.comparison for one in encoded if one.comparison is not None], frame))
     changes = []
     for one in encoded:
-        error, slope = next(lost) if one.asked is not None else (0.0, 0.0)
-        if one.differing is not None and not (one.converted and not error and not slope):
-            changes.append(Item(one.channel, one.differing, error, slope))
+        error, slope = next(lost) if one.comparison is not None else (0.0, 0.0)
+        if one.changed_keys is not None and not (one.converted and not error and not slope):
+            changes.append(Item(one.channel, one.changed_keys, error, slope))
     return changes

@@ -394,15 +394,15 @@ def encode(
     marks. Bones of ``skeleton`` that a new motion lacks are written in their rest pose. Raises `WriteError`.
     """
     motions = list(base.motions) if base is not None else []
-    places: dict[str, list[int]] = {}
-    for place, motion in enumerate(motions):
-        places.setdefault(motion.label.lower(), []).append(place)
+    indices: dict[str, list[int]] = {}
+    for index, motion in enumerate(motions):
+        indices.setdefault(motion.label.lower(), []).append(index)
     changes = Changes(noun="motion", items="channel")
     for clip in clips:
-        free = places.get(clip.name.lower())
-        if free:
-            place = free.pop(0)
-            motions[place], change = edited(clip, motions[place], skeleton)
+        same_name = indices.get(clip.name.lower())
+        if same_name:
+            index = same_name.pop(0)
+            motions[index], change = encode_motion(clip, motions[index], skeleton)
             if change is not None:
                 changes.parts.append(change)
             continue
@@ -417,27 +417,29 @@ def encode(
     return (base.with_motions(motions) if changes.parts else base), changes
 
 
-def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> tuple[SkeletalMotion, Part | None]:
+def encode_motion(
+    clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None
+) -> tuple[SkeletalMotion, Part | None]:
     """Return the motion ``base`` with the curves of a clip, and what changed; ``base`` itself if nothing did.
 
     Raises `WriteError` for what the version of the motion cannot store: new bones in version 4, marks before version 7.
     """
     labels = bone_names(base, skeleton.bones if skeleton is not None else ())
-    given = _given(clip)
+    tracks_of_clip = _tracks_by_bone(clip)
     tracks = []
     changed: list[Item] = []
     for label, old in zip(labels, base.tracks, strict=True):
-        if not given[label.lower()]:
+        if not tracks_of_clip[label.lower()]:
             tracks.append(old)
             continue
-        _, curves = given[label.lower()].popleft()
+        _, curves = tracks_of_clip[label.lower()].popleft()
         envelopes, differing = encode_channels(
             list(curves), old.envelopes, BONE, base.frame, f"{label} ", to_packed=base.version >= PACKED_SINCE
         )
         changed += differing
         tracks.append(BoneTrack(old.name, old.flags, envelopes) if differing else old)
     fields = []
-    for bone, curves in chain.from_iterable(given.values()):
+    for bone, curves in chain.from_iterable(tracks_of_clip.values()):
         if base.version < NAMED_SINCE:
             raise WriteError(f"bone {bone!r} is not in the motion", file=base.label)
         tracks.append(_new_track(bone, curves, base.frame, base.version)[0])
@@ -455,7 +457,7 @@ def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> 
     if (clip.first, clip.last) != (base.first, base.last):
         fields.append("frames")
     if np.float32(clip.fps) not in (base.fps, np.float32(1.0 / base.frame)):
-        fps = _rate(clip)
+        fps = _checked_rate(clip)
         fields.append("fps")
     if not changed and not fields:
         return base, None
@@ -463,7 +465,7 @@ def edited(clip: CurveClip, base: SkeletalMotion, skeleton: Skeleton | None) -> 
     return result, Part(clip.name, "motion", items=tuple(changed), fields=tuple(fields))
 
 
-def _given(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
+def _tracks_by_bone(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
     """Return bone name in lower case -> names and tracks in the clip; damaged files have several for one bone."""
     result: defaultdict[str, deque[tuple[str, Channels]]] = defaultdict(deque)
     for bone, track in zip(clip.bones, clip.tracks, strict=True):
@@ -472,7 +474,7 @@ def _given(clip: CurveClip) -> defaultdict[str, deque[tuple[str, Channels]]]:
 
 
 @dataclass(frozen=True)
-class Playing:
+class Playback:
     """The playback settings of a motion. ``bone_or_part`` has 16 bits; ``timing`` (4,) in the order of `TIMING`."""
 
     name: str
@@ -481,32 +483,32 @@ class Playing:
     timing: NDArray[np.float32]
 
 
-def with_playing(motion: SkeletalMotion, playing: Playing) -> tuple[SkeletalMotion, tuple[str, ...]]:
+def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalMotion, tuple[str, ...]]:
     """Return the motion with these playback settings, and the names of the changed ones; itself if none changed.
 
     Raises `WriteError` for flags that the motion's version cannot store.
     """
     changed: dict[str, Any] = {}
-    if playing.name != motion.label:
-        changed["name"] = names.encode(playing.name)
-    if playing.flags != motion.flags:
+    if playback.name != motion.label:
+        changed["name"] = names.encode(playback.name)
+    if playback.flags != motion.flags:
         most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
-        if playing.flags & ~most:
+        if playback.flags & ~most:
             raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
-        changed["flags"] = playing.flags
+        changed["flags"] = playback.flags
         if motion.switches is not None:
-            changed["switches"] = (int(bool(playing.flags & FX)), int(bool(playing.flags & STOP_AT_END)))
-    if playing.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
+            changed["switches"] = (int(bool(playback.flags & FX)), int(bool(playback.flags & STOP_AT_END)))
+    if playback.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
         whole = 0xFFFF_FFFF if motion.version < PACKED_SINCE else ALL_PARTS
-        changed["bone_or_part"] = whole if playing.bone_or_part == ALL_PARTS else playing.bone_or_part
-    timing = as_in_file(playing.timing, motion.timing)
+        changed["bone_or_part"] = whole if playback.bone_or_part == ALL_PARTS else playback.bone_or_part
+    timing = as_in_file(playback.timing, motion.timing)
     if timing.tobytes() != motion.timing.tobytes():
         changed["timing"] = timing
-    shown = tuple(name.replace("_", " ") for name in changed if name != "switches")
-    return (replace(motion, **changed), shown) if changed else (motion, ())
+    fields = tuple(name.replace("_", " ") for name in changed if name != "switches")
+    return (replace(motion, **changed), fields) if changed else (motion, ())
 
 
-def _rate(clip: CurveClip) -> np.float32:
+def _checked_rate(clip: CurveClip) -> np.float32:
     if not (np.isfinite(clip.fps) and clip.fps >= 1e-3):
         raise WriteError(f"a frame rate of {clip.fps} cannot be written", file=clip.name)
     return np.float32(clip.fps)
@@ -525,8 +527,8 @@ def new_motion(
         raise WriteError(f"new motions of version {version} are not written", remedy="Known: 5, 6, 7")
     if clip.markers and version < MARKS_SINCE:
         raise WriteError(f"version {version} has no marks", file=clip.name, remedy="Write version 7")
-    fps = _rate(clip)
-    given = _given(clip)
+    fps = _checked_rate(clip)
+    tracks_of_clip = _tracks_by_bone(clip)
     tracks: list[BoneTrack] = []
     channels: list[Item] = []
 
@@ -536,11 +538,11 @@ def new_motion(
         channels.extend(changed)
 
     for number, bone in enumerate(skeleton.bones if skeleton is not None else ()):
-        if given[bone.lower()]:
-            add(bone, given[bone.lower()].popleft()[1])
+        if tracks_of_clip[bone.lower()]:
+            add(bone, tracks_of_clip[bone.lower()].popleft()[1])
         elif skeleton is not None:
-            tracks.append(still_track(skeleton, number, version))
-    for bone, curves in chain.from_iterable(given.values()):
+            tracks.append(rest_track(skeleton, number, version))
+    for bone, curves in chain.from_iterable(tracks_of_clip.values()):
         add(bone, curves)
     made = SkeletalMotion(
         names.encode(clip.name),
@@ -563,7 +565,7 @@ def _new_track(bone: str, curves: Channels, frame: float, version: int) -> tuple
     return BoneTrack(names.encode(bone.lower()), 0, envelopes), changed
 
 
-def still_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
+def rest_track(skeleton: Skeleton, bone: int, version: int = PACKED_SINCE) -> BoneTrack:
     """Return the track of a bone in its rest pose, with one key per channel: rotation x in P, y in H, z in B."""
     x, y, z = space.xray_bone_angles_back(skeleton.rest_rotation[bone])
     offset = space.xray_bone_translations(skeleton.rest_translation[bone])

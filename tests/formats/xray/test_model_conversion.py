@@ -9,7 +9,7 @@ from addon.core.polygons import repeated
 from addon.core.report import Report
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import ogf
-from addon.formats.xray.conversion import Making, game_model
+from addon.formats.xray.conversion import ModelSettings, game_model
 from addon.formats.xray.ogf import surface
 from addon.formats.xray.ogf.building import MOST_VERTICES, SOC, Corners, make_children, oriented_box
 from addon.formats.xray.ogf.chunk_types import (
@@ -33,10 +33,10 @@ from tests.real_files import CORPUS
 real = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
 
 
-def converted(data, making=None, report=None):
+def converted(data, settings=None, report=None):
     """The model of an object's bytes, read back from what was written; writing it again changes nothing."""
     document = editor_model.read(data, "small.object", Report())
-    data = ogf.write(game_model(document, "small", making or Making(), Report() if report is None else report))
+    data = ogf.write(game_model(document, "small", settings or ModelSettings(), Report() if report is None else report))
     found = Report()
     result = ogf.read(data, "small.ogf", found)
     assert not [line for line in found.warnings if not line.startswith("NaN")]  # joint limits of a converter
@@ -99,7 +99,7 @@ def test_four_weights_of_a_real_object(samples):
     (child,) = made.children
     assert child.first(Vertices).links == 4
     assert len(child.first(Indices).corners) == 3 * 9200
-    later = converted((CORPUS / "object" / "wpn_hand_01.object").read_bytes(), Making(SOC))
+    later = converted((CORPUS / "object" / "wpn_hand_01.object").read_bytes(), ModelSettings(SOC))
     assert later.children[0].first(Vertices).format == 0x240E3300
 
 
@@ -126,7 +126,7 @@ def test_a_small_object():
 
 
 def test_shadow_of_chernobyl():
-    made = converted(small(x916=None), Making(SOC))
+    made = converted(small(x916=None), ModelSettings(SOC))
     assert made.first(MotionReferences).names == [b"a\\b", b"c"]
     assert made.children[0].first(Vertices).format == 0x12071980
 
@@ -166,7 +166,7 @@ def test_bones_in_the_order_of_the_sdk_or_of_another_model():
     names = lambda made: [one.name for one in made.first(BoneNames).bones]  # noqa: E731 - a word for one expression
     assert names(converted(data)) == [b"a", b"b", b"c"]
     report = Report()
-    assert names(converted(data, Making(bone_order=("C", "a", "hand")), report)) == [b"c", b"a", b"b"]
+    assert names(converted(data, ModelSettings(bone_order=("C", "a", "hand")), report)) == [b"c", b"a", b"b"]
     assert "bones of the other model that this one lacks: hand" in report.lines()[1]
     assert "bones that the other model lacks, which get numbers behind its own: B" in report.lines()[2]
 

@@ -30,7 +30,7 @@ from ....formats.xray import bones as bone_files
 from ....formats.xray import conversion, ogf, skl
 from ....formats.xray import object as editor_model
 from ....formats.xray.chunks import Chunk, Section
-from ....formats.xray.conversion import Making, game_model, points_of_bones
+from ....formats.xray.conversion import ModelSettings, game_model, points_of_bones
 from ....formats.xray.conversion import with_motions as with_game_motions
 from ....formats.xray.object import mapping
 from ....formats.xray.object.checks import problems
@@ -276,7 +276,7 @@ def plan_new(
     taken = conversion.bone_order_of(options.bones_as) if options.bones_as else bone_values.of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
-    made = game_model(document, name, Making(generation, options.collapse, taken.bones), report)
+    made = game_model(document, name, ModelSettings(generation, options.collapse, taken.bones), report)
     if chosen and document.model.references:
         report.warn("the motions inside are left out: the game reads motion references instead", holder.name)
     elif chosen:

@@ -39,13 +39,13 @@ from ....formats.xray.skl import (
     MARKS_SINCE,
     PACKED_SINCE,
     TIMING,
-    Playing,
+    Playback,
     SkeletalMotion,
     Skl,
     bone_names,
-    edited,
+    encode_motion,
     new_motion,
-    with_playing,
+    with_playback,
 )
 from ..bones.properties import bones_in_order
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
@@ -504,13 +504,13 @@ class SklGatherer(Gatherer):
         if base is None:
             self._fill(clip, action, None)
             made, new = new_motion(clip, self.skeleton, self._options.version)
-            return MadeMotion(action, with_playing(made, playing)[0], playing.name, new)
+            return MadeMotion(action, with_playback(made, playing)[0], playing.name, new)
         if clip.markers and base.version == PACKED_SINCE:
             self.report.note(f"written as version {MARKS_SINCE}, for its marks", action.name)
             base = replace(base, version=MARKS_SINCE)
         self._fill(clip, action, base)
-        made, change = edited(clip, base, self.skeleton)
-        made, fields = with_playing(made, playing)
+        made, change = encode_motion(clip, base, self.skeleton)
+        made, fields = with_playback(made, playing)
         if fields or (copied and change is None):
             change = replace(
                 change or Part(playing.name, "motion"), fields=(*(change.fields if change else ()), *fields)
@@ -520,10 +520,10 @@ class SklGatherer(Gatherer):
         replaces = (not copied and imported_name(action, SKL_LISTS)) or playing.name
         return MadeMotion(action, made, replaces, change)
 
-    def _playing(self, action: Action, name: str) -> Playing:
+    def _playing(self, action: Action, name: str) -> Playback:
         played = action.motionbridge_motion
         timing = np.array([getattr(played, field_name) for field_name in TIMING], np.float32)
-        return Playing(name, motion_files.flags_of(played), played.bone_or_part, timing)
+        return Playback(name, motion_files.flags_of(played), played.bone_or_part, timing)
 
     def _rate(self, action: Action, base: SkeletalMotion | None) -> float:
         if base is not None:

@@ -14,7 +14,7 @@ from addon.core.report import Report
 from addon.formats.xray import skl
 from addon.formats.xray.envelopes import BONE, stored
 from addon.formats.xray.omf.document import TIMING as OMF_TIMING
-from addon.formats.xray.skl import TIMING, still_track
+from addon.formats.xray.skl import TIMING, rest_track
 from tests.real_files import corpus_files
 
 
@@ -246,7 +246,7 @@ def skeleton():
 
 def test_bones_a_new_motion_lacks_stand_at_rest_with_x_in_p_and_y_in_h():
     """The game's editor exchanges the two."""
-    track = still_track(skeleton(), 1)
+    track = rest_track(skeleton(), 1)
     values = [float(envelope.keys["value"][0]) for envelope in track.envelopes]
     assert values == pytest.approx([0, 0, 2, -0.25, 0.5, 1.0], abs=1e-6)  # X Y Z H P B
     assert {int(envelope.keys["shape"][0]) for envelope in track.envelopes} == {Shape.STEPPED}
