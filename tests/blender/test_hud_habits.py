@@ -201,5 +201,5 @@ def posed(rig, clip, frame, *, pinned=False):
     labels = [game_name(bone).lower() for bone in bones]
     parents = [labels.index(game_name(bone.parent).lower()) if bone.parent is not None else -1 for bone in bones]
     order = [[one.lower() for one in clip.bones].index(label) for label in labels]
-    matrices = hud.posed(parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned)
+    matrices = hud.bone_matrices(parents, clip.rotations[order, frame], clip.translations[order, frame], pinned=pinned)
     return {game_name(bone): matrix for bone, matrix in zip(bones, matrices, strict=True)}

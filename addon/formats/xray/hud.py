@@ -27,17 +27,17 @@ from .omf.document import MotionFlag, MotionSet
 Floats = NDArray[np.float64]
 
 FRAMES_PER_SECOND = 30.0
-WIDE = 1.343
+WIDE_ASPECT_RATIO = 1.343
 """Aspect ratio (width over height) above which the game reads the keys for wide screens."""
 WIDE_SUFFIX = "_16x9"
 VARIANTS = 8
 IDLE = "idle"
-POINTS = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_point": "shell_bone"}
+POINT_BONES = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_point": "shell_bone"}
 """Muzzle, grenade launcher and shell of an item: key of the point -> key of the bone that the point belongs to."""
 CAMERA_EFFECTS = "anims\\camera_effects\\weapon\\{}.anm"
 """Path in gamedata of the camera animation that plays while the hands play the motion of that name."""
 _BONE_MIRROR = np.diag([1.0, 1.0, -1.0, 1.0])
-_PARAMETERS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
+_PARAMETER_KEYS = re.compile(r".*_(speed_k|start_k|stop_k|effector)")
 """Keys of parameters in OGSR, which have the prefix of actions but are not actions."""
 
 
@@ -82,21 +82,24 @@ def generation(values: Mapping[str, str]) -> Generation:
 # Placing ------------------------------------------------------------------------------------------------------------
 
 
-def placed(position: Sequence[float], orientation: Sequence[float]) -> Floats:
+def placement_matrix(position: Sequence[float], orientation: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of a position in metres and an orientation in degrees: heading, pitch, bank."""
     heading, pitch, bank = -np.radians(np.asarray(orientation, np.float64))
     turn = rotation.multiply(rotation.about_axis(1, heading), rotation.about_axis(0, pitch))
     return rotation.transforms(rotation.multiply(turn, rotation.about_axis(2, bank)), np.asarray(position, np.float64))
 
 
-def placed_back(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return position and orientation (3,) of a matrix made by `placed`, exact except near a pitch of 90 degrees."""
+def placement_values(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return position and orientation (3,) of a matrix made by `placement_matrix`.
+
+    They are exact except near a pitch of 90 degrees.
+    """
     heading = math.atan2(-matrix[0, 2], matrix[2, 2])
     bank = math.atan2(-matrix[1, 0], matrix[1, 1])
     return matrix[:3, 3].copy(), np.degrees([heading, _arcsine(matrix[1, 2]), bank])
 
 
-def aimed(position: Sequence[float], angles: Sequence[float], factor: float = 1.0) -> Floats:
+def aim_matrix(position: Sequence[float], angles: Sequence[float], factor: float = 1.0) -> Floats:
     """Return the matrix (4, 4) of an offset while aiming: metres, and **radians** about x, y, z.
 
     ``factor`` is 0 at the hip, 1 aimed.
@@ -107,14 +110,14 @@ def aimed(position: Sequence[float], angles: Sequence[float], factor: float = 1.
     return rotation.transforms(turn, factor * np.asarray(position, np.float64))
 
 
-def aimed_back(matrix: Floats) -> tuple[Floats, Floats]:
-    """Return position and angles (3,) of a matrix made by `aimed`."""
+def aim_values(matrix: Floats) -> tuple[Floats, Floats]:
+    """Return position and angles (3,) of a matrix made by `aim_matrix`."""
     x = math.atan2(matrix[2, 1], matrix[2, 2])
     z = math.atan2(matrix[1, 0], matrix[0, 0])
     return matrix[:3, 3].copy(), np.array([x, -_arcsine(matrix[2, 0]), z])
 
 
-def pointed(position: Sequence[float]) -> Floats:
+def point_matrix(position: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of a point of the item in the space of its bone, in metres."""
     result = np.eye(4)
     result[:3, 3] = position
@@ -155,23 +158,23 @@ def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing
     the keys for wide screens. Raises `ReadError` if the section has no model.
     """
 
-    def three(key: str) -> list[float]:
+    def numbers_of(key: str) -> list[float]:
         return numbers(_text_of(values, key, report, wide), 3)
 
     def pair(position: str, angles: str) -> tuple[list[float], list[float]]:
-        return three(position), three(angles)
+        return numbers_of(position), numbers_of(angles)
 
     if generation(values) is Generation.ONE_MODEL:
         plain = {key: numbers(values.get(key, ""), 3) for key in ("position", "orientation", "zoom_offset")}
         turns = [numbers(values.get(f"zoom_rotate_{axis}", ""), 1)[0] for axis in "xy"]
-        aim = aimed(plain["zoom_offset"], [*turns, 0.0])
-        return Placing(placed(plain["position"], plain["orientation"]), np.eye(4), aim, np.eye(4))
+        aim = aim_matrix(plain["zoom_offset"], [*turns, 0.0])
+        return Placing(placement_matrix(plain["position"], plain["orientation"]), np.eye(4), aim, np.eye(4))
     item = numbers(values.get("item_position", ""), 3), numbers(values.get("item_orientation", ""), 3)
     return Placing(
-        placed(*pair("hands_position", "hands_orientation")),
-        placed(*item),
-        aimed(*pair("aim_hud_offset_pos", "aim_hud_offset_rot")),
-        aimed(*pair("gl_hud_offset_pos", "gl_hud_offset_rot")),
+        placement_matrix(*pair("hands_position", "hands_orientation")),
+        placement_matrix(*item),
+        aim_matrix(*pair("aim_hud_offset_pos", "aim_hud_offset_rot")),
+        aim_matrix(*pair("gl_hud_offset_pos", "gl_hud_offset_rot")),
     )
 
 
@@ -203,7 +206,7 @@ def anchor_bone(hands: Mapping[str, str], item: Mapping[str, str]) -> str:
     return bones[place]
 
 
-def place_of(item: Mapping[str, str]) -> int:
+def attach_place(item: Mapping[str, str]) -> int:
     """Return 0 for an item in the right hand, 1 for the left."""
     return int(numbers(item.get("attach_place_idx", "0"), 1)[0])
 
@@ -211,7 +214,7 @@ def place_of(item: Mapping[str, str]) -> int:
 # Poses --------------------------------------------------------------------------------------------------------------
 
 
-def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
+def bone_matrices(parents: Sequence[int], rotations: Floats, translations: Floats, *, pinned: bool = False) -> Floats:
     """Return (bones, 4, 4) matrices of bones in their model, from one frame of a motion.
 
     ``rotations`` (bones, 4), as stored or of unit length, and ``translations`` (bones, 3) are in Blender's axes
@@ -221,11 +224,11 @@ def posed(parents: Sequence[int], rotations: Floats, translations: Floats, *, pi
     local = _BONE_MIRROR @ rotation.transforms(rotations, translations) @ _BONE_MIRROR
     result = np.empty_like(local)
     for bone in parents_first(list(parents)):
-        above = parents[bone]
-        if above < 0:
+        parent = parents[bone]
+        if parent < 0:
             result[bone] = np.eye(4) if pinned else local[bone]
         else:
-            result[bone] = result[above] @ local[bone]
+            result[bone] = result[parent] @ local[bone]
     return result
 
 
@@ -272,11 +275,11 @@ def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
     Anomaly does.
     """
     prefix = generation(values).value
-    twins = wide and place_of(values) == 1
+    wide_values = wide and attach_place(values) == 1
     result = []
     for alias, value in values.items():
-        if alias.startswith(prefix) and not alias.endswith(WIDE_SUFFIX) and not _PARAMETERS.fullmatch(alias):
-            result.append(action_of(alias, values.get(alias + WIDE_SUFFIX, value) if twins else value))
+        if alias.startswith(prefix) and not alias.endswith(WIDE_SUFFIX) and not _PARAMETER_KEYS.fullmatch(alias):
+            result.append(action_of(alias, values.get(alias + WIDE_SUFFIX, value) if wide_values else value))
     return result
 
 
@@ -296,23 +299,23 @@ def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
     return table
 
 
-def variants(name: str, motions: Collection[str], made: Generation) -> list[str]:
+def variants(name: str, motions: Collection[str], kind: Generation) -> list[str]:
     """Return the variants of a motion that exist, of which the game chooses one at random.
 
     They are ``M, M1 ... M8``; in Shadow of Chernobyl ``M, M0 ... M7``.
     """
-    first = 0 if made is Generation.ONE_MODEL else 1
+    first = 0 if kind is Generation.ONE_MODEL else 1
     names = [name, *(f"{name}{number}" for number in range(first, first + VARIANTS))]
     return [one for one in names if one in motions]
 
 
-def item_motion(action: Action, drawn: str, motions: Collection[str]) -> tuple[str, bool]:
-    """Return the item's motion while the hands play the variant ``drawn``, and whether it is the fallback ``idle``.
+def item_motion(action: Action, variant: str, motions: Collection[str]) -> tuple[str, bool]:
+    """Return the item's motion while the hands play ``variant``, and whether it is the fallback ``idle``.
 
     If the action names two different motions it is the second, else that of the chosen variant. Raises `ReadError` if
     the item lacks ``idle`` as well, where the game stops.
     """
-    wanted = action.item if action.item and action.item != action.hands else drawn
+    wanted = action.item if action.item and action.item != action.hands else variant
     if wanted in motions:
         return wanted, False
     if IDLE in motions:

@@ -60,7 +60,7 @@ def pose(path, library, name, frame, *, unit, pinned=False):
     rows = [order.index(bone.lower()) for bone in bones.bones]
     rotations = tracks.rotations[rows, frame]
     rotations = rotation.normalised(rotations) if unit else rotations
-    matrices = hud.posed(bones.parents.tolist(), rotations, tracks.translations[rows, frame], pinned=pinned)
+    matrices = hud.bone_matrices(bones.parents.tolist(), rotations, tracks.translations[rows, frame], pinned=pinned)
     return dict(zip(bones.bones, matrices, strict=True))
 
 
@@ -123,7 +123,7 @@ def test_actions_find_the_motions_of_real_sections(made, case):
     if made_as is Generation.TWO_MODELS:
         table = hud.motion_table([library])
         assert hud.item_motion(action, case["hands_motion"], table) == (case["item_motion"], case["item_fallback_idle"])
-        assert hud.place_of(values) == (made["anchor"] == "l_hand")
+        assert hud.attach_place(values) == (made["anchor"] == "l_hand")
     for key, text in made["config"].items():
         assert values[key] == cleaned(text)
 
@@ -166,26 +166,26 @@ ANGLES = st.tuples(*[st.floats(-80, 80)] * 3)
 
 @given(ANGLES, ANGLES)
 def test_placing_and_aiming_can_be_taken_back(position, angles):
-    back = hud.placed_back(hud.placed(position, angles))
+    back = hud.placement_values(hud.placement_matrix(position, angles))
     np.testing.assert_allclose(back, (position, angles), atol=1e-9)
     radians = np.radians(angles)
-    back = hud.aimed_back(hud.aimed(position, radians))
+    back = hud.aim_values(hud.aim_matrix(position, radians))
     np.testing.assert_allclose(back, (position, radians), atol=1e-9)
 
 
 def test_aiming_goes_from_nothing_to_all_of_it():
-    np.testing.assert_allclose(hud.aimed([1, 2, 3], [0.1, 0.2, 0.3], 0.0), np.eye(4))
-    half = hud.aimed_back(hud.aimed([1, 2, 3], [0.1, 0.2, 0.3], 0.5))
+    np.testing.assert_allclose(hud.aim_matrix([1, 2, 3], [0.1, 0.2, 0.3], 0.0), np.eye(4))
+    half = hud.aim_values(hud.aim_matrix([1, 2, 3], [0.1, 0.2, 0.3], 0.5))
     np.testing.assert_allclose(half, ([0.5, 1, 1.5], [0.05, 0.1, 0.15]))
 
 
 def test_the_root_of_an_item_is_pinned_and_its_children_hang_on_it():
     turn = rotation.about_axis(0, math.pi / 2)
     rotations, translations = np.stack([turn, rotation.IDENTITY]), np.array([[1.0, 2, 3], [0, 0, 1]])
-    pinned = hud.posed([-1, 0], rotations, translations, pinned=True)
+    pinned = hud.bone_matrices([-1, 0], rotations, translations, pinned=True)
     np.testing.assert_array_equal(pinned[0], np.eye(4))
     assert pinned[1][:3, 3].tolist() == [0, 0, -1]
-    free = hud.posed([-1, 0], rotations, translations)
+    free = hud.bone_matrices([-1, 0], rotations, translations)
     assert free[0][:3, 3].tolist() == [1, 2, -3]
 
 

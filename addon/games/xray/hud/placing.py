@@ -121,8 +121,8 @@ def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
 def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of a part's values."""
     if part.order == POINT:
-        return hud.pointed(position)
-    return hud.placed(position, angles) if part.order == HANDS else hud.aimed(position, angles)
+        return hud.point_matrix(position)
+    return hud.placement_matrix(position, angles) if part.order == HANDS else hud.aim_matrix(position, angles)
 
 
 def shown_parts(hands: Object) -> list[Part]:
@@ -216,7 +216,7 @@ def moved(hands: Object) -> dict[str, str]:
             continue
         wanted = _composed(part, *_values(hands, part))
         there = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
-        position, angles = (hud.aimed_back if part.order == AIM else hud.placed_back)(there)
+        position, angles = (hud.aim_values if part.order == AIM else hud.placement_values)(there)
         if not np.allclose(there[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
             found[part.position] = _written(position)
         if part.angles and not np.allclose(there[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
@@ -266,7 +266,7 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
     ``rig``: the item, or in Shadow of Chernobyl the whole model. The location of an empty is the point's value.
     """
     found = {}
-    for key, bone_key in hud.POINTS.items():
+    for key, bone_key in hud.POINT_BONES.items():
         bone = values.get(bone_key, "")
         if not bone or key not in values:
             continue
@@ -277,7 +277,7 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
             bpy.data.objects.remove(shown)
             report.warn(refusal.problem, f"{bone_key} = {bone}")
             continue
-        place(shown, hud.pointed(numbers(values[key], 3)), POINT)
+        place(shown, hud.point_matrix(numbers(values[key], 3)), POINT)
         shown.empty_display_type, shown.empty_display_size = "SPHERE", POINT_SIZE
         shown.show_name = shown.show_in_front = True
         into.objects.link(shown)

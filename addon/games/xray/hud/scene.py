@@ -117,7 +117,7 @@ def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
             "one model has both arms and the weapon, or no section is chosen, so nothing can be held beside it",
             remedy="Choose two sections of Clear Sky or a later game",
         )
-    if hud.place_of(setup.values) == hud.place_of(other.values):
+    if hud.attach_place(setup.values) == hud.attach_place(other.values):
         raise ReadError(
             f"{setup.name} and {other.name} are held in the same hand",
             remedy="Choose sections with different values of attach_place_idx",
@@ -127,7 +127,7 @@ def _beside(setup: Setup, options: HudSceneOptions, report: Report) -> Setup:
 
 def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: Report) -> None:
     """Hide the arm of each pair of hands that is shown by the other pair."""
-    sides = (Side.LEFT, Side.RIGHT) if hud.place_of(setup.values) == 0 else (Side.RIGHT, Side.LEFT)
+    sides = (Side.LEFT, Side.RIGHT) if hud.attach_place(setup.values) == 0 else (Side.RIGHT, Side.LEFT)
     for made, hidden in zip((first, second), sides, strict=True):
         bones = list(made.hands.data.bones)
         numbers = {bone.name: number for number, bone in enumerate(bones)}

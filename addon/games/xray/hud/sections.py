@@ -279,7 +279,7 @@ def wanted(hands: Object, configs: Configs | None = None) -> dict[str, str]:
     """
     found = placing.changed(hands)
     properties = hands.motionbridge_hud
-    twins = configs is not None and hud.place_of(texts(configs, properties.section)) == 1
+    twins = configs is not None and hud.attach_place(texts(configs, properties.section)) == 1
     for row in properties.actions:
         if row.is_new and row.hands is not None:
             found[row.name] = line = line_of(row)
