@@ -336,7 +336,7 @@ def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
             np.isfinite(imported.corner_normals).all(axis=1, keepdims=True), imported.corner_normals, np.float32(0)
         )
         normals = rebase.kept(mesh.corner_normals, shown)[1]
-    mine, theirs = (_surface_of_faces(one) for one in (mesh, imported))
+    new_surface, old_surface = (_surface_of_faces(one) for one in (mesh, imported))
     vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
     sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, imported))
     return _Compared(
@@ -346,7 +346,7 @@ def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
         uvs,
         normals,
         _weights_differ(mesh, imported),
-        mine != theirs,
+        new_surface != old_surface,
         bool((sharp_now != sharp_then).any()),
     )
 
@@ -369,13 +369,13 @@ def _weights_differ(mesh: PolygonMesh, imported: PolygonMesh) -> Flags:
     labels = {label: number for number, label in reversed(list(enumerate(imported.groups)))}
     own = [labels.setdefault(label, len(labels)) for label in mesh.groups]
     known = [labels[label] for label in imported.groups]
-    mine, theirs = _weight_keys(mesh.weights, own, len(labels)), _weight_keys(imported.weights, known, len(labels))
-    for one, other in ((mine, theirs), (theirs, mine)):
-        alone = one[0][~np.isin(one[0], other[0])]
-        result[alone // max(len(labels), 1)] = True
-    _, here, there = np.intersect1d(mine[0], theirs[0], return_indices=True)
-    differ = rebase.kept(mine[1][here, None], np.clip(theirs[1], 0, 1)[there, None])[1]
-    result[mine[0][here[differ]] // max(len(labels), 1)] = True
+    new, old = _weight_keys(mesh.weights, own, len(labels)), _weight_keys(imported.weights, known, len(labels))
+    for one, other in ((new, old), (old, new)):
+        only_in_one = one[0][~np.isin(one[0], other[0])]
+        result[only_in_one // max(len(labels), 1)] = True
+    _, new_index, old_index = np.intersect1d(new[0], old[0], return_indices=True)
+    differ = rebase.kept(new[1][new_index, None], np.clip(old[1], 0, 1)[old_index, None])[1]
+    result[new[0][new_index[differ]] // max(len(labels), 1)] = True
     return result
 
 
@@ -493,18 +493,18 @@ def _joined_weights(
 
     Adds the groups of the import to ``geometry.groups``.
     """
-    mine, theirs = geometry.weights, imported.weights
-    if theirs is None:
-        return mine
+    new, old = geometry.weights, imported.weights
+    if old is None:
+        return new
     named = [maps.get(label, names.encode(label)) for label in imported.groups]
     groups = [*geometry.groups, *(name for name in dict.fromkeys(named) if name not in geometry.groups)]
     geometry.groups = groups
     of_group = np.array([groups.index(name) for name in named], np.int32)
-    stay = ~changed[theirs.vertices]
-    parts = [VertexWeights(theirs.vertices[stay], of_group[theirs.groups[stay]], theirs.weights[stay])]
-    if mine is not None:
-        new = changed[mine.vertices]
-        parts.append(VertexWeights(mine.vertices[new], mine.groups[new], mine.weights[new]))
+    unedited = ~changed[old.vertices]
+    parts = [VertexWeights(old.vertices[unedited], of_group[old.groups[unedited]], old.weights[unedited])]
+    if new is not None:
+        edited = changed[new.vertices]
+        parts.append(VertexWeights(new.vertices[edited], new.groups[edited], new.weights[edited]))
     return VertexWeights(
         *(np.concatenate([getattr(one, name) for one in parts]) for name in ("vertices", "groups", "weights"))
     )

@@ -199,11 +199,11 @@ def _vertices(point: Indices, vmref: Indices, weights: VertexWeights, points: in
     corner_of_vertex = np.concatenate([first, first_of_group])
     corners = vertex.reshape(-1, 3)
     a, b, c = corners.T
-    apart = np.zeros(corners.shape, np.bool_)
-    apart[:, 1] |= a == b
-    apart[:, 2] |= (a == c) | (b == c)
-    apart[polygons.repeated(corners)] = True
-    isolated = np.flatnonzero(apart.ravel())
+    separate = np.zeros(corners.shape, np.bool_)
+    separate[:, 1] |= a == b
+    separate[:, 2] |= (a == c) | (b == c)
+    separate[polygons.repeated(corners)] = True
+    isolated = np.flatnonzero(separate.ravel())
     vertex[isolated] = len(corner_of_vertex) + np.arange(len(isolated))
     corner_of_vertex = np.concatenate([corner_of_vertex, isolated])
     source = np.arange(len(corner_of_vertex))
@@ -243,24 +243,30 @@ def _vertex_weights(weights: VertexWeights, vmref_of_vertex: Indices) -> VertexW
 def _sharp_edges(mesh: Mesh, rule: Rule, sides: Sides, normals: NDArray[np.float64]) -> NDArray[np.bool_]:
     """Return (edges,): which edges of ``sides`` are not smooth by the mesh's rule."""
     groups = groups_of(mesh).astype(np.int64)
-    first, edge, mine, theirs = sides.first, sides.edge, sides.mine, sides.theirs
+    first, edge, side, neighbour = sides.first, sides.edge, sides.side, sides.neighbour
     value = np.repeat(groups, 3)
     sharp = np.zeros(len(sides.ends), np.bool_)
     if rule is Rule.NORMALS:
-        here, there = normals, np.roll(normals.reshape(-1, 3, 3), -1, axis=1).reshape(-1, 3)
-        same = (first[mine] == first[theirs])[:, None]
-        separate = np.abs(here[mine] - np.where(same, here[theirs], there[theirs])).max(axis=1) > NORMAL_TOLERANCE
-        separate |= np.abs(there[mine] - np.where(same, there[theirs], here[theirs])).max(axis=1) > NORMAL_TOLERANCE
+        start_normal, end_normal = normals, np.roll(normals.reshape(-1, 3, 3), -1, axis=1).reshape(-1, 3)
+        same = (first[side] == first[neighbour])[:, None]
+        separate = (
+            np.abs(start_normal[side] - np.where(same, start_normal[neighbour], end_normal[neighbour])).max(axis=1)
+            > NORMAL_TOLERANCE
+        )
+        separate |= (
+            np.abs(end_normal[side] - np.where(same, end_normal[neighbour], start_normal[neighbour])).max(axis=1)
+            > NORMAL_TOLERANCE
+        )
     elif rule is Rule.EDGES:
         sharp[edge[hard_sides(groups.astype(np.uint32)).ravel()]] = True
-        separate = ((value[mine] ^ value[theirs]) & BACK_FACE) != 0
+        separate = ((value[side] ^ value[neighbour]) & BACK_FACE) != 0
     elif rule is Rule.GROUPS:
         sharp[edge[value == FLAT]] = True
-        separate = value[mine] != value[theirs]
+        separate = value[side] != value[neighbour]
     else:
         sharp[edge[value == 0]] = True
-        separate = (value[mine] & value[theirs]) == 0
-    sharp[edge[mine[separate]]] = True
+        separate = (value[side] & value[neighbour]) == 0
+    sharp[edge[side[separate]]] = True
     return sharp
 
 

@@ -60,8 +60,8 @@ class Sides:
     """The sides of triangles, each from a corner to the next one of its face. ``corners`` (faces, 3) are points.
 
     ``first``, ``second`` (sides,) the points of a side; ``edge`` (sides,) the index of its edge, equal for sides
-    between the same two points; ``ends`` (edges, 2) the points of each edge; ``mine``, ``theirs`` (pairs,) sides that
-    share an edge: if more than two share it, each with the next.
+    between the same two points; ``ends`` (edges, 2) the points of each edge; ``side``, ``neighbour`` (pairs,) sides
+    that share an edge: if more than two share it, each with the next.
     """
 
     def __init__(self, corners: NDArray[np.int64]) -> None:
@@ -76,7 +76,7 @@ class Sides:
         first_side = order[np.flatnonzero(differs)]
         self.ends = np.stack([self.first[first_side], self.second[first_side]], axis=1)
         adjacent = np.flatnonzero(~differs[1:])
-        self.mine, self.theirs = order[adjacent], order[adjacent + 1]
+        self.side, self.neighbour = order[adjacent], order[adjacent + 1]
 
 
 def groups_of(mesh: Mesh) -> NDArray[np.uint32]:
@@ -126,8 +126,8 @@ def _points_of(faces: Faces) -> NDArray[np.int64]:
 def contradictions(sides: Sides, groups: NDArray[np.uint32]) -> int:
     """Return how many edges of two faces would be hard for one of them only, if ``groups`` (faces,) were edge bits."""
     hard = hard_sides(groups).ravel()
-    differing = np.flatnonzero(hard[sides.mine] != hard[sides.theirs])
-    return int((np.bincount(sides.edge)[sides.edge[sides.mine[differing]]] == 2).sum()) if len(differing) else 0
+    differing = np.flatnonzero(hard[sides.side] != hard[sides.neighbour])
+    return int((np.bincount(sides.edge)[sides.edge[sides.side[differing]]] == 2).sum()) if len(differing) else 0
 
 
 def hard_sides(groups: NDArray[np.uint32]) -> NDArray[np.bool_]:
@@ -254,13 +254,16 @@ def _joined_by_soft_edges(sides: Sides, groups: NDArray[np.int64]) -> NDArray[np
     soft = np.flatnonzero(~hard_sides(groups.astype(np.uint32)).ravel())
     within, differs = row_order(np.stack([sides.edge[soft], back[soft]]).T)
     order, joined = soft[within], ~differs[1:]
-    mine, theirs = order[:-1][joined], order[1:][joined]
+    side, neighbour = order[:-1][joined], order[1:][joined]
     # A side goes from its own corner to the next one of its face; that of the neighbour may go the opposite way.
     following = np.roll(np.arange(len(back)).reshape(-1, 3), -1, axis=1).ravel()
-    same_direction = sides.first[mine] == sides.first[theirs]
-    ones = np.concatenate([mine, following[mine]])
+    same_direction = sides.first[side] == sides.first[neighbour]
+    ones = np.concatenate([side, following[side]])
     others = np.concatenate(
-        [np.where(same_direction, theirs, following[theirs]), np.where(same_direction, following[theirs], theirs)]
+        [
+            np.where(same_direction, neighbour, following[neighbour]),
+            np.where(same_direction, following[neighbour], neighbour),
+        ]
     )
     return connected(len(back), ones, others)
 
@@ -343,14 +346,14 @@ def _as_groups(corners: Indices, sharp: SharpSides, old: Numbers) -> tuple[Numbe
     )
     order = np.argsort(edge, kind="stable")
     adjacent = np.diff(edge[order]) == 0
-    mine, theirs = order[:-1][adjacent], order[1:][adjacent]
-    hard = sharp.ravel()[mine] | sharp.ravel()[theirs]
-    mine, theirs = mine // 3, theirs // 3
-    part = connected(len(old), mine[~hard], theirs[~hard])
+    side, neighbour = order[:-1][adjacent], order[1:][adjacent]
+    hard = sharp.ravel()[side] | sharp.ravel()[neighbour]
+    side, neighbour = side // 3, neighbour // 3
+    part = connected(len(old), side[~hard], neighbour[~hard])
     size = np.bincount(part, minlength=len(old))
     wrong = np.zeros(len(old), np.bool_)  # by part
     wrong[part[(old != old[part]) | ((old == FLAT) & (size[part] > 1))]] = True
-    one, other = part[mine[hard]], part[theirs[hard]]
+    one, other = part[side[hard]], part[neighbour[hard]]
     same_group = (old[one] == old[other]) & (old[one] != FLAT) & (one != other)
     wrong[np.maximum(one, other)[same_group]] = True
     lost = int((one == other).sum())

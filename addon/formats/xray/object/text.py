@@ -131,23 +131,23 @@ def _place(section: Section[Any]) -> str:
 
 def _section_differences(path: str, one: Section[Any], other: Section[Any]) -> Iterator[str]:
     place = f"{path}{_place(one)}"
-    a: Any = one.value
-    b: Any = other.value
+    first: Any = one.value
+    second: Any = other.value
     if _storage(one.chunk) != _storage(other.chunk):
         yield f"{place}: chunk id, declared size or packing differ"
-    if type(a) is not type(b):
+    if type(first) is not type(second):
         yield f"{place}: {_section_word(one)} / {_section_word(other)}"
-    elif a is None:
+    elif first is None:
         if one.chunk.body != other.chunk.body:
             yield f"{place}: its bytes differ"
-    elif isinstance(a, Contents):
-        yield from _contents_differences(f"{place}: " if isinstance(a, Mesh) else "", a, b)
-    elif isinstance(a, bones.Bones):
-        yield from bones.differences(a, b)
-    elif isinstance(a, skl.Skl):
-        yield from skl.differences(a, b)
+    elif isinstance(first, Contents):
+        yield from _contents_differences(f"{place}: " if isinstance(first, Mesh) else "", first, second)
+    elif isinstance(first, bones.Bones):
+        yield from bones.differences(first, second)
+    elif isinstance(first, skl.Skl):
+        yield from skl.differences(first, second)
     else:
-        yield from value_differences(place, a, b, entry=_entry)
+        yield from value_differences(place, first, second, entry=_entry)
 
 
 def _storage(chunk: Chunk) -> tuple[int, int | None, bytes | None]:

@@ -111,17 +111,17 @@ def creased_corners(positions: NDArray[Any], uvs: NDArray[Any], triangles: NDArr
     edge = row_groups(np.stack([np.minimum(first, second), np.maximum(first, second)], axis=1))
     order = np.argsort(edge, kind="stable")
     together = np.diff(edge[order]) == 0
-    mine, theirs = order[:-1][together], order[1:][together]
+    side, neighbour = order[:-1][together], order[1:][together]
     turned = [
-        np.abs((along[mine // 3] * along[theirs // 3]).sum(axis=1)) < CREASE_COSINE
+        np.abs((along[side // 3] * along[neighbour // 3]).sum(axis=1)) < CREASE_COSINE
         for along in _face_frames(positions, uvs, triangles)
     ]
     creased = turned[0] | turned[1]
-    mine, theirs = mine[creased], theirs[creased]
+    side, neighbour = side[creased], neighbour[creased]
     split, closed = np.zeros((len(triangles), 3), np.bool_), np.zeros(len(triangles), np.bool_)
-    for side in range(3):
-        chosen = mine[(mine % 3 == side) & ~closed[mine // 3] & ~closed[theirs // 3]] // 3
-        split[chosen, side] = split[chosen, (side + 1) % 3] = closed[chosen] = True
+    for edge_of_face in range(3):
+        chosen = side[(side % 3 == edge_of_face) & ~closed[side // 3] & ~closed[neighbour // 3]] // 3
+        split[chosen, edge_of_face] = split[chosen, (edge_of_face + 1) % 3] = closed[chosen] = True
     return split
 
 

@@ -168,24 +168,24 @@ def _section_differences(
     path: str, one: Section[Value], other: Section[Value], model: Any, other_model: Any
 ) -> Iterator[str]:
     place = f"{path}{_place(one, path)}"
-    a, b = one.value, other.value
+    first, second = one.value, other.value
     if one.chunk.id != other.chunk.id:
         yield f"{place}: chunk id {one.chunk.id:#x} / {other.chunk.id:#x}"
     if (one.chunk.declared, one.chunk.packed) != (other.chunk.declared, other.chunk.packed):
         yield f"{place}: declared size or packing differ"
-    if type(a) is not type(b):
+    if type(first) is not type(second):
         yield f"{place}: {_section_word(one)} / {_section_word(other)}"
-    elif a is None:
+    elif first is None:
         if one.chunk.body != other.chunk.body:
             yield f"{place}: its bytes differ"
-    elif isinstance(a, Ogf | Children | FastPath):
-        label = "" if isinstance(a, Children) and not path else path.removesuffix("children ")
-        path_of_children = f"{label}children " if isinstance(a, Children) else f"{place.replace('children ', '')}: "
-        yield from _chunk_differences(path_of_children, a, b)
-    elif isinstance(a, MotionLibrary | Parameters) and isinstance(b, MotionLibrary | Parameters):
-        yield from _motion_differences(place, a, b, model, other_model)
+    elif isinstance(first, Ogf | Children | FastPath):
+        label = "" if isinstance(first, Children) and not path else path.removesuffix("children ")
+        path_of_children = f"{label}children " if isinstance(first, Children) else f"{place.replace('children ', '')}: "
+        yield from _chunk_differences(path_of_children, first, second)
+    elif isinstance(first, MotionLibrary | Parameters) and isinstance(second, MotionLibrary | Parameters):
+        yield from _motion_differences(place, first, second, model, other_model)
     else:
-        yield from _value_differences(place, a, b, _labels(model))
+        yield from _value_differences(place, first, second, _labels(model))
     if one.tail != other.tail:
         yield f"{place}: bytes left over differ"
 
