@@ -330,7 +330,7 @@ CONVERSIONS: dict[str, Callable[[Anm, Report], Anm]] = {
 """Conversions by the name of the result: the number of the version."""
 
 
-# In words -------------------------------------------------------------------------------------------------------------
+# Text output ----------------------------------------------------------------------------------------------------------
 
 
 def describe(document: Anm) -> list[str]:

@@ -372,7 +372,7 @@ def raw_size(document: Bones) -> int:
     return size
 
 
-# Document <-> a bone as a model has it --------------------------------------------------------------------------------
+# Document <-> bone of a model -----------------------------------------------------------------------------------------
 
 MODEL_CHUNKS: dict[type, int] = {Material: 4, Shape: 5, IkFlags: 8, Joint: 6, Breaking: 9, Friction: 0x10, Mass: 7}
 """Chunk ids of the properties that models (`ogf`) have as well, in the order in which the editor writes them."""
@@ -483,7 +483,7 @@ def with_bones(document: Bones, changed: Mapping[int, Bone], added: Sequence[Bon
     return Bones([*sections[:end], *new, *sections[end:]], document.tail)
 
 
-# In words -------------------------------------------------------------------------------------------------------------
+# Text output ----------------------------------------------------------------------------------------------------------
 
 TITLES = {
     1: "version",

@@ -257,7 +257,7 @@ def check(envelope: StoredEnvelope, place: str, report: Report) -> None:
             report.note("several keys at one time: the game jumps there", place)
 
 
-# ---- from one layout to the other
+# ---- conversion between layouts
 
 
 def as_old(envelope: StoredEnvelope) -> StoredEnvelope:
@@ -323,7 +323,7 @@ def _refuse_out_of_range(envelope: Envelope, place: str) -> None:
         )
 
 
-# ---- in words
+# ---- text output
 
 
 def dump_envelope(envelope: StoredEnvelope) -> Iterator[str]:

@@ -79,7 +79,7 @@ def generation(values: Mapping[str, str]) -> Generation:
     )
 
 
-# Placing ------------------------------------------------------------------------------------------------------------
+# Placement ----------------------------------------------------------------------------------------------------------
 
 
 def placement_matrix(position: Sequence[float], orientation: Sequence[float]) -> Floats:
@@ -323,7 +323,7 @@ def item_motion(action: Action, variant: str, motions: Collection[str]) -> tuple
     raise ReadError(f"the item has neither the motion {wanted!r} nor {IDLE!r}", remedy="Add a motion of that name")
 
 
-# Playing ------------------------------------------------------------------------------------------------------------
+# Playback -----------------------------------------------------------------------------------------------------------
 
 
 def frame_after(seconds: float, frames: int, speed: float, flags: int) -> float:

@@ -209,7 +209,7 @@ def _map_problems(mesh: Mesh, refs: VertexMapRefs, weight_maps: set[str] | None)
         yield said_of(int((used & (weights == 0)).sum()), "vmrefs", "have no weights")
 
 
-# Findings of a mesh in Blender ----------------------------------------------------------------------------------------
+# Problems of a Blender mesh -------------------------------------------------------------------------------------------
 
 MOST_WEIGHTS = 4
 """Bones per vertex in Clear Sky and Call of Pripyat; Shadow of Chernobyl allows 2."""

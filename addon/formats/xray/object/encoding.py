@@ -321,7 +321,7 @@ def _same_faces(mesh: PolygonMesh, imported: PolygonMesh) -> bool:
     )
 
 
-# ---- what is edited
+# ---- finding edits
 
 
 def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
@@ -404,7 +404,7 @@ def _splits_points(mesh: PolygonMesh, compared: _Compared, base: Mesh) -> bool:
     )
 
 
-# ---- with the faces of the import
+# ---- edits that keep the imported faces
 
 
 def _edited(mesh: PolygonMesh, compared: _Compared, base: Mesh, report: Report) -> Mesh:
@@ -510,7 +510,7 @@ def _joined_weights(
     )
 
 
-# ---- geometry of any faces
+# ---- geometry from any mesh
 
 
 def _weight_maps(model: Model) -> dict[str, bytes]:

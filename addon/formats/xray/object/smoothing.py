@@ -296,7 +296,7 @@ def _summed_masks(corners: NDArray[np.int64], masks: NDArray[np.int64], flat: Fl
     return of_corner
 
 
-# Sharp edges as stored ------------------------------------------------------------------------------------------------
+# Storing sharp edges --------------------------------------------------------------------------------------------------
 
 Indices = NDArray[np.int64]
 Numbers = NDArray[np.uint32]

@@ -73,7 +73,7 @@ def _mesh_words(mesh: Mesh) -> Iterator[str]:
     yield counted(len(mesh.maps.maps), "vertex map")
 
 
-# The complete text ---------------------------------------------------------------------------------------------------
+# Dump ----------------------------------------------------------------------------------------------------------------
 
 
 def dump(document: Object) -> Iterator[str]:
@@ -111,7 +111,7 @@ def _dump_value(section: Section[Any]) -> Iterator[str]:
         yield from value_lines("", value)
 
 
-# What differs --------------------------------------------------------------------------------------------------------
+# Differences ---------------------------------------------------------------------------------------------------------
 
 
 def differences(first: Object, second: Object) -> Iterator[str]:

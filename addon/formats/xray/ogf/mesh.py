@@ -291,7 +291,7 @@ def material_of(texture: Texture) -> Material:
     return Material(path.replace("/", "\\").rpartition("\\")[2] or shader, path, shader)
 
 
-# What was edited -----------------------------------------------------------------------------------------------------
+# Finding edits -------------------------------------------------------------------------------------------------------
 
 
 @dataclass

@@ -86,7 +86,7 @@ def _geometry_words(visual: Ogf) -> Iterator[str]:
         yield f"texture {names.decode(texture.texture)}, shader {names.decode(texture.shader)}"
 
 
-# The complete text ---------------------------------------------------------------------------------------------------
+# Dump ----------------------------------------------------------------------------------------------------------------
 
 
 def dump(document: Ogf) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _dump_section(section: Section[Value], model: Ogf, indent: str) -> Iterator[
         yield f"{indent}tail {bytes(section.tail).hex()}"
 
 
-# What differs --------------------------------------------------------------------------------------------------------
+# Differences ---------------------------------------------------------------------------------------------------------
 
 
 def differences(first: Ogf, second: Ogf) -> Iterator[str]:
@@ -224,7 +224,7 @@ def _label(entry: Any, number: int, labels: list[str]) -> str:
     return str(number)
 
 
-# What the game refuses -----------------------------------------------------------------------------------------------
+# Problems ------------------------------------------------------------------------------------------------------------
 
 
 def problems(document: Ogf) -> Iterator[str]:
