@@ -38,7 +38,7 @@ _OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, 
 def set_mode(mode: str) -> None:
     """Set the mode of the active object, in the main thread: in others, operators find no active object."""
     operator: Any = bpy.ops.object.mode_set
-    pausing.at_home(lambda: operator(mode=mode))
+    pausing.in_callers_thread(lambda: operator(mode=mode))
 
 
 @contextmanager

@@ -80,7 +80,7 @@ def distinct(name: str, taken: Collection[str], limit: int = BLENDER_LIMIT) -> s
     return numbered(free)
 
 
-def told_apart(labels: Iterable[str]) -> list[str]:
+def numbered_labels(labels: Iterable[str]) -> list[str]:
     """Return the labels with a number appended to repeated ones: ``hand``, ``hand (2)``."""
     result: dict[str, None] = {}
     times: Counter[str] = Counter()

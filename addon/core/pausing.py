@@ -136,7 +136,7 @@ def pause(fraction: float) -> None:
         work.pause(fraction)
 
 
-def at_home(call: Callable[[], Any]) -> Any:
+def in_callers_thread(call: Callable[[], Any]) -> Any:
     """Run ``call`` in the thread of the caller of `Work.advance` and return its result; outside a `Work`, run it
     directly.
 

@@ -73,7 +73,7 @@ def unusable(mesh: Mesh) -> Iterator[Problem]:
     yield from points_to_nowhere(mesh)
 
 
-def worth_a_look(mesh: Mesh, least: float = 0.0) -> Iterator[Problem]:
+def likely_mistakes(mesh: Mesh, least: float = 0.0) -> Iterator[Problem]:
     """Yield likely mistakes in any format: NaN or infinite positions, faces of less than ``least`` m², and repeated
     faces.
     """

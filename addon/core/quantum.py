@@ -45,7 +45,7 @@ def tolerance(magnitude: NDArray[Any], quantum: NDArray[Any] | float, steps: flo
     return result
 
 
-def untouched(
+def unedited(
     values: NDArray[Any],
     base: NDArray[Any],
     quantum: NDArray[Any] | float = 0.0,
@@ -69,7 +69,7 @@ def untouched(
     return near
 
 
-def untouched_rotations(
+def unedited_rotations(
     values: NDArray[Any], base: NDArray[Any], quantum: NDArray[Any] | float, *, steps: float = KEYED
 ) -> NDArray[np.bool_]:
     """(...): which quaternions (..., 4) are unedited, that is, equal to ``base`` or its negative, which is the same
@@ -87,7 +87,7 @@ def untouched_rotations(
     return result
 
 
-def of_rows(values: NDArray[Any], operation: np.ufunc) -> NDArray[Any]:
+def reduce_rows(values: NDArray[Any], operation: np.ufunc) -> NDArray[Any]:
     """Return ``operation.reduce(values, axis=-1)`` for short rows (..., n), n at least 1. NumPy reduces short rows
     slowly.
     """

@@ -50,7 +50,7 @@ def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArra
     result = ours
     rows = np.flatnonzero(touched)
     if len(rows):
-        near = rows[quantum.untouched(ours[rows], theirs[rows].astype(np.float64)).all(axis=1)]
+        near = rows[quantum.unedited(ours[rows], theirs[rows].astype(np.float64)).all(axis=1)]
         result = ours.copy()
         result[near] = theirs[near]
         touched[near] = False
@@ -82,7 +82,7 @@ def over(
 
 def differ(values: NDArray[Any], base: NDArray[Any], step: float = 0.0) -> NDArray[np.bool_]:
     """(n,): which rows (n, width) differ from the base by more than ``step`` in a component."""
-    result: NDArray[np.bool_] = np.logical_not(quantum.untouched(values, base, 2 * step).all(axis=1))
+    result: NDArray[np.bool_] = np.logical_not(quantum.unedited(values, base, 2 * step).all(axis=1))
     return result
 
 

@@ -26,7 +26,7 @@ def keep_freed_memory() -> None:
 
 
 @contextmanager
-def undisturbed() -> Iterator[None]:
+def without_garbage_collection() -> Iterator[None]:
     """Call `keep_freed_memory` and disable Python's cyclic garbage collection inside the context.
 
     Otherwise it would run every few hundred objects; the objects that imports create stay, and hardly any are cyclic.

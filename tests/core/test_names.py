@@ -113,12 +113,12 @@ def test_duplicates_are_found_by_case_in_order_of_appearance():
 
 @given(st.lists(st.sampled_from(["a", "b", "a (2)", "a (3)", "a (2) (2)", ""])))
 def test_labels_are_told_apart_and_the_first_of_each_stays(labels):
-    found = names.told_apart(labels)
+    found = names.numbered_labels(labels)
     assert len(set(found)) == len(labels)
     for number, (label, unique) in enumerate(zip(labels, found, strict=True)):
         assert unique == label if label not in found[:number] else unique.startswith(f"{label} (")
 
 
 def test_many_of_one_name_are_counted():
-    found = names.told_apart(["walk"] * 100_000)
+    found = names.numbered_labels(["walk"] * 100_000)
     assert (found[0], found[1], found[-1]) == ("walk", "walk (2)", "walk (100000)")

@@ -90,16 +90,16 @@ def test_outside_work_pause_does_nothing_and_no_thread_stays():
 
 def test_an_errand_is_done_in_the_thread_of_the_caller_also_when_it_fails():
     here = threading.current_thread()
-    assert pausing.at_home(threading.current_thread) is here
+    assert pausing.in_callers_thread(threading.current_thread) is here
 
     def fail():
         raise ValueError("of the errand")
 
     def errands():
         there = threading.current_thread()
-        home = pausing.at_home(threading.current_thread)
+        home = pausing.in_callers_thread(threading.current_thread)
         with pytest.raises(ValueError, match="of the errand"):
-            pausing.at_home(fail)
+            pausing.in_callers_thread(fail)
         return there, home
 
     work = Work(errands)

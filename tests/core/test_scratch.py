@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from addon.core.scratch import scratch, undisturbed
+from addon.core.scratch import scratch, without_garbage_collection
 
 STATM = Path("/proc/self/statm")
 
@@ -42,9 +42,9 @@ def test_its_memory_goes_back_at_once():
 def test_undisturbed_work_is_not_interrupted_by_collections_and_they_go_on_afterwards():
     seen = []
 
-    @undisturbed()
+    @without_garbage_collection()
     def work():
-        with undisturbed():
+        with without_garbage_collection():
             seen.append(gc.isenabled())
         seen.append(gc.isenabled())
         raise ValueError("broken")
@@ -58,7 +58,7 @@ def test_undisturbed_work_is_not_interrupted_by_collections_and_they_go_on_after
 def test_undisturbed_leaves_collections_off_where_they_were_off():
     gc.disable()
     try:
-        with undisturbed():
+        with without_garbage_collection():
             pass
         assert not gc.isenabled()
     finally:

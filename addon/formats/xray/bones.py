@@ -558,7 +558,7 @@ def _float(number: np.float32) -> str:
 def differences(first: Bones, second: Bones) -> Iterator[str]:
     """Yield the differences of two files bone by bone, matched by name."""
     ones, others = (
-        dict(zip(names.told_apart(bone.name for bone in side.bones), side.bones, strict=True))
+        dict(zip(names.numbered_labels(bone.name for bone in side.bones), side.bones, strict=True))
         for side in (first, second)
     )
     if list(ones) != list(others):

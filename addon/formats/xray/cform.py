@@ -425,7 +425,7 @@ def find_problems(mesh: Mesh, game_materials: Collection[int] = ()) -> Iterator[
     yield from problems.unusable(mesh)
     yield from _out_of_range(mesh, None)
     yield from _unknown_materials(mesh, game_materials)
-    yield from problems.worth_a_look(mesh)
+    yield from problems.likely_mistakes(mesh)
 
 
 # In words -------------------------------------------------------------------------------------------------------------

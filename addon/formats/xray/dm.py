@@ -309,4 +309,4 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """Yield what the game would refuse, and warnings."""
     yield from _fatal_problems(mesh)
-    yield from problems.worth_a_look(mesh)
+    yield from problems.likely_mistakes(mesh)

@@ -68,4 +68,4 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """Yield what the game or the level compiler would refuse, and warnings."""
     yield from problems.unusable(mesh)
-    yield from problems.worth_a_look(mesh, LEAST_AREA)
+    yield from problems.likely_mistakes(mesh, LEAST_AREA)

@@ -645,7 +645,7 @@ def differences(first: Skl, second: Skl) -> Iterator[str]:
 
 
 def _by_name(document: Skl) -> dict[str, SkeletalMotion]:
-    labels = names.told_apart(motion.label for motion in document.motions)
+    labels = names.numbered_labels(motion.label for motion in document.motions)
     return dict(zip(labels, document.motions, strict=True))
 
 
@@ -654,7 +654,7 @@ def _motion_differences(one: SkeletalMotion, other: SkeletalMotion) -> Iterator[
         yield from value_differences(name.replace("_", " "), getattr(one, name), getattr(other, name))
     for name, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         yield from value_differences(name, a, b)
-    labels = names.told_apart(bone_names(one)), names.told_apart(bone_names(other))
+    labels = names.numbered_labels(bone_names(one)), names.numbered_labels(bone_names(other))
     if labels[0] != labels[1]:
         yield f"bones: {', '.join(labels[0])} / {', '.join(labels[1])}"
     tracks = dict(zip(labels[1], other.tracks, strict=True))

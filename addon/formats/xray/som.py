@@ -91,7 +91,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 def find_problems(mesh: Mesh) -> Iterator[Problem]:
     """Yield what the game would refuse, and warnings."""
     yield from problems.unusable(mesh)
-    yield from problems.worth_a_look(mesh)
+    yield from problems.likely_mistakes(mesh)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is not None:
         wrong = np.logical_not((share >= 0) & (share <= 1))

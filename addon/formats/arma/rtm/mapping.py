@@ -593,7 +593,7 @@ def _kept_numbers(
     """Return which numbers (bones, frames, ...) are unedited; ``known`` (bones, frames) as in `Sources.grid`."""
     with np.errstate(invalid="ignore"):
         near = np.abs(values - unedited) <= tolerance
-    near |= quantum.untouched(values, unedited)
+    near |= quantum.unedited(values, unedited)
     result: NDArray[np.bool_] = near & known[(...,) + (None,) * (values.ndim - 2)]
     return result
 
@@ -694,6 +694,6 @@ def _same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
 def _kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the step (3,) in the file's axes; numbers that were not edited keep the base's bits."""
     with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs of broken files
-        near = quantum.untouched(step, base.astype(np.float64))
+        near = quantum.unedited(step, base.astype(np.float64))
         result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))
     return as_in_file(result, base)

@@ -189,10 +189,10 @@ def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[np.v
     grounds = ground.positions[:, 2].astype(np.float64)
     reach = np.abs(values.ground) + np.abs(values.height)
     raised = np.logical_not(
-        quantum.untouched(grounds, values.ground, 0 if exact else GROUND_STEP, magnitude=values.ground)
+        quantum.unedited(grounds, values.ground, 0 if exact else GROUND_STEP, magnitude=values.ground)
     )
     shown = column(base, HEIGHT).astype(np.float64)
-    stretched = np.logical_not(quantum.untouched(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
+    stretched = np.logical_not(quantum.unedited(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
     message = f"a height of {ground.name!r} is NaN or infinite"
     rebase.refuse_not_finite(message, "Set it again", grounds[raised], heights[stretched])
     new = SlotValues(
@@ -246,7 +246,7 @@ def _steps(
     """Return the base's steps where ``shares`` are unedited, else ``shares`` converted to steps by ``wanted``."""
     if np.array_equal(shares, _shares(base)):
         return base
-    same = quantum.untouched(shares, base / MOST_SHADE, 1 / MOST_SHADE)
+    same = quantum.unedited(shares, base / MOST_SHADE, 1 / MOST_SHADE)
     return np.where(same, base, np.clip(wanted(shares), 0, MOST_SHADE)).astype(np.uint8)
 
 

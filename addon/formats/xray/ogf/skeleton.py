@@ -320,8 +320,8 @@ def _encode_physics(skeleton: Skeleton, physics: IkData, base_index: list[int], 
     if absolute:
         magnitude = np.maximum(magnitude, np.abs(old_offsets).max())
     magnitude = np.broadcast_to(magnitude, offsets.shape)
-    same_rotation = quantum.untouched_rotations(rotations, old_rotations[index], 0.0) & (index >= 0)
-    same_offset = quantum.untouched(offsets, old_offsets[index], magnitude=magnitude).all(axis=1) & (index >= 0)
+    same_rotation = quantum.unedited_rotations(rotations, old_rotations[index], 0.0) & (index >= 0)
+    same_offset = quantum.unedited(offsets, old_offsets[index], magnitude=magnitude).all(axis=1) & (index >= 0)
     angles = space.xray_bone_angles_back(rotations).astype("<f4")
     metres = space.xray_bone_translations(offsets).astype("<f4")
     bones = []

@@ -188,7 +188,7 @@ def fitted_bounds(
 def _same_box(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
     """Return whether two boxes differ by rounding alone, measured at their largest coordinate."""
     size = np.abs(one).max(initial=0.0)
-    return bool(quantum.untouched(one, other, magnitude=np.full(one.shape, size)).all())
+    return bool(quantum.unedited(one, other, magnitude=np.full(one.shape, size)).all())
 
 
 def _radius(centre: NDArray[np.float32], points: NDArray[np.float32]) -> float:
@@ -249,7 +249,7 @@ def changed_vertices(new: Influences, old: Influences) -> NDArray[np.bool_]:
         weights = np.zeros(len(keys))
         weights[np.searchsorted(keys, side.keys)] = side.weights
         both.append(weights)
-    differs = ~quantum.untouched(both[0], both[1], magnitude=np.ones(len(keys)))
+    differs = ~quantum.unedited(both[0], both[1], magnitude=np.ones(len(keys)))
     result = np.zeros(new.vertex_count, np.bool_)
     result[keys[differs] // new.bone_count] = True
     return result

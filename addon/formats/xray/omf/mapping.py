@@ -271,19 +271,19 @@ def compare(
     rotation_steps = old.rotation_steps[:, None, None] * steps
     if sampled:
         old_rotations = np.where(looked_at, rotation.normalised(old_rotations), old_rotations)
-    rotations = quantum.untouched_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
+    rotations = quantum.unedited_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
     differing = np.flatnonzero(~rotations.all(axis=1))
     if len(differing):
         # Between two keys, Blender's quaternions are shorter than 1; they are normalised when written.
         written, steps_of = rotation.normalised(clip.rotations[differing]), rotation_steps[differing]
-        rotations[differing] |= quantum.untouched_rotations(written, old_rotations[differing], steps_of, steps=1.0)
-    translations = quantum.untouched(
+        rotations[differing] |= quantum.unedited_rotations(written, old_rotations[differing], steps_of, steps=1.0)
+    translations = quantum.unedited(
         clip.translations,
         old_translations,
         old.translation_steps[:, None] * steps,
         steps=1.0,
         magnitude=np.maximum(
-            quantum.of_rows(np.abs(old_translations), np.maximum)[..., None], _magnitudes(clip, rest, sampled)
+            quantum.reduce_rows(np.abs(old_translations), np.maximum)[..., None], _magnitudes(clip, rest, sampled)
         ),
     )
     if not _are_shown(clip.rotations):
@@ -432,7 +432,7 @@ def _compared(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> l
             off = [_error(clip, number, track) for number, track in zip(wanted.tolist(), typed, strict=True)]
             tracks = typed
     turned = (~kept.rotations).sum(axis=1).tolist()
-    moved = quantum.of_rows(~kept.translations, np.logical_or).sum(axis=1).tolist()
+    moved = quantum.reduce_rows(~kept.translations, np.logical_or).sum(axis=1).tolist()
     found, end = [], 0
     for one in asked:
         begin, end = end, end + len(one.clip.bones)

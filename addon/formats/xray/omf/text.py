@@ -199,7 +199,7 @@ def _by_name(motions: MotionSet) -> Named:
         definition = definitions[place] if place < len(definitions) else None
         labels.append(definition.label if definition is not None else motion.label if motion is not None else "")
         pairs.append(_Pair(motion, definition, place))
-    return dict(zip(names.told_apart(labels), pairs, strict=True))
+    return dict(zip(names.numbered_labels(labels), pairs, strict=True))
 
 
 def _renamed(ones: Named, others: Named) -> dict[str, str]:

@@ -25,7 +25,7 @@ from ....core import files, names
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.model import Material, Mesh, PolygonMesh, Skeleton
 from ....core.report import Report
-from ....core.scratch import undisturbed
+from ....core.scratch import without_garbage_collection
 from ....formats.xray import bones as bone_files
 from ....formats.xray import object as editor_model
 from ....formats.xray import ogf, skl
@@ -102,7 +102,7 @@ class ImportedModel:
         return list(dict.fromkeys([self.holder, *self.meshes]))
 
 
-@undisturbed()
+@without_garbage_collection()
 def import_model(
     context: Context,
     path: Path | str,
@@ -305,7 +305,7 @@ def _plays(path: Path, motions: Path, tree: GameTree) -> bool:
 # Models of the editor -------------------------------------------------------------------------------------------------
 
 
-@undisturbed()
+@without_garbage_collection()
 def import_editor_model(
     context: Context, path: Path | str, options: ModelImportOptions, report: Report
 ) -> ImportedModel:
