@@ -130,7 +130,7 @@ def raw_size(document: Hog2) -> int:
 
 def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None) -> Hog2:
     """Return an archive of ``files`` by name with their unix times. Raises `WriteError` for unsuitable names."""
-    ordered = sorted(files, key=_sorting)
+    ordered = sorted(files, key=_sort_key)
     table = np.zeros(len(ordered), ENTRY)
     for number, name in enumerate(ordered):
         stored = strings.encode(name)
@@ -144,14 +144,14 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
         table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
         table["length"][number] = len(files[name])
         table["time"][number] = (times or {}).get(name, 0)
-    folded = {_sorting(name) for name in ordered}
+    folded = {_sort_key(name) for name in ordered}
     if len(folded) != len(ordered):
         raise WriteError("two files have one name, for upper and lower case are the same", remedy="Rename one")
     start = _HEADER + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
 
 
-def _sorting(name: str) -> bytes:
+def _sort_key(name: str) -> bytes:
     """Return the sort key that the engine's search expects: ASCII letters in lower case, other characters as bytes."""
     return strings.encode(name)[:-1].lower()
 

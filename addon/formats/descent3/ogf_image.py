@@ -60,7 +60,7 @@ _LONG_NAME = 35
 _WITH_LEVELS = (*_NAMED_BY_END, ImageType.RUNS_MIPMAPPED)
 _FROM_TOP = 0x20
 _ANIMATION = 127
-_LARGEST = 1 << 14
+_LARGEST_SIDE = 1 << 14
 
 
 @dataclass(slots=True, eq=False)
@@ -118,18 +118,18 @@ class OgfImage:
 def starts_like(head: bytes) -> bool:
     """Return whether a file begins like a texture."""
     if len(head) > 10 and head[0] == _ANIMATION and head[1] == 1:
-        return _image_starts(head[7:])
-    return _image_starts(head)
+        return _starts_like_image(head[7:])
+    return _starts_like_image(head)
 
 
-def _image_starts(head: bytes) -> bool:
+def _starts_like_image(head: bytes) -> bool:
     if len(head) < 18 or head[1] != 0:
         return False
     if ImageType.RUNS_4444 <= head[2] <= ImageType.RUNS:
         return True
     width, height = struct.unpack_from("<HH", head, 12)
     # A TGA has no mark at its beginning: every field must be plausible.
-    sizes = 0 < width <= _LARGEST and 0 < height <= _LARGEST and head[16] in (24, 32)
+    sizes = 0 < width <= _LARGEST_SIDE and 0 < height <= _LARGEST_SIDE and head[16] in (24, 32)
     return head[2] in (ImageType.TGA, ImageType.TGA_RUNS) and not any(head[3:8]) and sizes
 
 
@@ -367,16 +367,16 @@ def colours(runs: NDArray[np.void], kind: int) -> NDArray[np.uint8]:
     if kind == ImageType.RUNS_4444:
         channels = [(values >> shift & 15) * 17 for shift in (8, 4, 0, 12)]
     elif kind == ImageType.RUNS_1555:
-        channels = [_five(values >> shift & 31) for shift in (10, 5, 0)] + [(values >> 15) * 255]
+        channels = [_from_five_bits(values >> shift & 31) for shift in (10, 5, 0)] + [(values >> 15) * 255]
     else:
         alpha = np.where(values == _TRANSPARENT_565, 0, 255)
         green = ((values >> 5 & 63) * 255 + 31) // 63
-        channels = [_five(values >> 11), green, _five(values & 31), alpha]
+        channels = [_from_five_bits(values >> 11), green, _from_five_bits(values & 31), alpha]
     by_run = np.stack(channels, axis=-1).astype(np.uint8)
     return np.repeat(by_run, np.maximum(runs["count"], 1), axis=0)
 
 
-def _five(values: NDArray[np.int64]) -> NDArray[np.int64]:
+def _from_five_bits(values: NDArray[np.int64]) -> NDArray[np.int64]:
     result: NDArray[np.int64] = (values * 255 + 15) // 31
     return result
 

@@ -666,7 +666,7 @@ def _same_positions(motion: Motion, other: Motion, offset: NDArray[Any], precisi
     size = 1 + np.abs(other.displacements).max(initial=0)
     rounding = 4 * np.finfo(np.float32).eps * (np.abs(offset).max(initial=0) + size)
     apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
-    result: NDArray[np.bool_] = apart <= precision.untouched_distance * size + rounding
+    result: NDArray[np.bool_] = apart <= precision.unedited_distance * size + rounding
     return result
 
 

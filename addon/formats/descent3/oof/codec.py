@@ -224,7 +224,7 @@ def _report_oddities(document: Oof, report: Report) -> None:
 
 
 def _read_header(reader: Reader, _: _Context) -> ObjectHeader:
-    sub_objects = _count(reader, "sub-objects")
+    sub_objects = _read_count(reader, "sub-objects")
     radius = reader.f32("the radius")
     box = reader.array("<f4", 2, 3, what="the box")
     count = reader.i32("the number of levels of detail")
@@ -298,12 +298,12 @@ def _write_sub_object(writer: Writer, part: SubObject, context: _Context) -> Non
 _FIXED = np.dtype([("normal", "<f4", 3), ("corners", "<i4"), ("textured", "<i4")])
 """Start of a face record. It is followed by texture or colour, the corners, and two sizes from version 2100 on."""
 _FIELDS = ("normal", "textured", "texture", "colour", "sizes")
-_STEPS = 8
+_SINGLE_RECORDS = 8
 """After this many consecutive records of equal size, the following ones are compared as an array."""
 _BLOCK = 4096
 
 
-def _record(corners: int, textured: bool, sizes: bool) -> np.dtype[np.void]:
+def _record_type(corners: int, textured: bool, sizes: bool) -> np.dtype[np.void]:
     fields: list[Any] = [*((name, *_FIXED.fields[name][:1]) for name in _FIXED.names or () if _FIXED.fields)]
     fields.append(("texture", "<i4") if textured else ("colour", "u1", 3))
     fields.append(("list", CORNER, (corners,)))
@@ -312,15 +312,15 @@ def _record(corners: int, textured: bool, sizes: bool) -> np.dtype[np.void]:
     return np.dtype(fields)
 
 
-def _size(corners: int, textured: bool, sizes: bool) -> int:
+def _record_size(corners: int, textured: bool, sizes: bool) -> int:
     return _FIXED.itemsize + (4 if textured else 3) + corners * CORNER.itemsize + (8 if sizes else 0)
 
 
 def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     """Read ``count`` faces; ``sizes``: records end with two sizes. Raises `ReadError` if a record does not fit."""
-    least = _size(0, False, sizes)
+    least = _record_size(0, False, sizes)
     reader.expect_room(count, "faces", least)
-    starts, counts, textured = _walk(reader, count, sizes)
+    starts, counts, textured = _find_records(reader, count, sizes)
     kinds = 2 * counts.astype(np.int64) + textured
     faces = Faces(np.zeros(count, FACE), counts, np.zeros(int(counts.sum(dtype=np.int64)), CORNER))
     faces.rows["texture"] = -1
@@ -328,8 +328,8 @@ def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     data = np.frombuffer(reader.data, np.uint8)
     for kind in np.unique(kinds):
         chosen = np.flatnonzero(kinds == kind)
-        layout = _record(int(kind) // 2, bool(kind % 2), sizes)
-        rows = _gather(data, starts[chosen], layout)
+        layout = _record_type(int(kind) // 2, bool(kind % 2), sizes)
+        rows = _records_at(data, starts[chosen], layout)
         for name in _FIELDS:
             if name in (layout.names or ()):
                 faces.rows[name][chosen] = rows[name]
@@ -338,7 +338,9 @@ def _read_faces(reader: Reader, count: int, *, sizes: bool) -> Faces:
     return faces
 
 
-def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
+def _find_records(
+    reader: Reader, count: int, sizes: bool
+) -> tuple[NDArray[np.int64], NDArray[np.int32], NDArray[np.bool_]]:
     """Return (faces,) start, number of corners and whether textured of each record; moves the reader to their end.
 
     The length of a record depends on its content, so records are visited in sequence, runs of equal ones in one step.
@@ -353,12 +355,12 @@ def _walk(reader: Reader, count: int, sizes: bool) -> tuple[NDArray[np.int64], N
         kind = (int(head["corners"][0]), bool(head["textured"][0]))
         if kind[0] < 0:
             raise reader.error(f"a face of {counted(kind[0], 'corner')}")
-        size = _size(*kind, sizes)
+        size = _record_size(*kind, sizes)
         reader.position = start
         equal = equal + 1 if kind == before else 0
         before = kind
         run = 1
-        if equal >= _STEPS:
+        if equal >= _SINGLE_RECORDS:
             run = _equal_records(reader, kind, size, min(count - index, _BLOCK))
         reader.take(run * size, f"a face of {counted(kind[0], 'corner')}")
         starts[index : index + run] = start + size * np.arange(run)
@@ -379,7 +381,7 @@ def _equal_records(reader: Reader, kind: tuple[int, bool], size: int, most: int)
     return most if same.all() else max(int(np.argmin(same)), 1)
 
 
-def _gather(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[np.void]) -> NDArray[np.void]:
+def _records_at(data: NDArray[np.uint8], starts: NDArray[np.int64], layout: np.dtype[np.void]) -> NDArray[np.void]:
     """Return the records (n,) at these offsets; a view if they are contiguous."""
     size, count = layout.itemsize, len(starts)
     if int(starts[-1]) - int(starts[0]) == (count - 1) * size:
@@ -398,7 +400,7 @@ def _face_bytes(faces: Faces, *, sizes: bool) -> bytes:
     first = faces.starts
     for kind in np.unique(2 * counts + textured):
         chosen = np.flatnonzero(2 * counts + textured == kind)
-        layout = _record(int(kind) // 2, bool(kind % 2), sizes)
+        layout = _record_type(int(kind) // 2, bool(kind % 2), sizes)
         rows = np.zeros(len(chosen), layout)
         rows["corners"] = kind // 2
         for name in _FIELDS:
@@ -423,7 +425,7 @@ _TracksKind = TypeVar("_TracksKind", bound=Tracks)
 def _read_points(kind: type[_PointsKind]) -> Callable[[Reader, _Context], _PointsKind]:
     def read_kind(reader: Reader, context: _Context) -> _PointsKind:
         without_parent = kind is GunPoints and context.version < GUN_PARENTS_SINCE
-        count = _count(reader, "points")
+        count = _read_count(reader, "points")
         return kind(
             reader.array(POINT_WITHOUT_PARENT if without_parent else POINT, count, what=f"{counted(count, 'point')}")
         )
@@ -437,7 +439,7 @@ def _write_points(writer: Writer, points: Points, _: _Context) -> None:
 
 
 def _read_batteries(reader: Reader, _: _Context) -> Batteries:
-    count = _count(reader, "batteries")
+    count = _read_count(reader, "batteries")
     reader.expect_room(count, "batteries", 8)
     return Batteries([Battery(_read_indices(reader, "guns"), _read_indices(reader, "turrets")) for _ in range(count)])
 
@@ -450,7 +452,7 @@ def _write_batteries(writer: Writer, batteries: Batteries, _: _Context) -> None:
 
 
 def _read_special(reader: Reader, _: _Context) -> SpecialPoints:
-    count = _count(reader, "special points")
+    count = _read_count(reader, "special points")
     reader.expect_room(count, "special points", 24)
     return SpecialPoints(
         [
@@ -475,7 +477,7 @@ def _write_special(writer: Writer, special: SpecialPoints, _: _Context) -> None:
 
 
 def _read_indices(reader: Reader, what: str) -> NDArray[np.int32]:
-    count = _count(reader, what)
+    count = _read_count(reader, what)
     return reader.array("<i4", count, what=f"{count} {what}")
 
 
@@ -484,7 +486,7 @@ def _write_indices(writer: Writer, indices: NDArray[np.int32]) -> None:
     writer.array(indices, "<i4")
 
 
-def _count(reader: Reader, what: str) -> int:
+def _read_count(reader: Reader, what: str) -> int:
     count = reader.i32(f"the number of {what}")
     if count < 0:
         raise reader.error(f"{count} {what} are declared")

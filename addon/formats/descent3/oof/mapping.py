@@ -195,7 +195,7 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
             of_part.lines.append("a new sub-object")
         else:
             _keep_parent(encoded, old, match, of_part)
-        _encode_texts(part, encoded, old, of_part)
+        _encode_offset_and_texts(part, encoded, old, of_part)
         changes.include(of_part, part.label)
         result.sub_objects.append(old if old is not None and not of_part else encoded)
     if table is None or textures.stored != table.names:
@@ -220,7 +220,7 @@ def _keep_parent(encoded: SubObject, old: SubObject, match: Match, changes: Chan
         changes.lines.append("parent")
 
 
-def _encode_texts(part: Part, encoded: SubObject, old: SubObject | None, changes: Changes) -> None:
+def _encode_offset_and_texts(part: Part, encoded: SubObject, old: SubObject | None, changes: Changes) -> None:
     """Set offset, name and property string. Raises `WriteError` for a NaN or infinite offset."""
     offset = space.descent_points(np.asarray(part.offset, np.float32))
     if not np.isfinite(offset).all() and (old is None or not np.array_equal(offset, old.offset, equal_nan=True)):
@@ -306,7 +306,7 @@ def _join(base: Oof, parts: EncodedParts, *chunks: EncodedChunks) -> Oof:
     sections = _with_parts(base, parts.sub_objects)
     for phase in (parts.chunks, *chunks):
         for identifier, value in phase.values.items():
-            sections = _put(sections, identifier, value)
+            sections = _with_chunk(sections, identifier, value)
     return replace(base, sections=sections)
 
 
@@ -331,7 +331,7 @@ def _with_parts(base: Oof, parts: list[SubObject]) -> list[Section]:
     return result
 
 
-def _put(sections: list[Section], identifier: bytes, value: Value | None) -> list[Section]:
+def _with_chunk(sections: list[Section], identifier: bytes, value: Value | None) -> list[Section]:
     """Return the chunks with the last of this kind replaced, or removed if ``value`` is None. A new chunk is inserted
     where the game's tools write it.
     """
@@ -357,19 +357,19 @@ def to_newest(document: Oof, report: Report) -> Oof:
 
     Raises `ReadError` and `WriteError` as `decode` and `encode`.
     """
-    sections = [replace(section, value=_newer(section.value, document.major)) for section in document.sections]
+    sections = [replace(section, value=_upgraded(section.value, document.major)) for section in document.sections]
     newest = replace(document, version=NEWEST, sections=sections)
-    still = [section for section in sections if not isinstance(section.value, RotationTracks | PositionTracks)]
-    if document.major >= TIMED_SINCE or len(still) == len(sections):
+    without_tracks = [section for section in sections if not isinstance(section.value, RotationTracks | PositionTracks)]
+    if document.major >= TIMED_SINCE or len(without_tracks) == len(sections):
         return newest
-    result, changes = encode(decode(document, report), replace(newest, sections=still))
+    result, changes = encode(decode(document, report), replace(newest, sections=without_tracks))
     report.note("keys had no times: one tick is now the distance between two keys of the longest track")
     for line in changes.left_out:
         report.warn(line)
     return result
 
 
-def _newer(value: Value | None, major: int) -> Value | None:
+def _upgraded(value: Value | None, major: int) -> Value | None:
     if isinstance(value, SubObject):
         alphas = value.alphas if major >= ALPHA_SINCE else np.ones(len(value.positions), np.float32)
         return replace(value, alphas=alphas, faces=_with_sizes(value, major))

@@ -43,7 +43,7 @@ _LAST = np.iinfo(np.int64).max
 
 def decode_mesh(part: SubObject, textures: list[str], report: Report) -> PolygonMesh:
     """Return the mesh relative to the part's pivot. Attributes `FILE_VERTEX` and `FILE_FACE` store file rows."""
-    kept = np.flatnonzero(holdable(part.faces, len(part.positions)))
+    kept = np.flatnonzero(storable(part.faces, len(part.positions)))
     if len(kept) < len(part.faces):
         left_out = len(part.faces) - len(kept)
         report.warn(
@@ -52,7 +52,7 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
         )
     counts = part.faces.counts[kept]
     corners = part.faces.corners[polygons.corners_of(part.faces.counts, kept)][polygons.reversed_corners(counts)]
-    materials, index = looks(part.faces, textures)
+    materials, index = face_materials(part.faces, textures)
     count = len(part.positions)
     attributes = {
         FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(count, dtype=np.int32)),
@@ -74,7 +74,7 @@ def decode_mesh(part: SubObject, textures: list[str], report: Report) -> Polygon
     )
 
 
-def holdable(faces: Faces, vertices: int) -> Flags:
+def storable(faces: Faces, vertices: int) -> Flags:
     """Return (faces,) whether a Blender mesh with this number of ``vertices`` can store each face."""
     corners = faces.corners["vertex"]
     existing = polygons.all_in_face((corners >= 0) & (corners < vertices), faces.counts)
@@ -84,37 +84,37 @@ def holdable(faces: Faces, vertices: int) -> Flags:
 
 # Materials -----------------------------------------------------------------------------------------------------------
 
-_COLOURS = -(1 << 40) - 1
+_BLACK = -(1 << 40) - 1
 """Code of the colour black. Other colours have smaller codes, texture indices greater ones."""
 
 
-def looks(faces: Faces, textures: list[str]) -> tuple[list[Material], NDArray[np.int32]]:
+def face_materials(faces: Faces, textures: list[str]) -> tuple[list[Material], NDArray[np.int32]]:
     """Return the distinct materials of faces, textures in table order before colours, and (faces,) index of each."""
     red, green, blue = (faces.rows["colour"][:, channel].astype(np.int64) for channel in range(3))
-    colours = _COLOURS - (red << 16 | green << 8 | blue)
+    colours = _BLACK - (red << 16 | green << 8 | blue)
     codes = np.where(faces.is_textured, faces.rows["texture"].astype(np.int64), colours)
     codes, inverse = np.unique(codes, return_inverse=True)
     materials: list[Material] = []
     indices: dict[tuple[str, object], int] = {}
     index = np.zeros(len(codes), np.int32)
-    for row in sorted(range(len(codes)), key=lambda row: (codes[row] <= _COLOURS, abs(int(codes[row])))):
-        material = _look(int(codes[row]), textures)
+    for row in sorted(range(len(codes)), key=lambda row: (codes[row] <= _BLACK, abs(int(codes[row])))):
+        material = _material(int(codes[row]), textures)
         index[row] = indices.setdefault((material.texture or material.name, material.colour), len(materials))
         if index[row] == len(materials):
             materials.append(material)
     return materials, index[inverse.ravel()]
 
 
-def _look(code: int, textures: list[str]) -> Material:
-    if code <= _COLOURS:
-        colour = _COLOURS - code
+def _material(code: int, textures: list[str]) -> Material:
+    if code <= _BLACK:
+        colour = _BLACK - code
         return Material(f"#{colour:06x}", colour=(colour >> 16, colour >> 8 & 255, colour & 255))
     if 0 <= code < len(textures):
         return Material(textures[code] or "no name", textures[code])
     return Material(f"missing texture {code}")
 
 
-def look_key(material: Material) -> tuple[str, object]:
+def material_key(material: Material) -> tuple[str, object]:
     """Return what distinguishes materials: texture and colour, or the name if both are missing."""
     return material.texture or material.name if material.colour is None else "", material.colour
 
@@ -211,7 +211,7 @@ def encode_mesh(
     ``normal_step``: largest difference of a normal's component from the file's that counts as unedited. Raises
     `WriteError` for a mesh that no file can store.
     """
-    if _is_of_base(mesh, base, textures):
+    if _equals_base(mesh, base, textures):
         return base
     vertices = Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
     positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
@@ -223,20 +223,24 @@ def encode_mesh(
     known = np.flatnonzero(shape.source >= 0)
     rows[known] = base.faces.rows[shape.source[known]]
     corners["vertex"] = shape.corners
-    corners["uv"], slid = _encode_uvs(mesh, base, shape, pairs)
-    painted = _encode_looks(mesh, base, shape, rows, textures)
+    corners["uv"], changed_uvs = _encode_uvs(mesh, base, shape, pairs)
+    changed_materials = _encode_materials(mesh, base, shape, rows, textures)
     changed = (shape.mesh >= 0) & ~(pairs.same & _is_unmoved(shape, moved))
-    _shape_faces(rows, positions, shape, changed)
+    _recompute_faces(rows, positions, shape, changed)
     faces = Faces(rows, shape.counts, corners)
-    touched = moved | _around(base, vertices, shape, changed)
-    normals, tilted = _encode_normals(mesh, base, vertices, faces, touched=touched, step=normal_step)
-    alphas, faded = _encode_alphas(mesh, base, vertices)
+    touched = moved | _vertices_of_changed_faces(base, vertices, shape, changed)
+    normals, changed_normals = _encode_normals(mesh, base, vertices, faces, touched=touched, step=normal_step)
+    alphas, changed_alphas = _encode_alphas(mesh, base, vertices)
     _report_changes(
         changes,
         (len(base.positions), len(positions)),
         (len(base.faces), len(faces)),
-        {"positions": moved, "normals": tilted, "alphas": faded},
-        {"faces": changed, "texture coordinates of faces": slid & ~changed, "textures or colours of faces": painted},
+        {"positions": moved, "normals": changed_normals, "alphas": changed_alphas},
+        {
+            "faces": changed,
+            "texture coordinates of faces": changed_uvs & ~changed,
+            "textures or colours of faces": changed_materials,
+        },
     )
     result = replace(base, positions=positions, normals=normals, alphas=alphas, faces=faces)
     if moved.any() or len(positions) != len(base.positions):
@@ -244,7 +248,7 @@ def encode_mesh(
     return result
 
 
-def _is_of_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
+def _equals_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> bool:
     """Return whether the mesh is bitwise equal to the decoded base, so that no rows have to be compared."""
     if len(mesh.positions) != len(base.positions) or len(mesh.counts) > len(base.faces):
         return False
@@ -268,7 +272,7 @@ def _is_of_base(mesh: PolygonMesh, base: SubObject, textures: TextureTable) -> b
         return True
     if mesh.material_index is None or old.material_index is None:
         return False
-    keys = [[look_key(material) for material in materials] for materials in (mesh.materials, old.materials)]
+    keys = [[material_key(material) for material in materials] for materials in (mesh.materials, old.materials)]
     return keys[0] == keys[1] and np.array_equal(mesh.material_index, old.material_index)
 
 
@@ -283,10 +287,10 @@ def _report_changes(
     changes: Changes,
     vertices: tuple[int, int],
     faces: tuple[int, int],
-    of_vertices: dict[str, Flags],
-    of_faces: dict[str, Flags],
+    vertex_flags: dict[str, Flags],
+    face_flags: dict[str, Flags],
 ) -> None:
-    for noun, counts, flags in (("vertices", vertices, of_vertices), ("faces", faces, of_faces)):
+    for noun, counts, flags in (("vertices", vertices, vertex_flags), ("faces", faces, face_flags)):
         if not changes.resized(noun, *counts):
             for what, rows in flags.items():
                 changes.count(rows, what)
@@ -311,14 +315,14 @@ def _shape(mesh: PolygonMesh, base: SubObject, vertices: Rows, changes: Changes)
     outside = (mesh.corners < 0) | (mesh.corners >= len(mesh.positions))
     if outside.any():
         raise WriteError(f"a face of {mesh.name!r} refers to a missing vertex", remedy="Validate the mesh")
-    holds = holdable(base.faces, len(base.positions))
-    can_hold = np.flatnonzero(holds)
+    is_storable = storable(base.faces, len(base.positions))
+    storable_rows = np.flatnonzero(is_storable)
     stored = mesh.values(FILE_FACE, Domain.FACE)
-    if stored is None and len(mesh.counts) == len(can_hold):
-        stored = can_hold
+    if stored is None and len(mesh.counts) == len(storable_rows):
+        stored = storable_rows
     rows = Rows.of(stored, len(mesh.counts), len(base.faces))
     known = np.where(rows.source >= 0, rows.source, _LAST)
-    restored = _restored_faces(base, np.flatnonzero(~holds), vertices, changes)
+    restored = _restored_faces(base, np.flatnonzero(~is_storable), vertices, changes)
     flipped = polygons.reversed_corners(mesh.counts)
     source = np.concatenate([known, restored])
     order = np.argsort(source, kind="stable")
@@ -401,14 +405,14 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
     result[pairs.mine] = old
     if mesh.uvs is not None:
         result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
-    slid = np.ones(len(result), np.bool_)
-    result[pairs.mine], slid[pairs.mine] = rebase.kept(result[pairs.mine], old)
+    changed_uvs = np.ones(len(result), np.bool_)
+    result[pairs.mine], changed_uvs[pairs.mine] = rebase.kept(result[pairs.mine], old)
     message = f"a texture coordinate of {mesh.name!r} is NaN or infinite"
-    rebase.refuse_not_finite(message, "Unwrap the face again", result[slid])
-    return result, ~polygons.all_in_face(~slid, shape.counts)
+    rebase.refuse_not_finite(message, "Unwrap the face again", result[changed_uvs])
+    return result, ~polygons.all_in_face(~changed_uvs, shape.counts)
 
 
-def _shape_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, changed: Flags) -> None:
+def _recompute_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, changed: Flags) -> None:
     """Recompute normals and sizes of changed faces."""
     fresh = np.flatnonzero(changed)
     counts, corners = shape.counts[fresh], shape.corners[polygons.corners_of(shape.counts, fresh)]
@@ -416,7 +420,7 @@ def _shape_faces(rows: NDArray[np.void], positions: Singles, shape: _Shape, chan
     rows["sizes"][fresh] = face_sizes(positions, rows["normal"][fresh], counts, corners)
 
 
-def _around(base: SubObject, vertices: Rows, shape: _Shape, changed: Flags) -> Flags:
+def _vertices_of_changed_faces(base: SubObject, vertices: Rows, shape: _Shape, changed: Flags) -> Flags:
     """Return (vertices,) whether a vertex belongs to a changed face, here or in the base."""
     result = np.zeros(len(vertices.order), np.bool_)
     result[shape.corners[polygons.corners_of(shape.counts, np.flatnonzero(changed))]] = True
@@ -480,17 +484,17 @@ def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: Rows) -> tuple[
     return rebase.over(result, base.alphas, vertices.source)
 
 
-def _encode_looks(
+def _encode_materials(
     mesh: PolygonMesh, base: SubObject, shape: _Shape, rows: NDArray[np.void], textures: TextureTable
 ) -> Flags:
     """Write textures and colours into ``rows`` of `FACE` where they differ from the base's; returns (faces,) where."""
-    old_looks, old_index = looks(base.faces, textures.labels)
-    known = {look_key(material): row for row, material in enumerate(old_looks)}
+    old_materials, old_index = face_materials(base.faces, textures.labels)
+    known = {material_key(material): row for row, material in enumerate(old_materials)}
     index = np.zeros(len(mesh.counts), np.int64) if mesh.material_index is None else mesh.material_index
     materials = mesh.materials
-    wanted = np.array([known.get(look_key(material), -1) for material in materials], np.int64)
+    wanted = np.array([known.get(material_key(material), -1) for material in materials], np.int64)
     own = np.flatnonzero(shape.mesh >= 0)
-    painted = np.zeros(len(rows), np.bool_)
+    changed_materials = np.zeros(len(rows), np.bool_)
     fresh = own[shape.source[own] < 0] if not materials else own
     if materials:
         slots = np.clip(index[shape.mesh[own]], 0, len(materials) - 1)
@@ -498,7 +502,7 @@ def _encode_looks(
             shape.source[own] >= 0, old_index[np.maximum(shape.source[own], 0)] if len(old_index) else 0, -2
         )
         fresh = own[(before < 0) | (before != wanted[slots])]
-    painted[fresh] = True
+    changed_materials[fresh] = True
     for slot, material in enumerate(materials or [Material("")]):
         here = fresh[np.clip(index[shape.mesh[fresh]], 0, max(len(materials) - 1, 0)) == slot]
         if not len(here):
@@ -507,4 +511,4 @@ def _encode_looks(
         rows["textured"][here] = int(textured)
         rows["texture"][here] = textures.index(material.texture) if textured else -1
         rows["colour"][here] = (0, 0, 0) if textured else material.colour or DEFAULT_COLOUR
-    return painted
+    return changed_materials

@@ -195,7 +195,7 @@ NUMBERS = {
     Kind.TURRET: ("degrees", "seconds a turn", "seconds to react"),
 }
 """Names of the numbers after a command, in order."""
-_BY_BEGINNING = (Kind.JITTER, Kind.SHELL, Kind.FACING, Kind.FRONT_FACE)
+_BY_PREFIX = (Kind.JITTER, Kind.SHELL, Kind.FACING, Kind.FRONT_FACE)
 _EXACT = (Kind.VIEWER, Kind.LAYER, Kind.CUSTOM)
 _LIMITS = {Kind.ROTATE: (20.0,), Kind.TURRET: (360.0, 60.0, 10.0)}
 """Largest values that the engine accepts. The smallest is 0; rotors need more than 0."""
@@ -243,7 +243,7 @@ def parse_property(text: str) -> Property | None:
     monitor = re.fullmatch(r"\$monitor0([1-8])", command)
     if monitor:
         return Property(Kind.MONITOR, (float(monitor[1]),))
-    return next((Property(kind) for kind in _BY_BEGINNING if command.startswith(kind.value)), None)
+    return next((Property(kind) for kind in _BY_PREFIX if command.startswith(kind.value)), None)
 
 
 def _with_numbers(kind: Kind, data: str) -> Property:
@@ -297,7 +297,7 @@ MOST_GUNS = 64
 MOST_GROUND_POINTS = 10
 FLAT = 1e-3
 """Largest distance of a corner from the plane of its face, relative to the mesh's size, that is not visible."""
-_ONE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
+_SINGLE_FACE = (Kind.FACING, Kind.FRONT_FACE, Kind.GLOW, Kind.THRUSTER)
 _CHILDLESS = (Kind.SHELL, Kind.FRONT_FACE)
 _NONE = np.zeros(0, np.int64)
 
@@ -329,16 +329,16 @@ def refuse(model: Model, before: Model | None = None) -> None:
     known: dict[tuple[int, str], int] = {}
     if before is not None:
         for finding in find_problems(before, shapes=False):
-            known[finding.part, _kind(finding.problem)] = len(finding.problem.elements)
+            known[finding.part, _sentence_kind(finding.problem)] = len(finding.problem.elements)
     for finding in find_problems(model, shapes=False):
         source = model.parts[finding.part].source if finding.part >= 0 else -1
-        worst = known.get((source, _kind(finding.problem)), -1)
+        worst = known.get((source, _sentence_kind(finding.problem)), -1)
         if finding.problem.fatal and len(finding.problem.elements) > worst:
             part = f"{model.parts[finding.part].name!r}: " if finding.part >= 0 else ""
             raise WriteError(f"{part}{finding.problem.sentence}", remedy=finding.problem.remedy)
 
 
-def _kind(problem: Problem) -> str:
+def _sentence_kind(problem: Problem) -> str:
     """Return the sentence without the number of elements."""
     return problem.kind or problem.sentence
 
@@ -349,10 +349,10 @@ def find_problems(model: Model, *, shapes: bool = True) -> Iterator[Finding]:
     The hierarchy must be valid (`check_hierarchy`). Without ``shapes`` it is not checked whether faces are flat, convex
     and have an area; these problems are never fatal.
     """
-    yield from (Finding(-1, problem) for problem in _of_model(model))
+    yield from (Finding(-1, problem) for problem in _problems_of_model(model))
     children = {part.parent for part in model.parts}
     for index, part in enumerate(model.parts):
-        for problem in _of_part(part, index in children, shapes=shapes):
+        for problem in _problems_of_part(part, index in children, shapes=shapes):
             yield Finding(index, problem)
 
 
@@ -366,7 +366,7 @@ def _warning(sentence: str, remedy: str) -> Problem:
     return Problem(sentence, remedy, Domain.FACE, _NONE)
 
 
-def _of_model(model: Model) -> Iterator[Problem]:
+def _problems_of_model(model: Model) -> Iterator[Problem]:
     if not model.parts:
         yield whole("it has no sub-object", "Add a mesh to it")
     if len(model.parts) > MOST_SUB_OBJECTS:
@@ -374,16 +374,16 @@ def _of_model(model: Model) -> Iterator[Problem]:
     if (depth := _depth(model)) > DEEPEST:
         yield whole(f"the hierarchy is {depth} levels deep, the game supports {DEEPEST}", "Flatten the hierarchy")
     yield from problems_of_name(model.name)
-    yield from _of_textures(model)
+    yield from _problems_of_textures(model)
     guns = len(model.of_kind(PointKind.GUN))
     if guns > MOST_GUNS:
         yield _warning(f"{counted(guns, 'gun point')}, the game supports {MOST_GUNS}", "Delete some")
     if len(model.of_kind(PointKind.GROUND)) > MOST_GROUND_POINTS:
         yield _warning(f"more than {MOST_GROUND_POINTS} ground points", "Delete some")
-    yield from _of_batteries(model, guns)
+    yield from _problems_of_batteries(model, guns)
 
 
-def _of_textures(model: Model) -> Iterator[Problem]:
+def _problems_of_textures(model: Model) -> Iterator[Problem]:
     used = {material.texture for part in model.parts for material in part.mesh.materials if material.texture}
     lowered = {name.lower() for name in model.textures}
     count = len(model.textures) + len({name.lower() for name in used} - lowered)
@@ -396,7 +396,7 @@ def _of_textures(model: Model) -> Iterator[Problem]:
             )
 
 
-def _of_batteries(model: Model, guns: int) -> Iterator[Problem]:
+def _problems_of_batteries(model: Model, guns: int) -> Iterator[Problem]:
     if len(model.batteries) > MOST_BATTERIES:
         yield whole(
             f"{counted_plural(len(model.batteries), 'batteries')}, the game supports {MOST_BATTERIES}", "Delete some"
@@ -421,7 +421,7 @@ def _depth(model: Model) -> int:
     return max(depths, default=0)
 
 
-def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Problem]:
+def _problems_of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Problem]:
     mesh, command = part.mesh, parse_property(part.properties)
     count, faces = len(mesh.positions), len(mesh.counts)
     if count > MOST_VERTICES:
@@ -438,7 +438,7 @@ def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Proble
     if not faces and has_children:
         yield _warning("it has no faces, so the game does not draw its children", "Give it a small face")
     kind = command.kind if command is not None and command.works else None
-    yield from _of_faces(part, kind, shapes=shapes)
+    yield from _problems_of_faces(part, kind, shapes=shapes)
     if command is not None and command.problem:
         yield _warning(f"{part.properties}: {command.problem}", "Correct its property string")
     if part.properties.endswith("=") and command is None:
@@ -453,7 +453,7 @@ def _of_part(part: Part, has_children: bool, *, shapes: bool) -> Iterator[Proble
         yield _warning("its motion begins before tick 0, where the game plays keys too early", "Begin at 0 or later")
 
 
-def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Problem]:
+def _problems_of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Problem]:
     mesh = part.mesh
     counts, corners = mesh.counts, mesh.corners
     inside = polygons.all_in_face((corners >= 0) & (corners < len(mesh.positions)), counts)
@@ -465,8 +465,8 @@ def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Proble
     yield from some(~finite, "vertices", "have a NaN or infinite position", "Delete them", Domain.VERTEX)
     yield from some(counts < 3, "faces", "have fewer than three corners", "Delete them", fatal=True)
     if shapes and inside.all() and finite.all() and len(counts):
-        yield from _of_shapes(part)
-    if kind in _ONE_FACE:
+        yield from _problems_of_shapes(part)
+    if kind in _SINGLE_FACE:
         if len(counts) != 1:
             yield _warning(f"{part.properties} wants exactly one face, it has {len(counts)}", "Leave one face")
         yield from some(
@@ -481,7 +481,7 @@ def _of_faces(part: Part, kind: Kind | None, *, shapes: bool) -> Iterator[Proble
         )
 
 
-def _of_shapes(part: Part) -> Iterator[Problem]:
+def _problems_of_shapes(part: Part) -> Iterator[Problem]:
     mesh = part.mesh
     whole_faces = np.flatnonzero(mesh.counts >= 3)
     corners = mesh.corners[polygons.corners_of(mesh.counts, whole_faces)]
@@ -489,10 +489,10 @@ def _of_shapes(part: Part) -> Iterator[Problem]:
     wrong = np.zeros(len(mesh.counts), np.bool_)
     wrong[whole_faces] = np.logical_not(polygons.normals(mesh.positions, counts, corners).any(axis=1))
     yield from some(wrong, "faces", "have no area", "Delete them, or merge their vertices")
-    hollow = np.zeros_like(wrong)
-    hollow[whole_faces] = polygons.concave(mesh.positions, counts, corners)
-    yield from some(hollow & ~wrong, "faces", "are not convex; the game draws them as fans", "Triangulate them")
+    concave = np.zeros_like(wrong)
+    concave[whole_faces] = polygons.concave(mesh.positions, counts, corners)
+    yield from some(concave & ~wrong, "faces", "are not convex; the game draws them as fans", "Triangulate them")
     extent = float(np.linalg.norm(np.ptp(mesh.positions.astype(np.float64), axis=0)))
-    bent = np.zeros_like(wrong)
-    bent[whole_faces] = polygons.distances_from_plane(mesh.positions, counts, corners) > FLAT * max(extent, 1e-9)
-    yield from some(bent & ~wrong, "faces", "are not flat", "Triangulate them")
+    not_flat = np.zeros_like(wrong)
+    not_flat[whole_faces] = polygons.distances_from_plane(mesh.positions, counts, corners) > FLAT * max(extent, 1e-9)
+    yield from some(not_flat & ~wrong, "faces", "are not flat", "Triangulate them")

@@ -23,7 +23,7 @@ from .document import FULL_TURN, TIMED_SINCE, Batteries, Oof, PositionTracks, Ro
 from .model import Floats, Kind, Motion, Property, Singles, parse_property
 
 _UPRIGHT = 1e-5
-_TURN_BY_FRACTION = 65535
+_UNITS_PER_FRACTION = 65535
 """Angle units that a rotor or turret rotates for a fraction of 1: one less than a full turn, as in the engine."""
 
 
@@ -60,27 +60,27 @@ def poses(
     rotations = np.zeros((len(when), len(parts), 3, 3))
     positions = np.zeros((len(when), len(parts), 3))
     for index, (part, track) in enumerate(zip(parts, tracks, strict=True)):
-        given = np.full(len(when), np.nan, np.float32)
+        part_overrides = np.full(len(when), np.nan, np.float32)
         if overrides is not None:
-            given = np.asarray(overrides[:, index], np.float32)
+            part_overrides = np.asarray(overrides[:, index], np.float32)
         if part.index in aimed:
-            given = np.where(np.isnan(given), np.float32(0), given)
-        fractions[:, index], rotations[:, index], moved = play(track, when, game_times, given)
+            part_overrides = np.where(np.isnan(part_overrides), np.float32(0), part_overrides)
+        fractions[:, index], rotations[:, index], moved = play(track, when, game_times, part_overrides)
         positions[:, index] = part.offset.astype(np.float64) + moved
-    return Poses(fractions, rotations, positions, *_accumulated(document.parent_indices, rotations, positions))
+    return Poses(fractions, rotations, positions, *_in_model_space(document.parent_indices, rotations, positions))
 
 
 def play(
-    track: Track, frames: NDArray[Any], seconds: NDArray[Any] | None = None, given: Singles | None = None
+    track: Track, frames: NDArray[Any], seconds: NDArray[Any] | None = None, overrides: Singles | None = None
 ) -> tuple[Singles, Floats, Floats]:
     """Evaluate one track at ``frames`` (f,): fractions (f,), rotations (f, 3, 3), displacements (f, 3), as in `poses`.
 
-    ``given`` (f,): fractions to use instead of those of the frames, NaN for none.
+    ``overrides`` (f,): fractions to use instead of those of the frames, NaN for none.
     """
     when = np.asarray(frames, np.float32)
     fractions = _fractions(track, when)
-    if given is not None:
-        fractions = np.where(np.isnan(given), fractions, given)
+    if overrides is not None:
+        fractions = np.where(np.isnan(overrides), fractions, overrides)
     times = np.zeros(len(when)) if seconds is None else np.asarray(seconds)
     return fractions, _rotations(track, fractions, times), _displacements(track, fractions)
 
@@ -91,7 +91,7 @@ def aimed_parts(document: Oof) -> set[int]:
     return {int(part) for battery in (batteries.batteries if batteries else ()) for part in battery.turrets[:8]}
 
 
-def _accumulated(parents: NDArray[np.int32], rotations: Floats, positions: Floats) -> tuple[Floats, Floats]:
+def _in_model_space(parents: NDArray[np.int32], rotations: Floats, positions: Floats) -> tuple[Floats, Floats]:
     """Return rotations and positions in model space from those in the parent's space."""
     in_model, at = rotations.copy(), positions.copy()
     for index in parents_first(parents):
@@ -231,16 +231,16 @@ def _rotations(track: Track, fractions: Singles, seconds: NDArray[Any]) -> Float
             passed = np.modf(seconds.astype(np.float64) / track.spin_seconds)[0]
         else:
             passed = fractions.astype(np.float64)
-        units = np.trunc(passed * _TURN_BY_FRACTION)
+        units = np.trunc(passed * _UNITS_PER_FRACTION)
         axes = np.broadcast_to(track.spin_axis, (len(units), 3))
-        return by_angles(rotation_matrices(axes, units.astype(np.int64)))
+        return by_heading_pitch_bank(rotation_matrices(axes, units.astype(np.int64)))
     count = len(track.rotations)
     if count == 0 or (count == 1 and track.rotation_range is not None):
         return np.broadcast_to(np.eye(3), (len(fractions), 3, 3))
     key, weight = _keys_at(fractions, count, track.rotation_starts, track.rotation_range)
     after = np.minimum(key + 1, count - 1)
     blended = track.rotations[key] + (track.rotations[after] - track.rotations[key]) * weight[:, None, None]
-    return by_angles(blended)
+    return by_heading_pitch_bank(blended)
 
 
 def _displacements(track: Track, fractions: Singles) -> Floats:
@@ -280,7 +280,7 @@ def _keys_at(
     return key, np.where(key == last, 0.0, weight.astype(np.float64))
 
 
-def by_angles(matrices: Floats) -> Floats:
+def by_heading_pitch_bank(matrices: Floats) -> Floats:
     """Convert blended matrices (f, 3, 3) to rotations by their heading, pitch and bank, as the engine does."""
     right_y, up_y = matrices[:, 1, 0], matrices[:, 1, 1]
     x, y, z = matrices[:, 0, 2], matrices[:, 1, 2], matrices[:, 2, 2]
@@ -299,9 +299,9 @@ def by_angles(matrices: Floats) -> Floats:
 
 # Keys within a tolerance ---------------------------------------------------------------------------------------------
 
-_FIRST_ROUNDS = 12
+_SPLITTING_ROUNDS = 12
 """Rounds that split each interval at its worst tick. Later rounds split in the middle, which limits their number."""
-_STILL = 1e-9
+_ROUNDING = 1e-9
 
 
 def chosen_ticks(
@@ -313,11 +313,11 @@ def chosen_ticks(
     while True:
         errors = error(keys)
         errors[keys] = 0  # the pose at a key is exact, however large the next step is
-        bad = np.flatnonzero(errors > 1 + _STILL)
+        bad = np.flatnonzero(errors > 1 + _ROUNDING)
         if not len(bad):
             return keys
         interval = np.searchsorted(keys, bad, side="right") - 1
-        if rounds < _FIRST_ROUNDS:
+        if rounds < _SPLITTING_ROUNDS:
             order = np.lexsort((errors[bad], interval))
             last = np.append(np.diff(interval[order]) > 0, True)
             cuts = bad[order][last]
@@ -351,9 +351,9 @@ TOLERANCE = 2e-5
 _LEAST_TOLERANCE = 2e-6
 MOST_FAST_TICKS = 8192
 """Ticks of the whole model after which keys are added; a file of few bytes can declare hours of fast rotation."""
-_PROBES = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
-_AT_ONCE = 8192
-_EXACT = 2**14
+_SAMPLED_FRACTIONS = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
+_TICKS_AT_ONCE = 8192
+_FIRST_INEXACT_TICK = 2**14
 """From this tick on 32-bit floats do not resolve the steps of the grid well enough."""
 
 
@@ -379,7 +379,7 @@ def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Repor
     """Return keys for ``motions``, those of the document's parts: at every tick, and between ticks where needed."""
     left = MOST_FAST_TICKS
     result: list[KeyedMotion | None] = []
-    rows = zip(document.sub_objects, played_tracks(document), motions, _levers(document, motions), strict=True)
+    rows = zip(document.sub_objects, played_tracks(document), motions, _lever_arms(document, motions), strict=True)
     for part, track, motion, lever in rows:
         if motion is None:
             result.append(None)
@@ -398,7 +398,7 @@ def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Repor
     return result
 
 
-def _levers(document: Oof, motions: Sequence[Motion | None]) -> Floats:
+def _lever_arms(document: Oof, motions: Sequence[Motion | None]) -> Floats:
     """Return (parts,) the largest possible distance of a descendant's pivot from the part's pivot."""
     parents = document.parent_indices
     arms = np.array([np.linalg.norm(part.offset.astype(np.float64)) for part in document.sub_objects])
@@ -418,15 +418,15 @@ def _played(track: Track, times: Floats) -> tuple[Floats, Floats]:
 
 def _fast_ticks(track: Track, motion: Motion, tolerance: float) -> NDArray[np.int64]:
     """Return the rows after which linear curves exceed the tolerance before the next row."""
-    if max(abs(motion.first), abs(motion.last)) >= _EXACT:
+    if max(abs(motion.first), abs(motion.last)) >= _FIRST_INEXACT_TICK:
         return np.zeros(0, np.int64)
-    rotation_limits, position_limits = _limits(motion, tolerance)
+    rotation_limits, position_limits = _tolerances(motion, tolerance)
     found = []
-    for begin in range(0, len(motion.rotations) - 1, _AT_ONCE):
-        rows = np.arange(begin, min(begin + _AT_ONCE, len(motion.rotations) - 1))
-        rotated, moved = _played(track, ((motion.first + rows)[:, None] + _PROBES).ravel())
-        before = rows.repeat(len(_PROBES))
-        steps = before, before + 1, np.tile(_PROBES, len(rows))
+    for begin in range(0, len(motion.rotations) - 1, _TICKS_AT_ONCE):
+        rows = np.arange(begin, min(begin + _TICKS_AT_ONCE, len(motion.rotations) - 1))
+        rotated, moved = _played(track, ((motion.first + rows)[:, None] + _SAMPLED_FRACTIONS).ravel())
+        before = rows.repeat(len(_SAMPLED_FRACTIONS))
+        steps = before, before + 1, np.tile(_SAMPLED_FRACTIONS, len(rows))
         angles = _angles(_blended_rotations(motion.rotations, *steps), rotated)
         distances = np.linalg.norm(_blended(motion.displacements, *steps) - moved, axis=1)
         wrong = (angles > rotation_limits[before]) | (distances > position_limits[before])
@@ -442,7 +442,7 @@ def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: flo
     rotated, moved = _played(track, times)
     rotated = rotation.continuous(rotated)
     row = np.minimum(np.floor(times - motion.first).astype(np.int64), len(ticks) - 2)
-    rotation_limits, position_limits = (limits[row] for limits in _limits(motion, tolerance))
+    rotation_limits, position_limits = (limits[row] for limits in _tolerances(motion, tolerance))
 
     def around(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Return (times,) the rows of the keys before and after each time, and the weight of the latter."""
@@ -465,20 +465,24 @@ def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: flo
 def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
     """Return possible times of keys, ascending, and the rows of the whole ticks among them."""
     ticks = np.arange(motion.first, motion.last + 1, dtype=np.float64)
-    own = _own_times(track, motion)
-    own = own[np.isin(np.floor(own) - motion.first, fast) & (np.abs(own - np.rint(own)) >= 1 / GRID)]
+    file_times = _file_key_times(track, motion)
+    file_times = file_times[
+        np.isin(np.floor(file_times) - motion.first, fast) & (np.abs(file_times - np.rint(file_times)) >= 1 / GRID)
+    ]
     # The game and Blender store frames as 32-bit floats.
-    own = np.unique(own.astype(np.float32)).astype(np.float64)
+    file_times = np.unique(file_times.astype(np.float32)).astype(np.float64)
     grid = ((motion.first + fast)[:, None] + np.arange(1, GRID) / GRID).ravel().astype(np.float32).astype(np.float64)
-    if len(own):
-        after = np.clip(np.searchsorted(own, grid), 1, max(len(own) - 1, 1))
-        nearest = np.minimum(np.abs(grid - own[after - 1]), np.abs(grid - own[np.minimum(after, len(own) - 1)]))
+    if len(file_times):
+        after = np.clip(np.searchsorted(file_times, grid), 1, max(len(file_times) - 1, 1))
+        nearest = np.minimum(
+            np.abs(grid - file_times[after - 1]), np.abs(grid - file_times[np.minimum(after, len(file_times) - 1)])
+        )
         grid = grid[nearest >= 1 / GRID]
-    times = np.unique(np.concatenate([ticks, own, grid]))
+    times = np.unique(np.concatenate([ticks, file_times, grid]))
     return times, np.searchsorted(times, ticks)
 
 
-def _own_times(track: Track, motion: Motion) -> Floats:
+def _file_key_times(track: Track, motion: Motion) -> Floats:
     """Return the times of the file's keys that may be between whole ticks of the rotation's range."""
     if track.rotation_range is None or track.position_range is None or track.position_starts is None:
         counts = [count for count in (len(track.rotations), len(track.displacements)) if count > 1]
@@ -508,7 +512,7 @@ def _angles(a: Floats, b: Floats) -> Floats:
     return result
 
 
-def _limits(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
+def _tolerances(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
     """Return (ticks - 1,) tolerances in radians, and in units, between each tick and the next.
 
     Both include the rounding error of 32-bit positions and of 32-bit ticks multiplied by the speed.

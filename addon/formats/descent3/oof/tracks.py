@@ -33,13 +33,13 @@ from .document import (
 )
 from .model import Floats, Match, Model, Motion, Part
 from .points import EncodedChunks
-from .pose import Track, aimed_parts, between_keys, by_angles, chosen_ticks, play, played_tracks
+from .pose import Track, aimed_parts, between_keys, by_heading_pitch_bank, chosen_ticks, play, played_tracks
 
 Flags = NDArray[np.bool_]
 
 MOST_TICKS = 150_000
 """Limit for all parts together, more than an hour. A damaged or malicious file of a few bytes can declare billions."""
-_STILL = 1e-9
+_EPSILON = 1e-9
 
 
 # Decode --------------------------------------------------------------------------------------------------------------
@@ -133,14 +133,14 @@ class Precision:
     degrees: float = 0.02
     distance: float = 1e-4
     step: float = 10.0
-    untouched_degrees: float = 0.01
-    untouched_distance: float = 1e-5
+    unedited_degrees: float = 0.01
+    unedited_distance: float = 1e-5
 
 
 def same_rotations(motion: Motion, other: Motion, precision: Precision) -> Flags:
     """Return (ticks,) whether the rotations of two motions with the same ticks are equal within the tolerance."""
     apart = rotation.angles_between(motion.rotations, other.rotations)
-    result: Flags = apart <= math.radians(precision.untouched_degrees)
+    result: Flags = apart <= math.radians(precision.unedited_degrees)
     return result
 
 
@@ -148,7 +148,7 @@ def same_displacements(motion: Motion, other: Motion, precision: Precision) -> F
     """Return (ticks,) whether the displacements of two motions with the same ticks are equal within the tolerance."""
     size = 1 + np.abs(other.displacements).max(initial=0)
     apart = np.abs(motion.displacements - other.displacements).max(axis=1, initial=0)
-    result: Flags = apart <= precision.untouched_distance * size
+    result: Flags = apart <= precision.unedited_distance * size
     return result
 
 
@@ -180,9 +180,9 @@ def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -
     if rotations is not None or any_positions or any(len(one.rotation) for one in stored):
         if base.major < TIMED_SINCE:
             raise WriteError(f"version {base.version} has no times", remedy="Convert the file to version 2300")
-        result.values[b"RANI"] = RotationTracks(*_table(stored, match, "rotation"))
+        result.values[b"RANI"] = RotationTracks(*_by_stored_index(stored, match, "rotation"))
     if any_positions:
-        result.values[b"PANI"] = PositionTracks(*_table(stored, match, "position"))
+        result.values[b"PANI"] = PositionTracks(*_by_stored_index(stored, match, "position"))
     return result
 
 
@@ -198,7 +198,9 @@ def _stored(rotations: Tracks | None, positions: Tracks | None, index: int) -> _
     return _Stored(keys[0], keys[1], ranges[0], ranges[1])
 
 
-def _table(stored: list[_Stored], match: Match, which: str) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
+def _by_stored_index(
+    stored: list[_Stored], match: Match, which: str
+) -> tuple[list[NDArray[np.void]], NDArray[np.int32]]:
     """Return keys and ranges in order of the stored index."""
     layout = ROTATION_KEY if which == "rotation" else POSITION_KEY
     count = max(match.stored, default=-1) + 1
@@ -229,9 +231,9 @@ def _encode_track(
         raise WriteError(f"the motion of {part.label!r} holds NaN or infinite values", remedy="Clean up its F-curves")
     wanted = (motion.first, max(motion.last, motion.first + 1))
     same_rotation, same_position = _same_ticks(track, motion, precision)
-    as_long = track is not None and _is_as_long(track, motion)
-    keeps_rotation = part.spin_axis is not None or (as_long and bool(same_rotation.all()))
-    keeps_position = as_long and bool(same_position.all())
+    same_span = track is not None and _has_same_span(track, motion)
+    keeps_rotation = part.spin_axis is not None or (same_span and bool(same_rotation.all()))
+    keeps_position = same_span and bool(same_position.all())
     if keeps_rotation and keeps_position:
         return result
     one_range = result.rotation_range == result.position_range == wanted
@@ -261,7 +263,7 @@ def _same_ticks(track: Track | None, motion: Motion, precision: Precision) -> tu
     return same_rotations(motion, old, precision), same_displacements(motion, old, precision)
 
 
-def _is_as_long(track: Track, motion: Motion) -> bool:
+def _has_same_span(track: Track, motion: Motion) -> bool:
     """Return whether the motion has the same ticks as the base's track, or that track does not move the part."""
     return not moves(track) or span(track) == (motion.first, motion.last)
 
@@ -295,7 +297,7 @@ def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], p
         old = tracks[source] if source >= 0 else None
         same = part.motion is None or (
             old is not None
-            and _is_as_long(old, part.motion)
+            and _has_same_span(old, part.motion)
             and all(bool(ticks.all()) for ticks in _same_ticks(old, part.motion, precision))
         )
         if part.spin_axis is not None and not _same_axis(spin_axis(old) if old is not None else None, part.spin_axis):
@@ -332,25 +334,25 @@ class StoredKeys:
         ends = np.clip(self._rows, 0, count - 1)
         changed = different[ends[1:] + 1] - different[ends[:-1]]
         self._kept = inside[1:] & inside[:-1] & (changed == 0)
-        self.holds_on = bool(len(ends) and inside[-1] and different[-1] == different[ends[-1]])
+        self.unedited_at_end = bool(len(ends) and inside[-1] and different[-1] == different[ends[-1]])
         """Whether the motion is unedited after the last key: then no key is needed at the end."""
-        self.quiet = np.zeros(count, np.bool_)
+        self.covered = np.zeros(count, np.bool_)
         """(ticks,) whether a tick is played by kept keys, including the ticks of these keys."""
         edges = np.zeros(count + 1, np.int64)
         np.add.at(edges, ends[:-1][self._kept], 1)
         np.add.at(edges, ends[1:][self._kept] + 1, -1)
-        self.quiet |= np.cumsum(edges)[:count] > 0
-        if self.holds_on:
-            self.quiet[ends[-1] :] = True
+        self.covered |= np.cumsum(edges)[:count] > 0
+        if self.unedited_at_end:
+            self.covered[ends[-1] :] = True
 
-    def hints(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
+    def key_rows(self, others: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return rows for keys: those of kept keys, and those of ``others`` that are not between kept keys."""
-        own = self._rows[(self._rows >= 0) & (self._rows < len(self.quiet))]
-        return np.union1d(own[self.quiet[own]], others[~self.quiet[others]])
+        own = self._rows[(self._rows >= 0) & (self._rows < len(self.covered))]
+        return np.union1d(own[self.covered[own]], others[~self.covered[others]])
 
-    def ended(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def without_constant_end(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return ``rows`` without those after the last stored key, if nothing changes after it."""
-        return rows[rows <= self._rows[-1]] if self.holds_on else rows
+        return rows[rows <= self._rows[-1]] if self.unedited_at_end else rows
 
     def sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return (rows,) the index of the unedited stored key at each row, -1 for none."""
@@ -359,7 +361,7 @@ class StoredKeys:
         found = np.clip(np.searchsorted(self._rows, rows), 0, len(self._rows) - 1)
         return np.where((self._rows[found] == rows) & self._same[rows], found, -1)
 
-    def steps(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
+    def relative_sources(self, rows: NDArray[np.int64]) -> NDArray[np.int64]:
         """Like `sources` for keys relative to the previous key, which must be the previous stored key."""
         found = self.sources(rows)
         before = np.concatenate([np.full(1, -1, np.int64), found[:-1]])
@@ -380,15 +382,15 @@ def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
     def error(keys: NDArray[np.int64]) -> Floats:
         before, weight = between_keys(len(matrices), keys)
         first, second = matrices[keys[before]], matrices[keys[np.minimum(before + 1, len(keys) - 1)]]
-        played = by_angles(first + (second - first) * weight[:, None, None])
+        played = by_heading_pitch_bank(first + (second - first) * weight[:, None, None])
         steps = np.degrees(_angle(first, second))
         result: Floats = np.maximum(_angle(played, matrices) / limit, steps / precision.step)
-        result[known.quiet] = 0
+        result[known.covered] = 0
         return result
 
-    hints = known.hints(np.union1d(key_hints(motion), _even_steps(matrices, precision.step)))
-    rows = known.ended(chosen_ticks(len(matrices), hints, error))
-    return _relative(rotation.from_matrices(matrices[rows]), rows, motion, known)
+    key_rows = known.key_rows(np.union1d(key_hints(motion), _even_steps(matrices, precision.step)))
+    rows = known.without_constant_end(chosen_ticks(len(matrices), key_rows, error))
+    return _relative_keys(rotation.from_matrices(matrices[rows]), rows, motion, known)
 
 
 def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | None = None) -> NDArray[np.void]:
@@ -403,10 +405,10 @@ def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
         first, second = moved[keys[before]], moved[keys[np.minimum(before + 1, len(keys) - 1)]]
         played = first + (second - first) * weight[:, None]
         result: Floats = np.linalg.norm(played - moved, axis=1) / precision.distance
-        result[known.quiet] = 0
+        result[known.covered] = 0
         return result
 
-    rows = known.ended(chosen_ticks(len(moved), known.hints(key_hints(motion)), error))
+    rows = known.without_constant_end(chosen_ticks(len(moved), known.key_rows(key_hints(motion)), error))
     result = np.zeros(len(rows), POSITION_KEY)
     result["start"], result["position"] = motion.first + rows, moved[rows]
     sources = known.sources(rows)
@@ -448,35 +450,37 @@ def key_hints(motion: Motion) -> NDArray[np.int64]:
 def _even_steps(matrices: Floats, step: float) -> NDArray[np.int64]:
     """Return the last row before each further ``step`` degrees of rotation: keys there are as few as possible."""
     angles = np.concatenate([np.zeros(1), np.cumsum(np.degrees(_angle(matrices[1:], matrices[:-1])))])
-    rows = np.searchsorted(angles, np.arange(step, angles[-1], step) + _STILL, side="right") - 1
+    rows = np.searchsorted(angles, np.arange(step, angles[-1], step) + _EPSILON, side="right") - 1
     return rows.astype(np.int64)
 
 
-def _relative(quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys) -> NDArray[np.void]:
+def _relative_keys(
+    quaternions: Floats, rows: NDArray[np.int64], motion: Motion, stored: StoredKeys
+) -> NDArray[np.void]:
     """Return keys that result in these rotations (keys, 4) at these rows, each relative to the stored keys before it.
 
     A loop, because each key compensates the rounding of the keys before it: errors do not add up. Kept keys are copied.
     """
     result = np.zeros(len(rows), ROTATION_KEY)
     result["start"] = motion.first + rows
-    reached = (1.0, 0.0, 0.0, 0.0)
+    total = (1.0, 0.0, 0.0, 0.0)
     axis = np.array([1, 0, 0], np.float32)
-    sources = stored.steps(rows).tolist()
+    sources = stored.relative_sources(rows).tolist()
     for index, wanted in enumerate(quaternions.tolist()):
         if sources[index] >= 0:
             key = stored.keys[sources[index]]
             result[index] = key
-            reached = _product(_quaternion(key["axis"], int(key["angle"])), reached)
+            total = _product(_quaternion(key["axis"], int(key["angle"])), total)
             continue
-        w, x, y, z = _product(wanted, (reached[0], -reached[1], -reached[2], -reached[3]))
+        w, x, y, z = _product(wanted, (total[0], -total[1], -total[2], -total[3]))
         if w < 0:
             w, x, y, z = -w, -x, -y, -z
         length = math.sqrt(x * x + y * y + z * z)
-        if length > _STILL:
+        if length > _EPSILON:
             axis = np.array([x / length, y / length, z / length], np.float32)
         units = round(2 * math.atan2(length, w) / (2 * math.pi) * FULL_TURN)
         result["axis"][index], result["angle"][index] = axis, units
-        reached = _product(_quaternion(axis, units), reached)
+        total = _product(_quaternion(axis, units), total)
     return _at_least_two(result, motion)
 
 
