@@ -331,7 +331,7 @@ def test_a_strip_has_a_row_for_each_action_and_leaves_the_scene_as_it_was(reload
     bpy.context.view_layer.objects.active = made.hands
     options = {"actions": "anm_re*, anm_idle", "columns": 3, "height": 36, "renderer": "CYCLES"}
     assert bpy.ops.motionbridge.hud_preview(filepath=str(file), **options) == {"FINISHED"}
-    assert "pictures of each action: 3, actions: 2" in bpy.context.window_manager.motionbridge_report
+    assert "images of each action: 3, actions: 2" in bpy.context.window_manager.motionbridge_report
     image = bpy.data.images.load(str(file))
     assert tuple(image.size) == (3 * 64, 2 * 36)
     pixels = np.array(image.pixels[:]).reshape(72, 192, 4)
@@ -366,7 +366,7 @@ def test_the_command_renders_a_strip(gamedata, tmp_path, capfd):  # noqa: F811
     made = ["hud", "wpn_sample", "--folders", str(gamedata), "--preview", str(file), "--actions", "anm_reload"]
     small = ["--pictures", "2", "--height", "18", "--renderer", "cycles"]
     assert command._execute([*made, *small]) == 0
-    assert "pictures of each action: 2, actions: 1" in capfd.readouterr().out
+    assert "images of each action: 2, actions: 1" in capfd.readouterr().out
     assert file.read_bytes()[:4] == b"\x89PNG"
 
 

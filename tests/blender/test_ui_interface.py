@@ -244,7 +244,7 @@ def test_bones_move_between_partitions_and_nothing_else_changes(game, tmp_path):
     file = rig.motionbridge_motion_files[0]
     file.partitions.add().name = "mine"
     file.active_partition = len(file.partitions) - 1
-    assert "poll() Select bones in pose mode" in refusal(bpy.ops.motionbridge.move_to_partition)
+    assert "poll() Select bones in Pose Mode" in refusal(bpy.ops.motionbridge.move_to_partition)
     before = omf.read((game / "humanoid.omf").read_bytes(), "", Report()).motion_set.parameters.partitions
     chosen = before[0].bones[1]
     bpy.ops.object.mode_set(mode="POSE")
