@@ -7,7 +7,7 @@ Options are those of imports and exports (`games.options`). The button beside a 
 which would close a pop-up and is not allowed inside another file browser. Therefore path fields of dialogs suggest
 paths while the user types.
 
-The texts in the code are English; `ru.json` has the Russian ones. `shown` translates what is drawn, `said` what is
+The texts in the code are English; `ru.json` has the Russian ones. `iface_` translates what is drawn, `rpt_` what is
 reported. Sentences of other modules are translated when they are shown: see `change_words.teller`.
 """
 
@@ -143,13 +143,13 @@ FILES = {"ru_RU": Path(__file__).with_name("ru.json")}
 DEFAULT, OPERATOR = "*", "Operator"
 
 
-def shown(english: str) -> str:
-    """Translate a text of the interface."""
+def iface_(english: str) -> str:
+    """Translate a text of the interface: our translation, else that of Blender's `pgettext_iface`."""
     return _own(english, "use_translate_interface") or str(translations.pgettext_iface(english))
 
 
-def said(english: str) -> str:
-    """Translate a text of a report."""
+def rpt_(english: str) -> str:
+    """Translate a text of a report: our translation, else that of Blender's `pgettext_rpt`."""
     return _own(english, "use_translate_reports") or str(translations.pgettext_rpt(english))
 
 
@@ -162,8 +162,8 @@ def refusal_in(raised: RuntimeError) -> str:
 
 
 def file_of(tell: Callable[[str], str]) -> Path | None:
-    """Return our translation file for the user's language, None for English; ``tell`` is `shown` or `said`."""
-    return _file("use_translate_interface" if tell is shown else "use_translate_reports")
+    """Return our translation file for the user's language, None for English; ``tell`` is `iface_` or `rpt_`."""
+    return _file("use_translate_interface" if tell is iface_ else "use_translate_reports")
 
 
 def _own(english: str, option: str) -> str:
@@ -176,8 +176,8 @@ def _own(english: str, option: str) -> str:
 
 
 def texts(context: str, tell: Callable[[str], str]) -> Mapping[str, str]:
-    """Return English -> translation for one of our contexts, empty for English; ``tell`` is `shown` or `said`."""
-    return _texts(context, "use_translate_interface" if tell is shown else "use_translate_reports")
+    """Return English -> translation for one of our contexts, empty for English; ``tell`` is `iface_` or `rpt_`."""
+    return _texts(context, "use_translate_interface" if tell is iface_ else "use_translate_reports")
 
 
 def _texts(context: str, option: str) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from ..blender.rotation_modes import HiddenKeys, RotationModes, played
 from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
-from .bases import BlenderOperator, properties_from, said
+from .bases import BlenderOperator, properties_from, rpt_
 from .operation import Operation, Outcome
 from .target import active_rig, lacks_rig
 
@@ -47,7 +47,7 @@ class MOTIONBRIDGE_OT_readable_bones(BoneDisplayOperation, BlenderOperator):
         kept = len(rig.pose.bones) - drawn
         if kept:
             report.note(f"bones with custom shapes of their own keep them: {kept}", rig.name)
-        return Outcome(said("Bones drawn: {}").format(drawn), done=drawn > 0)
+        return Outcome(rpt_("Bones drawn: {}").format(drawn), done=drawn > 0)
 
 
 class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
@@ -67,7 +67,7 @@ class MOTIONBRIDGE_OT_original_bones(BoneDisplayOperation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         rig = active_rig(context)
         armature.make_plain(rig)
-        return Outcome(said("{}: readable bones removed").format(rig.name))
+        return Outcome(rpt_("{}: readable bones removed").format(rig.name))
 
 
 def draw_bone_display(layout: bpy.types.UILayout, context: Context) -> None:
@@ -144,8 +144,8 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         action = played(rig)
         bones = rotation_modes.restore(rig, action, games.order_of_angles(action))
         if not bones:
-            return Outcome(said("{} has no hidden rotation keys").format(action.name), done=False)
-        return Outcome(said("Rotation modes restored: {}").format(len(bones)))
+            return Outcome(rpt_("{} has no hidden rotation keys").format(action.name), done=False)
+        return Outcome(rpt_("Rotation modes restored: {}").format(len(bones)))
 
 
 def draw_restore(layout: bpy.types.UILayout, rig: Object) -> None:

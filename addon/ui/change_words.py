@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..core import phrases
 from ..core.report import FORMS, counted, counted_plural, form_of
-from .bases import file_of, shown, texts
+from .bases import file_of, iface_, texts
 
 if TYPE_CHECKING:
     from ..core.changes import Part, Words
@@ -33,10 +33,10 @@ LENGTH = re.compile(r"(\d+) -> (\d+) (.+)")
 OF = re.compile(r"(shader strings of|bone) (.+)")
 
 
-def teller(tell: Callable[[str], str] = shown) -> Callable[[str], str]:
+def teller(tell: Callable[[str], str] = iface_) -> Callable[[str], str]:
     """Return the function that translates an English sentence of a report or an error into the user's language.
 
-    ``tell``: `shown` for the interface, `said` for reports, whose translation users can switch off separately.
+    ``tell``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
     """
     file = file_of(tell)
     return str if file is None else _phrases(file).said
@@ -51,7 +51,7 @@ def _phrases(file: Path) -> phrases.Phrases:
 def words_for(tell: Callable[[str], str]) -> Words | None:
     """Return the words of the user's language; None for English.
 
-    ``tell``: `shown` for the interface, `said` for reports.
+    ``tell``: `iface_` for the interface, `rpt_` for reports.
     """
     table = texts(CONTEXT, tell)
     return TranslatedWords(table) if table else None
@@ -64,7 +64,7 @@ class Told(Protocol):
         """Return the changes in one sentence, as `core.changes.Changes.sentence`."""
 
 
-def plan_sentence(plan: Told, tell: Callable[[str], str] = shown) -> str:
+def plan_sentence(plan: Told, tell: Callable[[str], str] = iface_) -> str:
     """Return what writing a plan changes, as one sentence in the user's language."""
     return plan.sentence(words_for(tell))
 
@@ -72,7 +72,7 @@ def plan_sentence(plan: Told, tell: Callable[[str], str] = shown) -> str:
 def change_text(change: Part) -> str:
     """Return a line for a dialog, such as ``walk_0: bip01_head, bip01_spine; marks``."""
     if change.new:
-        return shown("{}: new").format(change.name)
+        return iface_("{}: new").format(change.name)
     items = ", ".join(item.name for item in change.items[:ITEMS_SHOWN])
     more = f" +{len(change.items) - ITEMS_SHOWN}" if len(change.items) > ITEMS_SHOWN else ""
     parts = [items + more] if items else []
@@ -85,7 +85,7 @@ def change_lines(change: Part) -> list[str]:
 
 
 def _fields(change: Part) -> list[str]:
-    words = words_for(shown)
+    words = words_for(iface_)
     return [words.line(field) for field in change.fields] if words is not None else list(change.fields)
 
 

@@ -11,7 +11,7 @@ from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
 from ..games.xray.motions import files as motion_files
-from .bases import BlenderOperator, said
+from .bases import BlenderOperator, rpt_
 from .layouts import fields
 from .operation import Operation, Outcome, StartsAtOnce
 from .target import active_action, active_rig, lacks_rig
@@ -83,7 +83,7 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
         limbs = len(control_rig.goals_of(controls))
         if not limbs:
             report.note("no arm or leg of two segments was found, so there is no inverse kinematics", rig.name)
-        return Outcome(said("{}: control rig with {} limbs").format(rig.name, limbs))
+        return Outcome(rpt_("{}: control rig with {} limbs").format(rig.name, limbs))
 
 
 class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
@@ -101,7 +101,7 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
             control_rig.remove(context, rig, _with_controls(rig))
         if was_active:
             scope.make_current(context, [rig], rig)
-        return Outcome(said("{}: control rig removed").format(rig.name))
+        return Outcome(rpt_("{}: control rig removed").format(rig.name))
 
 
 def _with_controls(rig: Object) -> list[Action]:
@@ -146,7 +146,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
             scope.kept_frame(context),
         ):
             control_rig.transfer_all(context, rig, waiting, step)
-        return Outcome(said("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
+        return Outcome(rpt_("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
 
 
 class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
@@ -168,7 +168,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
         rig, action = active_rig(context), active_action(context)
         with scope.only_evaluated(context, [rig]):
             control_rig.show(context, rig, action)
-        return Outcome(said("The controls show {}").format(action.name))
+        return Outcome(rpt_("The controls show {}").format(action.name))
 
 
 class OnFrames(OnControlRig):
@@ -214,7 +214,7 @@ class MOTIONBRIDGE_OT_match_controls(OnFrames, BlenderOperator):
         every = [one.name for one in (control_rig.looks_of if is_head else control_rig.goals_of)(controls)]
         goals = [name for name in _selected_goals(context, rig) if name in every] or every
         count = control_match.match(context, rig, goals, (self.first, self.last), to_goals=self.to == "IK")
-        text = said("Heads switched: {}") if is_head else said("Limbs switched: {}")
+        text = rpt_("Heads switched: {}") if is_head else rpt_("Limbs switched: {}")
         return Outcome(text.format(count), done=count > 0)
 
 
@@ -243,8 +243,8 @@ class MOTIONBRIDGE_OT_hold_bone(OnFrames, BlenderOperator):
             raise WriteError("no box of a hand or foot is selected", remedy="Select some in pose mode")
         held = control_match.hold(context, rig, goals, (self.first, self.last), self.bone)
         if self.bone:
-            return Outcome(said("Boxes that follow {}: {}").format(self.bone, held), done=held > 0)
-        return Outcome(said("Boxes that follow no bone: {}").format(held), done=held > 0)
+            return Outcome(rpt_("Boxes that follow {}: {}").format(self.bone, held), done=held > 0)
+        return Outcome(rpt_("Boxes that follow no bone: {}").format(held), done=held > 0)
 
 
 def _selected_goals(context: Context, rig: Object) -> list[str]:

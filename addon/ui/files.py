@@ -22,7 +22,7 @@ from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
-from .bases import CALL, OPERATOR, ExportHelper, said, shown
+from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
 from .change_words import plan_sentence, teller
 from .layouts import fields
 from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
@@ -126,7 +126,7 @@ def keep_and_show(context: Context, images: Sequence[Any], fake_user: bool = Tru
     for area in context.screen.areas if context.screen is not None else ():
         if area.type == "IMAGE_EDITOR":
             area.spaces.active.image = images[0]
-    return said("Images: {}, first: {}").format(len(images), images[0].name)
+    return rpt_("Images: {}, first: {}").format(len(images), images[0].name)
 
 
 def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
@@ -288,7 +288,7 @@ class SaveBack(Operation, BackupChoice):
 
     def title(self) -> str:
         """Return the title of the dialog."""
-        return shown(self.bl_label)
+        return iface_(self.bl_label)
 
     def details(self, _plan: "FilePlan") -> list[str]:
         """Return one line per part of the file that will change; empty if the sentence is enough."""
@@ -296,7 +296,7 @@ class SaveBack(Operation, BackupChoice):
 
     def sentence(self, plan: "FilePlan") -> str:
         """Return what was written, as one sentence."""
-        return f"{Path(plan.path).name}: {plan_sentence(plan, said)}"
+        return f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}"
 
     def notes(self, _plan: "FilePlan") -> list[str]:
         """Return notes about a plan, shown below its changes."""
@@ -313,7 +313,7 @@ class SaveBack(Operation, BackupChoice):
 
     def _ask(self, context: Context) -> Any:
         return context.window_manager.invoke_props_dialog(
-            self, width=480, title=self.title(), confirm_text=shown("Save")
+            self, width=480, title=self.title(), confirm_text=iface_("Save")
         )
 
     def _planned(self, context: Context, result: Callable[[], Any]) -> Any:
@@ -397,7 +397,7 @@ class SaveBack(Operation, BackupChoice):
                 row.prop(self, name)
         self.draw_options(context, options)
         if not preview.can_save():  # a Close button instead of Save and Cancel
-            layout.template_popup_confirm("", cancel_text=shown("Close"))
+            layout.template_popup_confirm("", cancel_text=iface_("Close"))
         else:
             draw_backup(options, self, path)
 
@@ -407,14 +407,14 @@ class SaveBack(Operation, BackupChoice):
             return
         sentence = plan_sentence(plan)
         if plan.is_as_imported:
-            sentence = shown("the file is written as it was imported or last saved")
+            sentence = iface_("the file is written as it was imported or last saved")
         for number, line in enumerate(broken_lines(sentence, LETTERS_SHOWN)):
             column.label(text=line, icon="BLANK1" if number else "GREASEPENCIL", translate=False)
         details = self.details(plan)
         for line in details[:NAMES_SHOWN]:
             column.label(text=line, icon="DOT", translate=False)
         if len(details) > NAMES_SHOWN:
-            column.label(text=shown("and {} more").format(len(details) - NAMES_SHOWN), icon="BLANK1", translate=False)
+            column.label(text=iface_("and {} more").format(len(details) - NAMES_SHOWN), icon="BLANK1", translate=False)
         for note in self.notes(plan):
             column.label(text=note, icon="INFO", translate=False)
 
@@ -429,10 +429,10 @@ class SaveBack(Operation, BackupChoice):
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
-            return Outcome(said("{}: no changes to save").format(name), done=False)
+            return Outcome(rpt_("{}: no changes to save").format(name), done=False)
         self.put(context, plan, backup=self.backup)
         if plan.is_as_imported:
-            return Outcome(f"{name}: {said('the file is written as it was imported or last saved')}")
+            return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))
 
 
@@ -449,7 +449,7 @@ def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
         for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
             layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
     if len(lines) > WARNINGS_SHOWN:
-        layout.label(text=shown("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
+        layout.label(text=iface_("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)
 
 
 class SaveBackOntoImported(SaveBack):

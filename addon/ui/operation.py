@@ -22,7 +22,7 @@ from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
-from .bases import BlenderOperator, MixedIn, notice_language, refusal_in, said, shown
+from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
 from .change_words import teller
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ class LongWork(MixedIn):
             self._leave(context)
 
     def _show(self, context: Context, work: "pausing.Work[Any]") -> None:
-        text = shown("{}: {} %. Esc: stop").format(shown(self.bl_label), round(work.fraction * 100))
+        text = iface_("{}: {} %. Esc: stop").format(iface_(self.bl_label), round(work.fraction * 100))
         context.workspace.status_text_set(text)
 
     def _leave(self, context: Context) -> None:
@@ -190,13 +190,13 @@ class Operation(LongWork):
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            tell = teller(said)
+            tell = teller(rpt_)
             _keep(context, refusal.sentence(tell), report)
             # Blender does not wrap its pop-up: a long path would push the remedy out of the window.
             self.report({"ERROR"}, names.printable(refusal.sentence(tell, with_folder=bpy.app.background)))
             return {"CANCELLED"}
         except pausing.Stopped:
-            sentence = said("Stopped: no changes were made")
+            sentence = rpt_("Stopped: no changes were made")
             _keep(context, sentence, Report())
             self.report({"INFO"}, sentence)
             return {"CANCELLED"}
@@ -264,13 +264,13 @@ def status_line(sentence: str, report: Report) -> str:
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
-        return f"{sentence}. {report.lines(teller(said))[0]}"
-    more = said("{} warnings, see Motionbridge > Report").format(len(report.warnings))
+        return f"{sentence}. {report.lines(teller(rpt_))[0]}"
+    more = rpt_("{} warnings, see Motionbridge > Report").format(len(report.warnings))
     return f"{sentence}. {more}"
 
 
 def _keep(context: Context, sentence: str, report: Report) -> None:
-    lines = [sentence, *report.lines(teller(said))]
+    lines = [sentence, *report.lines(teller(rpt_))]
     context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 
 
@@ -292,7 +292,7 @@ class FileChoice(MixedIn):
     def files_said(self) -> str:
         """Return the title of a dialog for the files: the name of the only one, or their number."""
         paths = self.paths()
-        return Path(paths[0]).name if len(paths) == 1 else shown("Import {} files").format(len(paths))
+        return Path(paths[0]).name if len(paths) == 1 else iface_("Import {} files").format(len(paths))
 
 
 class MOTIONBRIDGE_OT_report(BlenderOperator):
@@ -309,7 +309,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> set[str]:
         return context.window_manager.invoke_props_dialog(
-            self, width=720, title=shown("Motionbridge Report"), confirm_text="Keep as Text"
+            self, width=720, title=iface_("Motionbridge Report"), confirm_text="Keep as Text"
         )
 
     def draw(self, context: Context) -> None:
@@ -319,7 +319,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         for line in lines[:LINES_SHOWN]:
             column.label(text=line, translate=False)
         if len(lines) > LINES_SHOWN:
-            column.label(text=said("More lines: {}; use Keep as Text to read them").format(len(lines) - LINES_SHOWN))
+            column.label(text=rpt_("More lines: {}; use Keep as Text to read them").format(len(lines) - LINES_SHOWN))
 
     def execute(self, context: Context) -> set[str]:
         """Copy the report into a text data-block and show it in the open text editors."""
@@ -329,7 +329,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         for area in context.screen.areas if context.screen is not None else ():
             if area.type == "TEXT_EDITOR":
                 area.spaces.active.text = text
-        self.report({"INFO"}, said("The report is in the text '{}'").format(REPORT))
+        self.report({"INFO"}, rpt_("The report is in the text '{}'").format(REPORT))
         return {"FINISHED"}
 
 
@@ -361,7 +361,7 @@ _findings: dict[int, int] = {}
 class Check(Operation):
     """Mixin for operators that look for problems; `find` returns them.
 
-    A finding has the object ``shown`` or None, its ``problem``, and the indices of its ``faces`` and ``vertices``.
+    A finding has the object ``iface_`` or None, its ``problem``, and the indices of its ``faces`` and ``vertices``.
     """
 
     bl_options = {"REGISTER", "UNDO"}
@@ -395,19 +395,19 @@ class Check(Operation):
         if holder is not None:
             _findings[holder.session_uid] = len(found)
         if not found:
-            return Outcome(said("No errors or warnings found"))
+            return Outcome(rpt_("No errors or warnings found"))
         for one in found:
             report.warn(one.problem.line, one.shown.name if one.shown is not None else "")
         selectable = self.selectable(context, found, report)
         if not selectable:
-            return Outcome(said("Findings: {}").format(len(found)))
+            return Outcome(rpt_("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)
         self.select(context, selectable[number])
         if len(report.warnings) == 1:  # the status line adds the warning
-            return Outcome(said("Selected finding {} of {}").format(number + 1, len(selectable)))
-        found_there = teller(said)(selectable[number].problem.sentence)
+            return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
+        found_there = teller(rpt_)(selectable[number].problem.sentence)
         words = (number + 1, len(selectable), found_there)
-        return Outcome(said("Selected finding {} of {}: {}").format(*words))
+        return Outcome(rpt_("Selected finding {} of {}: {}").format(*words))
 
 
 def draw_last_check(layout: bpy.types.UILayout, holder: Object) -> None:
@@ -415,7 +415,7 @@ def draw_last_check(layout: bpy.types.UILayout, holder: Object) -> None:
     count = _findings.get(holder.session_uid)
     if count is None:
         return
-    text = shown("Last check, findings: {}").format(count) if count else shown("Last check: no findings")
+    text = iface_("Last check, findings: {}").format(count) if count else iface_("Last check: no findings")
     layout.label(text=text, icon="ERROR" if count else "CHECKMARK", translate=False)
 
 

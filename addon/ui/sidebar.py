@@ -13,7 +13,7 @@ from ..games.xray import paths as motion_paths
 from ..games.xray.levels import properties as level
 from ..games.xray.models import taken_over
 from ..games.xray.models.properties import remembered
-from .bases import BlenderPanel, shown
+from .bases import BlenderPanel, iface_
 from .bones import draw_bone_display
 from .control_rig import draw_control_rig
 from .layouts import SIDEBAR, paragraph
@@ -79,12 +79,12 @@ def is_of_a_game(context: Context) -> bool:
     )
 
 
-def _is_remembered(shown: Object) -> bool:
+def _is_remembered(obj: Object) -> bool:
     return bool(
-        remembered(shown) is not None
-        or shown.motionbridge_level.kind != "NONE"
-        or shown.motionbridge_arma_level.is_level
-        or shown.motionbridge_descent_model.is_model
+        remembered(obj) is not None
+        or obj.motionbridge_level.kind != "NONE"
+        or obj.motionbridge_arma_level.is_level
+        or obj.motionbridge_descent_model.is_model
     )
 
 
@@ -96,9 +96,9 @@ class ImportPanel(MotionbridgePanel):
     def draw(self, context: Context) -> None:
         layout = self.layout
         if checked_editor_model_of(context) is not None:
-            paragraph(layout, shown("Editor model: see Properties > Object"), SIDEBAR, "INFO")
-        elif not is_of_a_game(context) and any(_is_remembered(shown) for shown in context.scene.objects):
-            paragraph(layout, shown("Select an imported object to see its panels"), SIDEBAR, "INFO")
+            paragraph(layout, iface_("Editor model: see Properties > Object"), SIDEBAR, "INFO")
+        elif not is_of_a_game(context) and any(_is_remembered(obj) for obj in context.scene.objects):
+            paragraph(layout, iface_("Select an imported object to see its panels"), SIDEBAR, "INFO")
         column = layout.column(align=True)
         for menu in GAME_MENUS:
             column.menu(menu.__name__, icon="IMPORT")

@@ -11,7 +11,7 @@ from ..blender.control_links import is_control_rig, moved_by
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
-from .bases import said
+from .bases import rpt_
 from .operation import Operation, Outcome
 
 
@@ -35,8 +35,8 @@ def active_action(context: Context) -> Any:
     return data.action if data is not None else None
 
 
-def _is_rig(shown: Object | None) -> bool:
-    return shown is not None and shown.type == "ARMATURE"
+def _is_rig(obj: Object | None) -> bool:
+    return obj is not None and obj.type == "ARMATURE"
 
 
 def lacks_rig(operator: Any, context: Context) -> bool:
@@ -49,7 +49,7 @@ def lacks_rig(operator: Any, context: Context) -> bool:
 
 def rigs_of(context: Context) -> list[Object]:
     """Return all armature objects of the scene except control rigs."""
-    return [shown for shown in context.scene.objects if shown.type == "ARMATURE" and not is_control_rig(shown)]
+    return [obj for obj in context.scene.objects if obj.type == "ARMATURE" and not is_control_rig(obj)]
 
 
 def likely_rig(context: Context) -> Any:
@@ -65,7 +65,7 @@ def rig_to_export(context: Context, collection: str) -> Object:
     Raises `WriteError` if there is none, or several in the collection.
     """
     if collection:
-        rigs = [shown for shown in objects_of(collection) if shown.type == "ARMATURE"]
+        rigs = [obj for obj in objects_of(collection) if obj.type == "ARMATURE"]
         if len(rigs) != 1:
             raise WriteError(
                 f"the collection {collection!r} holds {'several armatures' if rigs else 'no armature'}",
@@ -95,10 +95,10 @@ def some_action(rig: Object, found: list[Action]) -> list[Action]:
 
 def editor_model_of(context: Context) -> Any:
     """Return the object that stores the imported editor model (.object) of the active object, or None."""
-    shown = context.view_layer.objects.active
-    while shown is not None and not shown.motionbridge_editor_model.is_model:
-        shown = shown.parent
-    return shown
+    obj = context.view_layer.objects.active
+    while obj is not None and not obj.motionbridge_editor_model.is_model:
+        obj = obj.parent
+    return obj
 
 
 def checked_editor_model_of(context: Context) -> Any:
@@ -117,15 +117,15 @@ def checked_editor_model_of(context: Context) -> Any:
 
 def active_model(context: Context) -> Any:
     """Return the object that stores the imported model (.ogf) of the active object, or None."""
-    shown = context.view_layer.objects.active
-    while shown is not None and not shown.motionbridge_model.is_model:
-        shown = shown.parent
-    return shown
+    obj = context.view_layer.objects.active
+    while obj is not None and not obj.motionbridge_model.is_model:
+        obj = obj.parent
+    return obj
 
 
 def has_mesh(context: Context) -> bool:
     """For `poll`: whether the scene has a mesh, apart from custom shapes of bones, which an append can bring along."""
-    return any(shown.type == "MESH" and not armature.is_shape(shown) for shown in context.scene.objects)
+    return any(obj.type == "MESH" and not armature.is_shape(obj) for obj in context.scene.objects)
 
 
 def objects_of(collection: str) -> list[Object]:
@@ -136,7 +136,7 @@ def objects_of(collection: str) -> list[Object]:
     found: Any = bpy.data.collections.get(collection)
     if found is None:
         raise WriteError(f"there is no collection {collection!r}", remedy="Choose one of the file's collections")
-    return [shown for shown in found.all_objects if not (armature.is_shape(shown) or is_control_rig(shown))]
+    return [obj for obj in found.all_objects if not (armature.is_shape(obj) or is_control_rig(obj))]
 
 
 def plays_action(operator: Any, context: Context) -> bool:
@@ -196,7 +196,7 @@ def come_into(context: Context, frames: tuple[int, int]) -> None:
 def frames_said(context: Context) -> Outcome:
     """Report the scene's new frame range."""
     scene = context.scene
-    return Outcome(said("Frames {} to {}").format(scene.frame_start, scene.frame_end))
+    return Outcome(rpt_("Frames {} to {}").format(scene.frame_start, scene.frame_end))
 
 
 def note_other_rates(

@@ -20,7 +20,7 @@ FOLDER = Path(addon.ui.__file__).parent
 RUSSIAN = bases.contexts(bases.FILES["ru_RU"])[bases.OPERATOR]
 PROPERTIES = tuple(kind for added in games.ADDED for kind in added.classes)
 DRAWN = {"text", "title", "confirm_text"}
-ASKED = {"said", "shown", "poll_message_set"}
+ASKED = {"rpt_", "iface_", "poll_message_set"}
 
 # The same in every language, or Blender's own and translated by it.
 SAME = {
@@ -136,7 +136,7 @@ def test_sentences_of_long_work_are_found_in_its_thread(russian_interface):
     found = []
 
     def work():
-        found.extend((bases.said(sentence), bases.shown("Save Back"), bases.said("not ours")))
+        found.extend((bases.rpt_(sentence), bases.iface_("Save Back"), bases.rpt_("not ours")))
 
     for _ in range(2):
         bases.notice_language()
@@ -150,7 +150,7 @@ def test_sentences_of_long_work_are_found_in_its_thread(russian_interface):
 
 def test_our_words_come_before_blenders(russian_interface):
     """Its button Close is called closed."""
-    assert bases.shown("Close") == RUSSIAN["Close"] == "Закрыть"
+    assert bases.iface_("Close") == RUSSIAN["Close"] == "Закрыть"
 
 
 def test_they_go_with_the_extension(russian_interface):

@@ -24,7 +24,7 @@ from ..bases import (
     offered_paths,
     options_from,
     properties_from,
-    said,
+    rpt_,
 )
 from ..bones import HiddenKeysChoice
 from ..change_words import plan_sentence
@@ -212,7 +212,7 @@ class IMPORT_SCENE_OT_arma_rtm(
             self.each_file(chosen, one, report)
         if made[0].rig is not rig:
             scope.make_current(context, [made[0].rig], made[0].rig)
-        return Outcome(said("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
+        return Outcome(rpt_("Imported animations: {}; now playing on {}").format(len(made), made[0].rig.name))
 
     def _import(
         self, context: Context, file: str, rigs: list[Object], moving: set[Object], report: Report
@@ -290,7 +290,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, [played(rig)])
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
 
 # Models ---------------------------------------------------------------------------------------------------------------
@@ -352,7 +352,7 @@ class IMPORT_SCENE_OT_arma_p3d(
         made = self.import_each(context, paths, lambda path, found: self._import(context, rig, path, found), report)
         meshes, empties = sum(len(one.meshes) for one in made), sum(len(one.empties) for one in made)
         return Outcome(
-            said("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
+            rpt_("Imported models: {} (meshes: {}, points and proxies: {})").format(len(made), meshes, empties)
         )
 
     def _import(self, context: Context, rig: Object | None, path: str, report: Report) -> "ImportedModel":

@@ -17,7 +17,7 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, offered_paths, said, shown
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, offered_paths, rpt_
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
 from ..change_words import change_text, plan_sentence, teller
 from ..files import SaveBack, absolute
@@ -47,7 +47,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
         rig, action = self.chosen(context)
         status = animation_edit.update_status(context, rig, action, report)
         name = action.motionbridge_animation.bl_rna.properties["status"].enum_items[status].name
-        return Outcome(f"{action.name}: {said(name)}")
+        return Outcome(f"{action.name}: {rpt_(name)}")
 
 
 class OverwriteChoice:
@@ -160,7 +160,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
     def notes(self, plan: Any) -> list[str]:
         """How many animations need a folder."""
         number = len(plan.without_file)
-        return [shown("Animations without a file, which need a folder: {}").format(number)] if number else []
+        return [iface_("Animations without a file, which need a folder: {}").format(number)] if number else []
 
     def put(self, context: Context, plan: Any, *, backup: bool) -> None:
         """Write one file after the other, and remember each: a later one may be refused."""
@@ -172,7 +172,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
 
     def sentence(self, plan: Any) -> str:
         """How many files were written."""
-        return plan_sentence(plan, said)
+        return plan_sentence(plan, rpt_)
 
 
 class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
@@ -189,7 +189,7 @@ class MOTIONBRIDGE_OT_arma_event_add(OnAction, BlenderOperator):
         made = timing.add(action, core_model.Event(timing.as_stored(phase), "StepSound", ""))
         properties = action.motionbridge_animation
         properties.active_event = len(properties.events) - 1
-        return Outcome(said("Added the event {}").format(made.marker))
+        return Outcome(rpt_("Added the event {}").format(made.marker))
 
 
 class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
@@ -204,11 +204,11 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
         properties = action.motionbridge_animation
         place = properties.active_event
         if not 0 <= place < len(properties.events):
-            return Outcome(said("No event to remove"), done=False)
+            return Outcome(rpt_("No event to remove"), done=False)
         name = properties.events[place].marker
         timing.remove(action, place)
         properties.active_event = min(place, len(properties.events) - 1)
-        return Outcome(said("Removed the event {}").format(name))
+        return Outcome(rpt_("Removed the event {}").format(name))
 
 
 EVENT_COLUMNS = ("label", "value", "phase")
@@ -316,12 +316,12 @@ def _draw_file(layout: Any, properties: Any) -> None:
         for number, line in enumerate(broken_lines(damage.sentence(teller()), 50)):
             facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
     if phases is not None and len(phases):
-        text = shown("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
+        text = iface_("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
         facts.label(text=text, icon="KEYFRAME", translate=False)
     missing = sum(1 for entry in properties.bones if not entry.bone)
-    facts.label(text=shown("Bones: {}").format(len(properties.bones)), icon="BONE_DATA", translate=False)
+    facts.label(text=iface_("Bones: {}").format(len(properties.bones)), icon="BONE_DATA", translate=False)
     if missing:
-        facts.label(text=shown("Missing from the armature: {}").format(missing), icon="BLANK1", translate=False)
+        facts.label(text=iface_("Missing from the armature: {}").format(missing), icon="BLANK1", translate=False)
     facts.label(text=Path(properties.path).name, icon="FILE", translate=False)
     row = facts.row(align=True)
     status = properties.bl_rna.properties["status"].enum_items[properties.status]
@@ -388,12 +388,12 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
 
     def filter_items(self, _context: Context, data: Object, _property: str) -> tuple[list[int], list[int]]:
         """Return the animations whose names match the filter, in the order of the list or sorted by name."""
-        listed, shown = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
+        listed, visible = [row.action for row in data.motionbridge_animations], self.bitflag_filter_item
         if not self.filter_name and not self.use_filter_sort_alpha:
-            return [shown if action is not None else 0 for action in listed], []
+            return [visible if action is not None else 0 for action in listed], []
         fits = name_filter(self.filter_name, regular=False)
         names = [action.name if action is not None else "" for action in listed]
-        flags = [shown if name and fits(name) else 0 for name in names]
+        flags = [visible if name and fits(name) else 0 for name in names]
         if not self.use_filter_sort_alpha:
             return flags, []
         order = [0] * len(names)
@@ -422,7 +422,7 @@ class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
         animation_import.remove_deleted(rig)
         added = animation_import.adopt_all(rig)
         listed = len(rig.motionbridge_animations)
-        return Outcome(said("Animations in the list: {}, added: {}").format(listed, added))
+        return Outcome(rpt_("Animations in the list: {}, added: {}").format(listed, added))
 
 
 class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):

@@ -21,11 +21,11 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    iface_,
     offered_paths,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..change_words import plan_sentence, teller
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
@@ -78,7 +78,7 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
     """Models in the chosen archives, with a check box each."""
 
     def size(self, item: Any) -> str:
-        return shown("{} kB").format(max(item.bytes // 1024, 1))
+        return iface_("{} kB").format(max(item.bytes // 1024, 1))
 
 
 class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImport, ImportHelper, BlenderOperator):
@@ -166,7 +166,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         if not len(self.listed):  # otherwise `_open_again` has filled it
             self._fill_list(paths, report)
         context.window_manager.invoke_props_dialog(
-            self, width=460, title=Path(paths[0]).name, confirm_text=shown("Import Models")
+            self, width=460, title=Path(paths[0]).name, confirm_text=iface_("Import Models")
         )
 
     def _fill_list(self, paths: list[str], report: Report) -> None:
@@ -188,7 +188,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
     def draw(self, _context: Context) -> None:
         layout = self.layout
         if len(self.listed):
-            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", shown("Models: {} of {}"))
+            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", iface_("Models: {} of {}"))
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
@@ -209,10 +209,10 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         parts, points = sum(len(one.parts) for one in made), sum(len(one.points) for one in made)
         names = ", ".join(one.holder.name for one in made)
         self._match(context, made)
-        text = said("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
+        text = rpt_("Imported models: {} (sub-objects: {}, points: {})").format(len(made), parts, points)
         moving = sum(one.moving for one in made)
         if moving:
-            text += said("; animated: {}").format(moving)
+            text += rpt_("; animated: {}").format(moving)
         return Outcome(f"{text}: {names}")
 
     def _match(self, context: Context, made: "list[model.ImportedModel]") -> None:
@@ -331,7 +331,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
-        layout.prop(self, "modifiers", text=shown("Apply Modifiers"), translate=False)
+        layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         for name in ("normals", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
@@ -346,7 +346,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name the file .oof")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
-        return Outcome(f"{path.name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
 
 
 def _unseen_of(context: Context, holder: Object) -> Report:
@@ -365,7 +365,7 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
     Else the selected objects, else the scene's only model. Raises `WriteError`.
     """
     inside = list(objects_of(collection) if collection else context.scene.objects)
-    holders = [shown for shown in inside if shown.motionbridge_descent_model.is_model]
+    holders = [obj for obj in inside if obj.motionbridge_descent_model.is_model]
     active = holder_of(context.view_layer.objects.active)
     if not collection and active is not None:
         return hierarchy.Chosen(active)
@@ -373,9 +373,9 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
         return hierarchy.Chosen(None, inside)
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
     chosen = [] if collection else context.view_layer.objects.selected
-    selected = [shown for shown in chosen if holder_of(shown) is None]
+    selected = [obj for obj in chosen if holder_of(obj) is None]
     if selected:
-        below = [child for shown in selected for child in shown.children_recursive]
+        below = [child for obj in selected for child in obj.children_recursive]
         return hierarchy.Chosen(None, list(dict.fromkeys([*selected, *below])))
     if len(holders) == 1:
         return hierarchy.Chosen(holders[0])

@@ -14,7 +14,7 @@ from ...core.report import Report
 from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, said, shown
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
 from ..change_words import teller
 from ..layouts import STATUS_ICONS, fields
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
@@ -48,8 +48,8 @@ class MOTIONBRIDGE_OT_descent_compare(Operation, BlenderOperator):
             if one.visible_get():
                 one.select_set(True)
         if not edited:
-            return Outcome(said("The motions are the same as in the file"))
-        return Outcome(said("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
+            return Outcome(rpt_("The motions are the same as in the file"))
+        return Outcome(rpt_("Edited motions: {} ({})").format(len(edited), ", ".join(one.name for one in edited)))
 
 
 def compare(context: Context) -> list[Object]:
@@ -92,16 +92,16 @@ def _draw_ticks(layout: bpy.types.UILayout, active: Object, moving: list[tuple[A
     if ends is None:
         layout.label(text="No animated sub-objects", icon="ANIM")
         return
-    text = shown("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
+    text = iface_("Ticks {} to {}, moving sub-objects: {}").format(*ends, len(moving))
     layout.label(text=text, icon="ANIM", translate=False)
     own = next((found for one, found in moving if one == active), None)
     if own is not None and (ends := transforms.key_range(own)) is not None:
         times = bone_curves.key_times(own)
         between = int((times % 1 != 0).sum())
-        text = shown("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
+        text = iface_("{}: ticks {} to {}, keys: {}").format(active.name, *ends, len(times) - between)
         layout.label(text=text, icon="KEYFRAME", translate=False)
         if between:
-            text = shown("In-between keys (display only): {}").format(between)
+            text = iface_("In-between keys (display only): {}").format(between)
             layout.label(text=text, icon="BLANK1", translate=False)
 
 
@@ -132,11 +132,11 @@ class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
     ) -> None:
         """Draw the index, and the numbers of guns and turrets."""
         row = layout.row(align=True)
-        row.label(text=shown("Battery {}").format(index), translate=False)
+        row.label(text=iface_("Battery {}").format(index), translate=False)
         right = row.row()
         right.alignment = "RIGHT"
         right.active = False
-        text = shown("Guns: {}, turrets: {}").format(len(item.guns), len(item.turrets))
+        text = iface_("Guns: {}, turrets: {}").format(len(item.guns), len(item.turrets))
         right.label(text=text, translate=False)
 
 
@@ -228,7 +228,7 @@ def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) ->
     column.prop(point, "number")
     index = hierarchy.written_index(context, active)
     if index is not None and index != point.number:
-        column.label(text=shown("Index in the file: {}").format(index), icon="INFO", translate=False)
+        column.label(text=iface_("Index in the file: {}").format(index), icon="INFO", translate=False)
     if point.kind == "ATTACH":
         column.prop(point, "has_up")
     elif point.kind == "SPECIAL":
@@ -254,7 +254,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         cls.poll_message_set("No selected mesh")
-        return any(shown.type == "MESH" for shown in context.selected_objects)
+        return any(obj.type == "MESH" for obj in context.selected_objects)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The selected objects, which get a parent."""
@@ -263,7 +263,7 @@ class MOTIONBRIDGE_OT_descent_begin(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         with scope.object_mode(context):
             holder = hierarchy.begin(context, list(context.selected_objects))
-        return Outcome(said("{} can now be exported for Descent 3").format(holder.name))
+        return Outcome(rpt_("{} can now be exported for Descent 3").format(holder.name))
 
 
 class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
@@ -286,11 +286,11 @@ class MOTIONBRIDGE_OT_descent_point_add(Operation, BlenderOperator):
         with scope.object_mode(context):
             part = context.view_layer.objects.active
             made = hierarchy.new_point(context, part, self.kind, context.scene.cursor.location)
-            for shown in list(context.selected_objects):
-                shown.select_set(False)
+            for obj in list(context.selected_objects):
+                obj.select_set(False)
             made.select_set(True)
             context.view_layer.objects.active = made
-        return Outcome(said("Added {}").format(made.name))
+        return Outcome(rpt_("Added {}").format(made.name))
 
 
 class Batteries(Operation):
@@ -318,10 +318,10 @@ class MOTIONBRIDGE_OT_descent_battery_add(Batteries, BlenderOperator):
         model = holder.motionbridge_descent_model
         row = model.batteries.add()
         model.active_battery = len(model.batteries) - 1
-        guns = [shown for shown in context.selected_objects if shown.motionbridge_descent_point.kind == "GUN"]
+        guns = [obj for obj in context.selected_objects if obj.motionbridge_descent_point.kind == "GUN"]
         if guns:
             hierarchy.set_members(row, context.selected_objects, holder)
-        return Outcome(said("Batteries: {}").format(len(model.batteries)))
+        return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
 
 
 class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
@@ -336,7 +336,7 @@ class MOTIONBRIDGE_OT_descent_battery_remove(Batteries, BlenderOperator):
             raise WriteError("there is no battery", remedy="Add one first")
         model.batteries.remove(min(model.active_battery, len(model.batteries) - 1))
         model.active_battery = max(min(model.active_battery, len(model.batteries) - 1), 0)
-        return Outcome(said("Batteries: {}").format(len(model.batteries)))
+        return Outcome(rpt_("Batteries: {}").format(len(model.batteries)))
 
 
 class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
@@ -352,7 +352,7 @@ class MOTIONBRIDGE_OT_descent_battery_set(Batteries, BlenderOperator):
             raise WriteError("there is no battery", remedy="Add one first")
         row = model.batteries[min(model.active_battery, len(model.batteries) - 1)]
         counts = hierarchy.set_members(row, context.selected_objects, holder)
-        return Outcome(said("Gun points: {}, turrets: {}").format(*counts))
+        return Outcome(rpt_("Gun points: {}, turrets: {}").format(*counts))
 
 
 class MOTIONBRIDGE_OT_descent_check(StartsAtOnce, Check, BlenderOperator):

@@ -17,7 +17,7 @@ from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of
 from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
-from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, said
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, rpt_
 from ..bones import hides_keys
 from ..change_words import change_lines, change_text, plan_sentence
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
@@ -76,7 +76,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
         made = self.import_each(context, self.chosen_files("Choose at least one model (.object)"), work, report)
         bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
         meshes = sum(len(one.meshes) for one in made)
-        return Outcome(said("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes))
+        return Outcome(rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes))
 
 
 class EXPORT_SCENE_OT_xray_object(
@@ -135,7 +135,7 @@ class EXPORT_SCENE_OT_xray_object(
         plan.write(backup=self.backup)
         if plan.written:
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
 
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
@@ -178,7 +178,7 @@ class MOTIONBRIDGE_OT_editor_model_normals(Operation, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         with scope.object_mode(context):
             number = editor_exporting.show_normals(editor_model_of(context), report)
-        return Outcome(said("Meshes with the editor's normals: {}").format(number), done=number > 0)
+        return Outcome(rpt_("Meshes with the editor's normals: {}").format(number), done=number > 0)
 
 
 class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
@@ -202,7 +202,7 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
         found = taken_over.take_over(holder, actions, report)
         words = (found.bones, found.materials, found.actions, found.references)
-        return Outcome(said("Converted: bones {}, materials {}, motions {}, motion references {}").format(*words))
+        return Outcome(rpt_("Converted: bones {}, materials {}, motions {}, motion references {}").format(*words))
 
 
 def _holder(context: Context) -> Any:

@@ -21,11 +21,11 @@ from ..bases import (
     BlenderList,
     BlenderOperator,
     BlenderPanel,
+    iface_,
     offered_paths,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
@@ -156,7 +156,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         layout = fields(self.layout)
         for name in ("folders", "configs", "section", "beside", "hands_section"):
             layout.prop(self, name)
-        text = shown("Replace the models of the sections:") if self.section else shown("Models, without configs:")
+        text = iface_("Replace the models of the sections:") if self.section else iface_("Models, without configs:")
         layout.label(text=text, translate=False)
         names = ("item", "hands", "hands_motions") if self.section else ("item", "hands", "hands_motions", "anchor")
         for group in (names, ("game", "aspect", "stance"), ("motions", "textures")):
@@ -169,7 +169,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
         made = hud_scene.new_scene(context, options_of(self, context), report)
         look_through_camera(context)
         counts = len(made.hands_actions), len(made.item_actions)
-        text = said("Created {}: motions of the hands: {}, of the weapon: {}")
+        text = rpt_("Created {}: motions of the hands: {}, of the weapon: {}")
         return Outcome(text.format(made.collection.name, *counts))
 
 
@@ -219,7 +219,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
         row = pairs.add_action(holder, hud.active_action, self.alias, self.motion)
         line = f"{row.name} = {sections.line_of(row)}"
         hud.active_action = len(hud.actions) - 1
-        return Outcome(said("Added the motions; Save HUD Back writes this line into the config: {}").format(line))
+        return Outcome(rpt_("Added the motions; Save HUD Back writes this line into the config: {}").format(line))
 
 
 class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
@@ -237,9 +237,9 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
         holder = holder_of(context.active_object)
         found = placing.texts(holder) if properties.key and holder is not None else {}
         if properties.key not in found:
-            return shown(cls.__doc__ or "")
+            return iface_(cls.__doc__ or "")
         line = f"{properties.key} = {found[properties.key]}"
-        return shown("{}. Click to copy this line to the clipboard").format(line)
+        return iface_("{}. Click to copy this line to the clipboard").format(line)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -252,7 +252,7 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
         if self.key:
             found = {key: text for key, text in found.items() if key == self.key}
         context.window_manager.clipboard = "".join(f"{key} = {text}\n" for key, text in found.items())
-        return Outcome(said("Copied {} lines").format(len(found)))
+        return Outcome(rpt_("Copied {} lines").format(len(found)))
 
 
 class MOTIONBRIDGE_UL_hud_actions(BlenderList):
@@ -322,11 +322,14 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
             column.prop(row, "end")
         if row.hands is None:
             paragraph(
-                layout, shown("The hands motion is in none of the motion files that were found"), SIDEBAR, "ERROR"
+                layout, iface_("The hands motion is in none of the motion files that were found"), SIDEBAR, "ERROR"
             )
         elif row.fallback:
             paragraph(
-                layout, shown("The weapon has no motion of that name and plays 'idle', as in the game"), SIDEBAR, "INFO"
+                layout,
+                iface_("The weapon has no motion of that name and plays 'idle', as in the game"),
+                SIDEBAR,
+                "INFO",
             )
 
 
@@ -471,7 +474,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
         layout.prop(self, "rename")
 
     def title(self) -> str:
-        return shown("Save HUD Scene Back")
+        return iface_("Save HUD Scene Back")
 
     def details(self, plan: Any) -> list[str]:
         return list(_details(plan.plans))
@@ -483,7 +486,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
 
     def sentence(self, plan: Any) -> str:
         """Return what was written, with the name of each file."""
-        return plan_sentence(plan, said)
+        return plan_sentence(plan, rpt_)
 
 
 def _hands(context: Context) -> Any:
@@ -508,7 +511,7 @@ def _details(found: Iterable[Any]) -> Iterator[str]:
         if isinstance(plan, omf_host.MotionPlan):
             yield from map(change_text, plan.changes.parts)
             yield from (f"{old} > {new}" for old, new in plan.renamed)
-            yield from (shown("{} will be removed").format(name) for name in plan.deleted)
+            yield from (iface_("{} will be removed").format(name) for name in plan.deleted)
         else:
             yield from plan.changes.lines
 

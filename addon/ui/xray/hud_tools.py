@@ -16,7 +16,7 @@ from ...core.report import Report
 from ...games.xray.bones.properties import game_name
 from ...games.xray.hud import attachments, holder_of, pairs, placing
 from ...games.xray.hud import scene as hud_scene
-from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, said
+from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
 from ..operation import Operation, Outcome
@@ -91,7 +91,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         keeps = attachments.Keeps[self.keeps]
         frames = (self.first, self.last)
         count = attachments.attach(context, context.active_object, self.bone, self.holder, frames=frames, keeps=keeps)
-        return Outcome(said("{} follows {}; frames with new keys: {}").format(self.bone, self.holder, count))
+        return Outcome(rpt_("{} follows {}; frames with new keys: {}").format(self.bone, self.holder, count))
 
 
 class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOperator):
@@ -141,14 +141,14 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
             height=self.height,
             renderer=hud_scene.Renderer[self.renderer],
         )
-        return Outcome(said("Rendered images of each action: {}, actions: {}").format(self.columns, len(numbers)))
+        return Outcome(rpt_("Rendered images of each action: {}, actions: {}").format(self.columns, len(numbers)))
 
 
-def _top(shown: Object) -> Object:
+def _top(obj: Object) -> Object:
     """Return the topmost parent, such as the armature of a weapon's mesh."""
-    while shown.parent is not None:
-        shown = shown.parent
-    return shown
+    while obj.parent is not None:
+        obj = obj.parent
+    return obj
 
 
 def character_and_weapon(context: Context) -> tuple[Any, Any] | None:
@@ -159,7 +159,7 @@ def character_and_weapon(context: Context) -> tuple[Any, Any] | None:
     rig = context.active_object
     if rig is None or rig.type != "ARMATURE":
         return None
-    others = {_top(shown) for shown in context.selected_objects} - {_top(rig)}
+    others = {_top(obj) for obj in context.selected_objects} - {_top(rig)}
     return (rig, others.pop()) if len(others) == 1 else None
 
 
@@ -194,7 +194,7 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         name = game_name(chosen) if chosen is not None else self.bone or CHARACTERS_HAND
         placing.hang(weapon, rig, name)
         weapon.matrix_basis.identity()
-        return Outcome(said("Attached {} to {}").format(weapon.name, name))
+        return Outcome(rpt_("Attached {} to {}").format(weapon.name, name))
 
 
 # Gizmos ---------------------------------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
-from ..bases import CALL, BlenderList, BlenderOperator, options_from, properties_from, said, shown
+from ..bases import CALL, BlenderList, BlenderOperator, iface_, options_from, properties_from, rpt_
 from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
@@ -85,7 +85,7 @@ class FaceValues(Operation):
         counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
-        return Outcome(said("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
+        return Outcome(rpt_("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
 
 
 class ListedGameMaterial(bpy.types.PropertyGroup):
@@ -230,19 +230,22 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
         column.label(text="No face is active: click one in Edit Mode", icon="INFO")
         return
     values = face_values(face)
-    column.label(text=shown("Active face: {}").format(face.index), icon="FACESEL", translate=False)
+    column.label(text=iface_("Active face: {}").format(face.index), icon="FACESEL", translate=False)
     number = values.get(cform.MATERIAL)
     if number is not None:
         named = face.material is not None and face.material.motionbridge_material.number == number
         text = f"{face.material.name} ({number})" if named else str(number)
-        column.label(text=shown("Game material: {}").format(text), icon="BLANK1", translate=False)
+        column.label(text=iface_("Game material: {}").format(text), icon="BLANK1", translate=False)
     if cform.SECTOR in values:
-        column.label(text=shown("Sector: {}").format(values[cform.SECTOR]), icon="BLANK1", translate=False)
+        column.label(text=iface_("Sector: {}").format(values[cform.SECTOR]), icon="BLANK1", translate=False)
     known = [name for name in flag_names() if name in values]
-    labels = {cform.SUPPRESS_SHADOWS: shown("Suppress Shadows"), cform.SUPPRESS_WALLMARKS: shown("Suppress Wallmarks")}
+    labels = {
+        cform.SUPPRESS_SHADOWS: iface_("Suppress Shadows"),
+        cform.SUPPRESS_WALLMARKS: iface_("Suppress Wallmarks"),
+    }
     if known:
-        text = ", ".join(labels[name] for name in known if values[name]) or shown("none")
-        column.label(text=shown("Flags: {}").format(text), icon="BLANK1", translate=False)
+        text = ", ".join(labels[name] for name in known if values[name]) or iface_("none")
+        column.label(text=iface_("Flags: {}").format(text), icon="BLANK1", translate=False)
     elif any(name in data.attributes for name in flag_names()):  # Blender 4.2 cannot read them in edit mode
         column.label(text="Flags are shown in Object Mode", icon="BLANK1")
 
@@ -307,7 +310,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         level_geometry.refresh(context, context.active_object, "" if self.shown_by == "SAME" else self.shown_by)
-        return Outcome(said("Updated the colors"))
+        return Outcome(rpt_("Updated the colors"))
 
 
 class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
@@ -386,7 +389,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         named = [
             one for one in level_details.models_of(context.active_object) if one.motionbridge_level.number == self.model
         ]
-        return named[0].name if named else shown("none") if self.model < 0 else shown("no model with this index")
+        return named[0].name if named else iface_("none") if self.model < 0 else iface_("no model with this index")
 
     def run(self, context: Context, _report: Report) -> Outcome:
         given = level_details.SlotValues(
@@ -402,7 +405,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         counts = level_geometry.set_slots(context, context.active_object, given)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select slots in edit mode")
-        return Outcome(said("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
+        return Outcome(rpt_("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
 
 
 class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
@@ -416,7 +419,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
         ground = context.active_object
         count = level_details.add_models(ground, meshes)
         ground.motionbridge_level.active_model = len(ground.motionbridge_level.models.objects) - 1
-        return Outcome(said("Added detail models: {}").format(count))
+        return Outcome(rpt_("Added detail models: {}").format(count))
 
 
 class OfModel(OfGround):
@@ -445,7 +448,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
                 remedy="Select the replacement mesh, then the ground with Shift",
             )
         level_details.replace_model(ground, model, others[0])
-        return Outcome(said("Replaced the model with {}").format(others[0].name))
+        return Outcome(rpt_("Replaced the model with {}").format(others[0].name))
 
 
 class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
@@ -459,7 +462,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
         name = model.name
         with scope.object_mode(context):
             places = level_details.remove_model(ground, model)
-        return Outcome(said("Removed {}; entries removed from slots: {}").format(name, places))
+        return Outcome(rpt_("Removed {}; entries removed from slots: {}").format(name, places))
 
 
 class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
@@ -480,7 +483,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         if len(faces):  # face select mode in edit mode shows the selection
             context.tool_settings.mesh_select_mode = (False, False, True)
             CALL.object.mode_set(mode="EDIT")
-        return Outcome(said("Selected slots: {}").format(len(faces)))
+        return Outcome(rpt_("Selected slots: {}").format(len(faces)))
 
 
 class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperator):
@@ -501,7 +504,7 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperat
         with scope.object_mode(context):
             selected = level_geometry.selected_faces(ground.data) if self.selected else None
             count = level_details.scatter(context, ground, selected, options, report)
-        return Outcome(said("Plants: {} (preview)").format(count))
+        return Outcome(rpt_("Plants: {} (preview)").format(count))
 
 
 class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
@@ -512,8 +515,8 @@ class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         if not level_details.clear_scattered(context.active_object):
-            return Outcome(said("No scattered models in the scene"), done=False)
-        return Outcome(said("Removed the scattered models"))
+            return Outcome(rpt_("No scattered models in the scene"), done=False)
+        return Outcome(rpt_("Removed the scattered models"))
 
 
 class MOTIONBRIDGE_UL_detail_models(BlenderList):
@@ -533,7 +536,7 @@ class MOTIONBRIDGE_UL_detail_models(BlenderList):
         number = row.row()
         number.ui_units_x = 1.8
         held = item.motionbridge_level.number
-        number.label(text=str(held) if held >= 0 else shown("new"), translate=False)
+        number.label(text=str(held) if held >= 0 else iface_("new"), translate=False)
         row.label(text=item.name, icon="MESH_DATA", translate=False)
 
     def filter_items(self, _context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
@@ -557,7 +560,7 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     level = ground.motionbridge_level
     row = layout.row(align=True)
     label = next(label for key, label, _ in SHOWN_BY if key == level.shown_by)
-    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=shown("Color By: {}").format(shown(label)))
+    row.operator_menu_enum("motionbridge.level_colours", "shown_by", text=iface_("Color By: {}").format(iface_(label)))
     row.operator("motionbridge.level_colours", text="", icon="FILE_REFRESH").shown_by = "SAME"
     box = layout.column(align=True)
     model = active_model(ground)

@@ -28,10 +28,10 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    iface_,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..change_words import change_text, plan_sentence, teller
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
@@ -117,10 +117,10 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
             self.each_file(paths, one, report)
         if models := [one.holder for one in made if one.kind == "DM"]:
             level_details.lay_out_models(models)
-        level_file.show_far(context, [shown for one in made for shown in one.objects], report)
+        level_file.show_far(context, [obj for one in made for obj in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
-        return Outcome(said("Imported files: {}").format(len(made)))
+        return Outcome(rpt_("Imported files: {}").format(len(made)))
 
 
 class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices, BlenderOperator):
@@ -155,9 +155,9 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             made = level_folder.import_folder(context, folder, options, report, step)
-        level_file.show_far(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
+        level_file.show_far(context, [obj for one in made for obj in (*one.held, *one.objects)], report)
         names = list(dict.fromkeys(one.name for one in made))
-        return Outcome(said("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
+        return Outcome(rpt_("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
     def draw(self, context: Context) -> None:
         """Draw the kinds of visuals, then the options of the other files."""
@@ -193,7 +193,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def poll(cls, context: Context) -> bool:
         """The scene has level objects that can be exported."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
-        told = (shown.motionbridge_level for shown in context.scene.objects)
+        told = (obj.motionbridge_level for obj in context.scene.objects)
         there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in told)
         return there or is_collection_exporter(cls)
 
@@ -219,12 +219,12 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
-        layout.prop(self, "modifiers", text=shown("Apply Modifiers"), translate=False)
+        layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "anew")
         draw_backup(layout, self, self.filepath)
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
-            words = shown("If vertices were edited, level.geom and level.geomx are written beside the file")
+            words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
             paragraph(layout.column(align=True), words, LETTERS_SHOWN, "INFO")
         if self.findings:
             column = layout.column(align=True)
@@ -245,7 +245,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
         plan = level_geometry.export_file(context, holder, path, options, report)
-        return Outcome(f"{path.name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
 
 
 EDITED = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
@@ -274,7 +274,7 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         level_geometry.begin(context, context.active_object, self.kind)
-        return Outcome(said("{} can now be exported for a level").format(context.active_object.name))
+        return Outcome(rpt_("{} can now be exported for a level").format(context.active_object.name))
 
 
 class MOTIONBRIDGE_OT_level_two_sided(FaceValues, BlenderOperator):
@@ -357,9 +357,9 @@ class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         with scope.leaving_edit_mode(context):
             if marks.hide_links(context.active_object):
-                return Outcome(said("Links are hidden"))
+                return Outcome(rpt_("Links are hidden"))
             both, one_way = marks.show_links(context.active_object)
-        return Outcome(said("Links in both directions: {}, one-way links: {}").format(both, one_way))
+        return Outcome(rpt_("Links in both directions: {}, one-way links: {}").format(both, one_way))
 
 
 class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
@@ -379,7 +379,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         holder = holder_of(active)
         properties = holder.motionbridge_level
         told = active.motionbridge_level if properties.kind == "LEVEL" else properties
-        layout.label(text=shown(next(label for key, label, _ in KINDS if key == told.kind)))
+        layout.label(text=iface_(next(label for key, label, _ in KINDS if key == told.kind)))
         for name in EDITED.get(told.kind, ()):
             fields(layout).prop(told, name)
         if properties.kind == "DM":
@@ -428,7 +428,7 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             colour.prop(made, "diffuse_color", text="")
             row.label(text=name, translate=False)
         if len(found) > LEGEND_SHOWN:
-            column.label(text=shown("and {} more").format(len(found) - LEGEND_SHOWN))
+            column.label(text=iface_("and {} more").format(len(found) - LEGEND_SHOWN))
 
     def _draw_faces(self, context: Context, kind: str) -> None:
         if kind in ("HOM", "SOM"):
@@ -486,7 +486,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
     def notes(self, plan: "FilePlan") -> list[str]:
         """Return the names of the other files that are written."""
         names = ", ".join(Path(one.path).name for one in plan.plans if one.path != plan.path)
-        return [shown("Also written: {}").format(names)] if names else []
+        return [iface_("Also written: {}").format(names)] if names else []
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the files on disk are the written ones."""

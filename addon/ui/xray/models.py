@@ -29,10 +29,10 @@ from ..bases import (
     BlenderPanel,
     ExportHelper,
     ImportHelper,
+    iface_,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..change_words import plan_sentence
 from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter, keep_and_show
@@ -165,10 +165,10 @@ def _sentence(made: "list[model_importing.ImportedModel]") -> str:
     bones = sum(len(one.rig.data.bones) for one in made if one.rig is not None)
     meshes = sum(len(one.meshes) for one in made)
     found = sum(len(reference.files) for one in made for reference in one.references)
-    text = said("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes)
+    text = rpt_("Imported models: {} (bones: {}, meshes: {})").format(len(made), bones, meshes)
     rigs = [one.rig for one in made if one.rig is not None]
     if found and not any(len(rig.motionbridge_motion_files) for rig in rigs):
-        offer = said("motion files found: {}, see the Motionbridge tab of the sidebar").format(found)
+        offer = rpt_("motion files found: {}, see the Motionbridge tab of the sidebar").format(found)
         text = f"{text}; {offer}"
     return text
 
@@ -191,7 +191,7 @@ class EXPORT_SCENE_OT_xray_ogf(
     def poll(cls, context: Context) -> bool:
         """The scene has a mesh or an imported model."""
         cls.poll_message_set("No mesh in the scene")
-        there = has_mesh(context) or any(shown.motionbridge_model.is_model for shown in context.scene.objects)
+        there = has_mesh(context) or any(obj.motionbridge_model.is_model for obj in context.scene.objects)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
@@ -225,7 +225,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             return
         known = remembered(rig)
         if known is not None and len(known.references):
-            paragraph(layout, shown("The game reads the motion references instead"), SIDEBAR, "ERROR")
+            paragraph(layout, iface_("The game reads the motion references instead"), SIDEBAR, "ERROR")
         self.draw_choices(layout, rig)
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -242,9 +242,9 @@ class EXPORT_SCENE_OT_xray_ogf(
             made.write(backup=self.backup)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
-            return Outcome(f"{Path(path).name}: {plan_sentence(made, said)}")
+            return Outcome(f"{Path(path).name}: {plan_sentence(made, rpt_)}")
         plan = model_export.export_model(context, holder, path, options, report)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
     def _plan_new(
         self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
@@ -353,8 +353,8 @@ class MOTIONBRIDGE_PT_bone_joint(PropertiesPanel, BlenderPanel):
             for axis in bone_properties.AXES:
                 limit = getattr(bone, f"limit_{axis}")
                 block = column.column(align=True)
-                block.prop(limit, "lowest", text=shown("{} Min").format(axis.upper()), translate=False)
-                block.prop(limit, "highest", text=shown("Max"))
+                block.prop(limit, "lowest", text=iface_("{} Min").format(axis.upper()), translate=False)
+                block.prop(limit, "highest", text=iface_("Max"))
                 block.prop(limit, "spring")
                 block.prop(limit, "damping")
         for name in ("spring", "damping", "friction", "breakable"):
@@ -384,9 +384,9 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
         draw_user_data(layout, model)
 
 
-def draw_holder(layout: Any, shown: Object, holder: Object) -> None:
+def draw_holder(layout: Any, obj: Object, holder: Object) -> None:
     """Draw the name of the object that stores the model, if another object is shown."""
-    if shown != holder:
+    if obj != holder:
         icon = "OUTLINER_OB_ARMATURE" if holder.type == "ARMATURE" else "OBJECT_DATA"
         layout.label(text=holder.name, icon=icon, translate=False)
 
@@ -409,7 +409,7 @@ def draw_references(layout: Any, holder: Object, model: "EditorModelProperties |
             button = layout.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
             button.reference = reference.name
         if not found:
-            paragraph(layout, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+            paragraph(layout, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
 def draw_user_data(layout: Any, model: "EditorModelProperties | ModelProperties") -> None:
@@ -445,7 +445,7 @@ class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
         model = remembered(holder_of(context.view_layer.objects.active))
         model.references.add().name = "actors\\motions"
         model.active_reference = len(model.references) - 1
-        return Outcome(said("Type the name of the motion file"))
+        return Outcome(rpt_("Type the name of the motion file"))
 
 
 class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
@@ -462,7 +462,7 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
         name = model.references[model.active_reference].name
         model.references.remove(model.active_reference)
         model.active_reference = max(model.active_reference - 1, 0)
-        return Outcome(said("Removed the reference {}").format(name))
+        return Outcome(rpt_("Removed the reference {}").format(name))
 
 
 def _text_name(holder: Object) -> str:
@@ -482,7 +482,7 @@ class MOTIONBRIDGE_OT_user_data_to_text(OnModel, BlenderOperator):
         text = bpy.data.texts.get(name) or bpy.data.texts.new(name)
         text.clear()
         text.write(remembered(holder).user_data.replace("\r\n", "\n"))
-        return Outcome(said("The user data is in the text '{}'; edit it, then use Apply Text").format(name))
+        return Outcome(rpt_("The user data is in the text '{}'; edit it, then use Apply Text").format(name))
 
 
 class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
@@ -504,9 +504,9 @@ class MOTIONBRIDGE_OT_user_data_from_text(OnModel, BlenderOperator):
         ends = "\r\n" if "\r\n" in old or not old else "\n"
         edited = edited.replace("\n", ends)
         if edited.rstrip() == old.rstrip():
-            return Outcome(said("The user data is unchanged"), done=False)
+            return Outcome(rpt_("The user data is unchanged"), done=False)
         properties.user_data = edited
-        return Outcome(said("Applied the text to the user data"))
+        return Outcome(rpt_("Applied the text to the user data"))
 
 
 class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
@@ -545,7 +545,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
         refuse_linked((rig, rig.data))
         with scope.object_mode(context):  # Blender discards bone properties set during edit mode
             given = bone_values.import_bones(rig, paths[0], report)
-        return Outcome(said("Bone properties on {}, bones: {}").format(rig.name, given))
+        return Outcome(rpt_("Bone properties on {}, bones: {}").format(rig.name, given))
 
 
 class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
@@ -572,7 +572,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         with scope.object_mode(context):
             plan = bone_values.plan_export(rig, path, report)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
 
 CLASSES = (

@@ -17,7 +17,7 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import BlenderList, ExportHelper, MixedIn, options_from, properties_from, said, shown
+from ..bases import BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
 from ..change_words import plan_sentence
 from ..layouts import TickedChoice, TickedRows, fields
@@ -72,7 +72,7 @@ class MOTIONBRIDGE_UL_listed_motions(TickedRows, BlenderList):
     """Motions of the chosen files, with a check box each."""
 
     def size(self, item: Any) -> str:
-        return shown("1 frame") if item.frames == 1 else shown("{} frames").format(item.frames)
+        return iface_("1 frame") if item.frames == 1 else iface_("{} frames").format(item.frames)
 
 
 class MotionList(TickedChoice):
@@ -101,13 +101,13 @@ class MotionList(TickedChoice):
     def ask(self, context: Context) -> None:
         """Open the dialog with the list."""
         context.window_manager.invoke_props_dialog(
-            self, width=460, title=self.files_said(), confirm_text=shown("Import Motions")
+            self, width=460, title=self.files_said(), confirm_text=iface_("Import Motions")
         )
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:
         """Draw the list of motions if it has any."""
         if len(self.listed):
-            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", shown("Motions: {} of {}"))
+            layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_motions", iface_("Motions: {} of {}"))
 
     def chosen(self, paths: list[str], codec: "Codec", report: Report) -> dict[str, list[str]]:
         """Return path -> names of the motions to import: those in ``motions``, else the selected ones, else all.
@@ -242,12 +242,12 @@ class ExistingMotions(MixedIn):
             return
         column = layout.column(align=True)
         column.alert = True
-        text = shown("1 motion will be removed" if len(removed) == 1 else "{} motions will be removed")
+        text = iface_("1 motion will be removed" if len(removed) == 1 else "{} motions will be removed")
         column.label(text=text.format(len(removed)), icon="ERROR", translate=False)
         for name in removed[:NAMES_SHOWN]:
             column.label(text=name, icon="BLANK1", translate=False)
         if len(removed) > NAMES_SHOWN:
-            column.label(text=shown("and {} more").format(len(removed) - NAMES_SHOWN), icon="BLANK1", translate=False)
+            column.label(text=iface_("and {} more").format(len(removed) - NAMES_SHOWN), icon="BLANK1", translate=False)
 
 
 @lru_cache(maxsize=4)
@@ -319,13 +319,13 @@ def worst_error_text(plan: "MotionPlan") -> str:
     error, bone, motion = plan.changes.worst_error()
     if error < SMALLEST_ERROR:
         return ""
-    return said("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
+    return rpt_("Largest rounding of a translation key: {:.3f} mm ({}, {})").format(1000 * error, bone, motion)
 
 
 def written_sentence(name: str, plan: "MotionPlan") -> str:
     """Return what was written to the file ``name``, and the largest rounding error."""
     error = worst_error_text(plan)
-    sentence = f"{name}: {plan_sentence(plan, said)}"
+    sentence = f"{name}: {plan_sentence(plan, rpt_)}"
     return f"{sentence}. {error}" if error else sentence
 
 

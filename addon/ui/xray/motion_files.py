@@ -24,11 +24,11 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    iface_,
     offered_paths,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..bones import hides_keys
 from ..change_words import change_text
@@ -110,7 +110,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         rig = likely_rig(context)
         column = layout.column()
         if rig is not None:
-            text = shown("Armature: {}").format(rig.name)
+            text = iface_("Armature: {}").format(rig.name)
             column.label(text=text, icon="ARMATURE_DATA", translate=False)
         else:
             column.label(
@@ -158,9 +158,9 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
 
             self.each_file(list(chosen), one, report)
         self._after(context, actions, report)
-        text = said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
+        text = rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
         if len(actions) > 1:
-            text = f"{text}, {said('the others are in the Motionbridge tab and the Action Editor')}"
+            text = f"{text}, {rpt_('the others are in the Motionbridge tab and the Action Editor')}"
         return Outcome(text)
 
     def _target(self, context: Context, path: str, report: Report) -> Object:
@@ -410,12 +410,12 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
         layout.prop(self, "rename")
 
     def title(self) -> str:
-        return shown("Save Motions Back")
+        return iface_("Save Motions Back")
 
     def details(self, plan: Any) -> list[str]:
         """Return the changed motions with their bones and fields, new names, motions that will be removed."""
         renamed = [f"{old} > {new}" for old, new in plan.renamed]
-        gone = [shown("{} will be removed").format(name) for name in plan.deleted]
+        gone = [iface_("{} will be removed").format(name) for name in plan.deleted]
         return [*map(change_text, plan.changes.parts), *renamed, *gone]
 
     def notes(self, plan: Any) -> list[str]:

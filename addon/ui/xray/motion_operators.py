@@ -20,7 +20,7 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
-from ..bases import CALL, BlenderOperator, said
+from ..bases import CALL, BlenderOperator, rpt_
 from ..operation import Operation, Outcome, StartsAtOnce, hand_over
 from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
@@ -70,7 +70,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         rig, action = self.chosen(context)
         omf_codec.revert(context, rig, action, report)
-        return Outcome(said("Restored {} from the file").format(action.name))
+        return Outcome(rpt_("Restored {} from the file").format(action.name))
 
 
 class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
@@ -100,9 +100,9 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         listed = library.motions_of(file)
         steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
         if listed[0 if steps < 0 else -1] == action:
-            return Outcome(said("{} cannot be moved further").format(action.name), done=False)
+            return Outcome(rpt_("{} cannot be moved further").format(action.name), done=False)
         omf_codec.move(file, action, steps)
-        return Outcome(said("Moved {}").format(action.name))
+        return Outcome(rpt_("Moved {}").format(action.name))
 
 
 class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
@@ -127,7 +127,7 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         omf_codec.delete(file, action)
         if was_playing and others:
             actions.play(context, rig, others[min(place, len(others) - 1)])
-        return Outcome(said("Deleted {}; it is removed from {} on the next save").format(name, file.name))
+        return Outcome(rpt_("Deleted {}; it is removed from {} on the next save").format(name, file.name))
 
 
 class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
@@ -148,9 +148,9 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         if action in action_lists.listed(file, motion_files.LISTS):
-            return Outcome(said("{} is already in the file").format(action.name), done=False)
+            return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
         library.add(omf_codec.OMF, file, action)
-        return Outcome(said("Added {} to {}").format(action.name, file.name))
+        return Outcome(rpt_("Added {} to {}").format(action.name, file.name))
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):
@@ -164,11 +164,11 @@ class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator)
         rig = rig_to_export(context, "")
         listed = library.motions_of(active_file(rig))
         if not listed:
-            return Outcome(said("The list is empty"), done=False)
+            return Outcome(rpt_("The list is empty"), done=False)
         with scope.progress(context, len(listed)) as step:
             omf_codec.update_status(context, rig, listed, report, progress=step)
         states = [action.motionbridge_motion.status for action in listed]
-        text = said("Edited: {}, new: {}, unchanged: {}")
+        text = rpt_("Edited: {}, new: {}, unchanged: {}")
         return Outcome(text.format(*(states.count(state) for state in ("EDITED", "NEW", "UNTOUCHED"))))
 
 
@@ -182,7 +182,7 @@ class MOTIONBRIDGE_OT_use_action_name(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         _, action = self.chosen(context)
         action.motionbridge_motion.motion_name = action.name
-        return Outcome(said("Renamed the motion to {}").format(action.name))
+        return Outcome(rpt_("Renamed the motion to {}").format(action.name))
 
 
 class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
@@ -280,7 +280,7 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
                 step(len(made))
 
             count = self.each_file(paths, one, report)
-        return Outcome(said("Imported motions: {}, files: {}").format(len(made), count))
+        return Outcome(rpt_("Imported motions: {}, files: {}").format(len(made), count))
 
 
 class OnMarks(OnMotion):
@@ -336,7 +336,7 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
             name = names.distinct(self.name, {marker.name for marker in markers})
             markers.append(core_model.Marker(name))
             action.motionbridge_motion.active_mark = len(markers) - 1
-            return said("Added the mark {}").format(name)
+            return rpt_("Added the mark {}").format(name)
 
         return self.changed(context, add)
 
@@ -363,7 +363,7 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
                 raise WriteError("a mark needs a name", remedy="Type one")
             return core_model.Marker(self.name, mark.intervals)
 
-        return self.changed_mark(context, rename, said("Renamed {}"))
+        return self.changed_mark(context, rename, rpt_("Renamed {}"))
 
 
 class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
@@ -374,7 +374,7 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        return self.changed_mark(context, lambda _action, _mark: None, said("Removed the mark {}"))
+        return self.changed_mark(context, lambda _action, _mark: None, rpt_("Removed the mark {}"))
 
 
 class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
@@ -405,7 +405,7 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
                 raise WriteError("an interval cannot end before it starts", remedy="Choose a later end")
             return mark.with_interval(start, end)
 
-        return self.changed_mark(context, add, said("Added an interval to {}"))
+        return self.changed_mark(context, add, rpt_("Added an interval to {}"))
 
 
 class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
@@ -425,7 +425,7 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
                 raise WriteError("there is no such interval", remedy="Choose one of the list")
             return mark.without_interval(number)
 
-        return self.changed_mark(context, remove, said("Removed an interval of {}"))
+        return self.changed_mark(context, remove, rpt_("Removed an interval of {}"))
 
 
 class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
@@ -436,7 +436,7 @@ class MOTIONBRIDGE_OT_marks_from_markers(OnMarks, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     def run(self, context: Context, report: Report) -> Outcome:
-        return self.changed(context, lambda _action, _markers: said("The marks already match their markers"))
+        return self.changed(context, lambda _action, _markers: rpt_("The marks already match their markers"))
 
 
 def active_motion(operator: OnMotion, context: Context) -> Any:

@@ -19,7 +19,7 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, skl_codec
 from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
-from ..bases import BlenderList, BlenderOperator, said, shown
+from ..bases import BlenderList, BlenderOperator, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
@@ -105,7 +105,7 @@ def draw(layout: bpy.types.UILayout, rig: Object) -> None:
     if len(references) > 1:
         row.operator("motionbridge.import_referenced_motions", text="Import All")
     if state == "NOT FOUND":
-        paragraph(column, shown("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
+        paragraph(column, iface_("Not found: set the game folder in the preferences"), SIDEBAR, "INFO")
 
 
 def _play(rig: Object, number: int) -> None:
@@ -186,7 +186,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
         badge = row.row()
         badge.alignment = "RIGHT"
         if motion.status in {"EDITED", "NEW"}:
-            badge.label(text=shown(motion.bl_rna.properties["status"].enum_items[motion.status].name))
+            badge.label(text=iface_(motion.bl_rna.properties["status"].enum_items[motion.status].name))
         badge.label(icon=STATUS_ICONS[motion.status])
 
     def draw_filter(self, _context: Context, layout: bpy.types.UILayout) -> None:
@@ -302,7 +302,7 @@ class PlayingPanel(OnActiveMotion):
         layout.prop(motion, "motion_name")
         if was_renamed(action):
             column = layout.column(align=True)  # in one row both would be cut off
-            text = shown("Name of the action: {}").format(action.name)
+            text = iface_("Name of the action: {}").format(action.name)
             column.label(text=text, icon="INFO", translate=False)
             column.operator("motionbridge.use_action_name")
         file = active_file(active_rig(context))
@@ -310,7 +310,7 @@ class PlayingPanel(OnActiveMotion):
         if copies:
             layout.label(text="This is a copy of another motion", icon="INFO")
             name = library.name_of_copy(action, copies[action], motion_files.LISTS)
-            text = shown("Name in the file: {}").format(name)
+            text = iface_("Name in the file: {}").format(name)
             layout.label(text=text, icon="BLANK1", translate=False)
             layout.operator("motionbridge.add_motion", icon="ADD")
         layout.prop(motion, "target")
@@ -388,7 +388,7 @@ class PartitionsPanel(MotionbridgePanel):
         )
         if 0 <= file.active_partition < len(file.partitions):
             partition = file.partitions[file.active_partition]
-            text = shown("Index {}, bones: {}").format(file.active_partition, len(partition.bones))
+            text = iface_("Index {}, bones: {}").format(file.active_partition, len(partition.bones))
             layout.label(text=text, translate=False)
             grid = layout.box().grid_flow(columns=2, align=True, even_columns=True)
             grid.active = False
@@ -461,13 +461,13 @@ class MOTIONBRIDGE_OT_show_partitions(OnMotionFile, BlenderOperator):
         bones = {bone_properties.game_name(bone).lower(): bone for bone in armature.bones}
         file = active_file(rig)
         for partition in file.partitions:
-            shown = armature.collections_all.get(partition.name) or armature.collections.new(partition.name)
+            collection = armature.collections_all.get(partition.name) or armature.collections.new(partition.name)
             wanted = [bones[bone.name.lower()] for bone in partition.bones if bone.name.lower() in bones]
-            for bone in list(shown.bones):
-                shown.unassign(bone)
+            for bone in list(collection.bones):
+                collection.unassign(bone)
             for bone in wanted:
-                shown.assign(bone)
-        return Outcome(said("Bone collections: {}").format(len(file.partitions)))
+                collection.assign(bone)
+        return Outcome(rpt_("Bone collections: {}").format(len(file.partitions)))
 
 
 class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
@@ -505,7 +505,7 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
             )
         if outside:
             report.warn(f"bones without a track in this file: {len(outside)}", ", ".join(outside))
-        return Outcome(said("Bones moved to {}: {}").format(partition.name, moved))
+        return Outcome(rpt_("Bones moved to {}: {}").format(partition.name, moved))
 
 
 CLASSES = (

@@ -17,7 +17,7 @@ from ...games.xray.bones.properties import SHAPES, known
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.models import making
 from ...games.xray.models.properties import remembered
-from ..bases import BlenderOperator, ImportHelper, said
+from ..bases import BlenderOperator, ImportHelper, rpt_
 from ..files import FileImport
 from ..layouts import fields
 from ..operation import Operation, Outcome
@@ -61,7 +61,7 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
         holder = _holder(context)
         with scope.object_mode(context):
             number = making.set_up(holder)
-        sentence = said("{} is an X-Ray model now, see Properties > Object; new bones: {}")
+        sentence = rpt_("{} is an X-Ray model now, see Properties > Object; new bones: {}")
         return Outcome(sentence.format(holder.name, number))
 
 
@@ -101,7 +101,7 @@ class MOTIONBRIDGE_OT_fit_shapes(Operation, BlenderOperator):
                 making.set_up(rig)
             chosen = {bone.name for bone in rig.data.bones if not self.selected or compat.is_selected(rig, bone)}
             number = making.fit_shapes(context, rig, self.shape, chosen, density=self.density, report=report)
-        return Outcome(said("Bones with a fitted shape: {}").format(number), done=number > 0)
+        return Outcome(rpt_("Bones with a fitted shape: {}").format(number), done=number > 0)
 
 
 class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
@@ -136,7 +136,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
             making.set_up(rig)
             number = values.take(rig, conversion.bone_order_of(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
-        return Outcome(said("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
+        return Outcome(rpt_("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
 
 
 class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
@@ -201,7 +201,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         with scope.object_mode(context):
             for one, field in self._chosen(context):
                 setattr(one, field, self.material_name)
-        return Outcome(said("Game material {}: {}").format(self.material_name, len(chosen)))
+        return Outcome(rpt_("Game material {}: {}").format(self.material_name, len(chosen)))
 
     def _chosen(self, context: Context) -> list[tuple[Any, str]]:
         """Return pairs of a property group and the field to set, that of the active bone first."""

@@ -15,7 +15,7 @@ from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from, said, shown
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
 from ..change_words import plan_sentence
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
@@ -73,7 +73,7 @@ class IMPORT_SCENE_OT_xray_anm(PathImportProperties, FileImport, ImportHelper, B
         if self.match_scene:
             _match(context, played[0])
         note_other_rates(context, played, lambda action: action.motionbridge_path.fps, report, paths=True)
-        return Outcome(said("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
+        return Outcome(rpt_("Imported paths: {}; now playing on {}").format(len(made), owners[0].name))
 
 
 class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
@@ -154,7 +154,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         with scope.progress(context, context.scene.frame_end) as step:
             plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(file).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(file).name}: {plan_sentence(plan, rpt_)}")
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
@@ -162,7 +162,7 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     reasons = motion_paths.why_sampled(active)
     box = layout.column(align=True)
     if reasons is None:
-        box.label(text=shown("{} does not move").format(active.name), icon="ERROR", translate=False)
+        box.label(text=iface_("{} does not move").format(active.name), icon="ERROR", translate=False)
     elif not reasons:
         box.label(text="Exported with its own keys", icon="KEYTYPE_KEYFRAME_VEC")
     else:
@@ -170,7 +170,7 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
         for reason in reasons:
             paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
     if motion_paths.is_mirrored(active):
-        said_there = shown("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
+        said_there = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
         paragraph(box, said_there, LETTERS_SHOWN, "ERROR")
 
 
@@ -205,8 +205,8 @@ def _draw_path(layout: bpy.types.UILayout, action: Action) -> None:
     column.prop(path, "version")
     facts = layout.column(align=True)
     start, end = (round(frame) for frame in action.frame_range)
-    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
-    facts.label(text=shown("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
+    facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, path.fps), translate=False)
+    facts.label(text=iface_("{}, version {}").format(Path(path.path).name, path.came_as), icon="FILE", translate=False)
     if path.not_shown:
         _draw_not_shown(layout.box(), path.not_shown.split("; "))
     layout.operator("motionbridge.match_scene_to_path", icon="TIME")

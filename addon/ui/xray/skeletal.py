@@ -25,10 +25,10 @@ from ..bases import (
     BlenderOperator,
     ExportHelper,
     ImportHelper,
+    iface_,
     options_from,
     properties_from,
-    said,
-    shown,
+    rpt_,
 )
 from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
@@ -129,7 +129,7 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
             self.each_file(list(chosen), one, report)
         self._after(context, actions, report)
         return Outcome(
-            said("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
+            rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
         )
 
     def _chosen(self, paths: list[str], report: Report) -> dict[str, list[str]]:
@@ -247,7 +247,7 @@ class EXPORT_SCENE_OT_xray_skl(
             )
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, said)}")
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
     def _chosen(self, rig: Object) -> list[Action]:
         file = file_played(rig)
@@ -386,12 +386,12 @@ def _draw_motion(layout: bpy.types.UILayout, rig: Object, action: Action) -> Non
     file = rig.motionbridge_skeletal_files.get(skeletal.file)
     facts = layout.column(align=True)
     if file is not None:
-        text = shown("{}, version {}").format(Path(file.path).name, skeletal.version)
+        text = iface_("{}, version {}").format(Path(file.path).name, skeletal.version)
         facts.label(text=text, icon="FILE", translate=False)
     start, end = motion_timing.drawn_ends(action)
-    facts.label(text=shown("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
+    facts.label(text=iface_("Frames {} to {}, {:g} per second").format(start, end, skeletal.fps), translate=False)
     if skeletal.fitted:
-        text = shown("Bones with curves of the file: {}, with fitted curves: {}").format(
+        text = iface_("Bones with curves of the file: {}, with fitted curves: {}").format(
             skeletal.kept_exactly, skeletal.fitted
         )
         facts.label(text=text, translate=False)

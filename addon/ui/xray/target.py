@@ -35,7 +35,7 @@ def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
     if rig is None:
         layout.label(text="No armature is active", icon="ERROR")
     else:
-        layout.label(text=bases.shown("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
+        layout.label(text=bases.iface_("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
 def model_to_export(context: Context, collection: str) -> Object:
@@ -44,7 +44,7 @@ def model_to_export(context: Context, collection: str) -> Object:
     It is the only one of ``collection``, else that of the active object, else the scene's only one.
     """
     if collection:
-        holders = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
+        holders = [obj for obj in objects_of(collection) if obj.motionbridge_model.is_model]
         if len(holders) != 1:
             raise WriteError(
                 f"the collection {collection!r} holds {'several imported models' if holders else 'no imported model'}",
@@ -52,7 +52,7 @@ def model_to_export(context: Context, collection: str) -> Object:
             )
         return holders[0]
     holder = active_model(context)
-    models = [shown for shown in context.scene.objects if shown.motionbridge_model.is_model]
+    models = [obj for obj in context.scene.objects if obj.motionbridge_model.is_model]
     if holder is None and len(models) == 1:
         return models[0]
     if holder is None:
@@ -67,7 +67,7 @@ def game_model_to_export(context: Context, collection: str) -> Any:
     object is active, it stores the scene's only imported model.
     """
     if collection:
-        imported = [shown for shown in objects_of(collection) if shown.motionbridge_model.is_model]
+        imported = [obj for obj in objects_of(collection) if obj.motionbridge_model.is_model]
         return model_to_export(context, collection) if imported else editor_model_to_export(context, collection)
     holder, active = active_model(context), context.view_layer.objects.active
     rig = active_rig(context)
@@ -90,9 +90,9 @@ def editor_model_to_export(context: Context, collection: str) -> Any:
             raise WriteError("no object is active", remedy="Select the armature or the mesh to export")
         return found
     inside = objects_of(collection)
-    imported = [shown for shown in inside if shown.motionbridge_editor_model.is_model]
-    rigs = [shown for shown in inside if shown.type == "ARMATURE"]
-    meshes = [shown for shown in inside if shown.type == "MESH" and shown.parent not in inside]
+    imported = [obj for obj in inside if obj.motionbridge_editor_model.is_model]
+    rigs = [obj for obj in inside if obj.type == "ARMATURE"]
+    meshes = [obj for obj in inside if obj.type == "MESH" and obj.parent not in inside]
     found = imported or rigs or meshes
     if len(found) != 1:
         number = "several models" if found else "no model"
@@ -114,11 +114,9 @@ def mover_to_export(context: Context, collection: str) -> Any:
             raise WriteError("no object is active", remedy="Select the object, camera or curve to export")
         return active
     inside = objects_of(collection)
-    animated = [
-        shown for shown in inside if shown.animation_data is not None and shown.animation_data.action is not None
-    ]
-    followers = [shown for shown in animated if shown.animation_data.action.motionbridge_path.is_path]
-    curves = [shown for shown in inside if shown.type == "CURVE"]
+    animated = [obj for obj in inside if obj.animation_data is not None and obj.animation_data.action is not None]
+    followers = [obj for obj in animated if obj.animation_data.action.motionbridge_path.is_path]
+    curves = [obj for obj in inside if obj.type == "CURVE"]
     found = followers or animated or curves
     if len(found) != 1:
         raise WriteError(
@@ -135,16 +133,13 @@ def level_holder_to_export(context: Context, collection: str, *, whole: bool) ->
     be the file `level` itself.
     """
     inside = objects_of(collection) if collection else context.scene.objects
-    held = [shown for shown in inside if shown.motionbridge_level.kind in DRAWN_KINDS]
+    held = [obj for obj in inside if obj.motionbridge_level.kind in DRAWN_KINDS]
     models = {
-        model
-        for shown in held
-        if shown.motionbridge_level.kind == "DETAILS"
-        for model in level_details.models_of(shown)
+        model for obj in held if obj.motionbridge_level.kind == "DETAILS" for model in level_details.models_of(obj)
     }
-    found = list(dict.fromkeys(holder_of(shown) for shown in held if shown not in models))
+    found = list(dict.fromkeys(holder_of(obj) for obj in held if obj not in models))
     if whole and not found:
-        found = list({holder_of(shown): None for shown in inside if shown.motionbridge_level.level_file})
+        found = list({holder_of(obj): None for obj in inside if obj.motionbridge_level.level_file})
     active = None if collection else holder_of(context.view_layer.objects.active)
     if active is not None and active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
