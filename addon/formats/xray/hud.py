@@ -286,8 +286,9 @@ def actions(values: Mapping[str, str], *, wide: bool = False) -> list[Action]:
 def motion_table(sets: Iterable[MotionSet]) -> dict[str, tuple[int, int]]:
     """Return name -> (file, definition) of the motions in a model's motion files, in their order.
 
-    Names in the files have no letter case, those in configs have, so names here are in lower case. The last file with a
-    name wins, and in it the first definition. Motions for single bones (FX) are never found.
+    Names in the files have no letter case and are in lower case here; names in configs are looked up as written, so a
+    capital finds nothing. The last file with a name wins, and in it the first definition. Motions for single bones (FX)
+    are never found.
     """
     table: dict[str, tuple[int, int]] = {}
     for file, motions in enumerate(sets):

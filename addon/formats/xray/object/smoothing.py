@@ -1,11 +1,11 @@
 """Compute the corner normals of an editor mesh by the smoothing rule that its file uses, and store sharp edges.
 
-By every rule, the normal of a corner is the sum of the unit normals of some faces at its point, without weights by
-angle or area; faces without area count nothing, and points are identified by index. Which faces: those of the same
-group, those with a common bit in a mask, or those reached around the point without crossing a hard edge. Editors of
-different games read the same number per face differently. In edge bits both sides of an edge agree, in groups they do
-not, which identifies the rule. Sources: the editors of Shadow of Chernobyl and Clear Sky; compared with all real files
-available.
+Newer editors store normals. By every other rule, the normal of a corner is the sum of the unit normals of some faces at
+its point, without weights by angle or area; faces without area count nothing, and points are identified by index. Which
+faces: those of the same group, those with a common bit in a mask, or those reached around the point without crossing a
+hard edge. The file stores a number per face, which editors of different games read differently. In edge bits both sides
+of an edge agree, in groups they do not, which identifies the rule. Sources: the editors of Shadow of Chernobyl and
+Clear Sky; compared with all real files available.
 
 Sharp edges are stored as that number per face; numbers that already express them stay. Edge bits can store any set of
 sharp edges. Groups can store sharp edges between groups only, not one with the same smooth surface on both sides.

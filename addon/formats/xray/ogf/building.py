@@ -306,7 +306,8 @@ def with_new_meshes(
 
     Vertices get the formats of the engine that the model was made for. ``two_sided``: for each mesh, which of its
     materials are two-sided; their faces get backs. Raises `WriteError` for a model of version 3, meshes that
-    `mesh_corners` refuses, faces without material, a model without faces, or several children in a model that has none.
+    `mesh_corners` refuses, faces without material, no faces at all, or meshes that need several children in a model
+    that has none.
     """
     header, holder = document.header, document.first(Children)
     if header.box is None:
