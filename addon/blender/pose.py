@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ..core import names
 from ..core.envelope import Behaviour, Curve, Curves
 from ..core.envelope.curve import fitted
-from ..core.pose_curves import still
+from ..core.pose_curves import single_key
 from . import compat
 from .bone_curves import channel_path, keeps_unscaled
 from .path import behaviours, is_odd, tell_ends
@@ -290,7 +290,7 @@ class PoseKeys:
                 made = self._filled(track, found, channel, fps, allowed)
                 setattr(track, "location" if channel == "location" else "rotation", made)
         if one.held:
-            track.rotation = [still(value) for value in one.held]
+            track.rotation = [single_key(value) for value in one.held]
         return track
 
     def _filled(
@@ -300,7 +300,7 @@ class PoseKeys:
         for index in range(WIDTHS[channel]):
             curve, place = found.get(index, (None, -1))
             if curve is None:
-                made.append(still(1.0 if channel == QUATERNION and index == 0 else 0.0))
+                made.append(single_key(1.0 if channel == QUATERNION and index == 0 else 0.0))
             elif is_odd(curve) or not len(curve.keyframe_points):
                 track.fitted = True
                 made.append(_through(curve, fps, tolerance))

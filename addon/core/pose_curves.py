@@ -22,40 +22,42 @@ import numpy as np
 from . import rotation
 from .envelope import Behaviour, Curve, Curves, Interpolation, evaluate_curve
 from .pose_refit import (
-    MERGED,
-    Carried,
-    CarriedBones,
+    MERGE_DISTANCE,
+    Converted,
+    ConvertedBones,
     Flags,
     Floats,
     Indices,
     Runs,
+    curve_indices,
     flat_runs,
-    of_bones,
-    refitted,
-    still,
+    refit,
+    single_key,
 )
 
 __all__ = [
-    "ALIGNED",
-    "Carried",
-    "CarriedBones",
-    "apart",
-    "are_apart",
+    "REST_POSE_ERROR",
+    "Converted",
+    "ConvertedBones",
+    "are_keys_apart",
+    "convert_locations",
+    "convert_locations_of_bones",
+    "convert_rotations",
+    "convert_rotations_of_bones",
     "is_finite",
-    "moved",
-    "moved_all",
-    "snapped",
-    "still",
-    "straightened",
-    "thinned",
-    "turned",
-    "turned_all",
+    "single_key",
+    "snapped_to_base",
+    "with_straight_segments",
+    "without_merged_keys",
+    "without_repeated_keys",
 ]
 
-KEYS = ("keys", "left", "right")
-ENDS = tuple(map(int, (Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE)))
+POINTS = ("keys", "left", "right")
+SUMMABLE_BEHAVIOURS = tuple(
+    map(int, (Behaviour.CONSTANT, Behaviour.LINEAR, Behaviour.OFFSET, Behaviour.REPEAT, Behaviour.OSCILLATE))
+)
 """Extrapolations for which a weighted sum of curves behaves as the curves do."""
-ALIGNED = 2e-5
+REST_POSE_ERROR = 2e-5
 """Error of an armature's rest pose: Blender stores head, tail and roll instead of a matrix."""
 
 
@@ -70,21 +72,25 @@ def is_finite(curves: Curves, frame: float) -> bool:
         )
 
 
-def moved(curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float) -> Carried:
+def convert_locations(
+    curves: Sequence[Curve], turn: Floats, offset: Floats, frame: float, tolerance: float
+) -> Converted:
     """Return the three location curves, multiplied by ``turn`` (3, 3) and shifted by ``offset`` (3,).
 
     ``frame``: seconds per frame; ``tolerance``: metres.
     """
-    return moved_all(Curves.of(curves), turn[None], offset[None], frame, tolerance)[0]
+    return convert_locations_of_bones(Curves.of(curves), turn[None], offset[None], frame, tolerance)[0]
 
 
-def moved_all(curves: Curves, turns: Floats, offsets: Floats, frame: float, tolerance: float) -> CarriedBones:
-    """Apply `moved` to the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
+def convert_locations_of_bones(
+    curves: Curves, turns: Floats, offsets: Floats, frame: float, tolerance: float
+) -> ConvertedBones:
+    """Apply `convert_locations` to the three curves of each bone; ``turns`` (bones, 3, 3), ``offsets`` (bones, 3)."""
     axes = np.abs(turns).argmax(axis=2)
     signs = np.sign(np.take_along_axis(turns, axes[..., None], axis=2))[..., 0]
     permuted = np.zeros_like(turns)
     np.put_along_axis(permuted, axes[..., None], signs[..., None], axis=2)
-    aligned = np.abs(turns - permuted).max(axis=(1, 2)) <= ALIGNED
+    aligned = np.abs(turns - permuted).max(axis=(1, 2)) <= REST_POSE_ERROR
     aligned &= curves.counts.reshape(-1, 3).all(axis=1)
     parts = []
     if aligned.any():
@@ -92,7 +98,7 @@ def moved_all(curves: Curves, turns: Floats, offsets: Floats, frame: float, tole
         shifted = _shifted(
             curves.take((3 * chosen[:, None] + axes[chosen]).ravel()), signs[chosen].ravel(), offsets[chosen].ravel()
         )
-        parts.append((chosen, CarriedBones(shifted, np.ones(len(chosen), np.bool_))))
+        parts.append((chosen, ConvertedBones(shifted, np.ones(len(chosen), np.bool_))))
     rest = np.flatnonzero(~aligned)
     if len(rest):
         parts.append(_summed(rest, curves, turns, offsets))
@@ -102,12 +108,12 @@ def moved_all(curves: Curves, turns: Floats, offsets: Floats, frame: float, tole
         return values @ turns[rest[bone]].swapaxes(1, 2) + offsets[rest[bone], None]
 
     if len(rest):
-        made = refitted(curves.take(of_bones(rest, 3)), 3, mapping, frame, np.full(3, tolerance))
+        made = refit(curves.take(curve_indices(rest, 3)), 3, mapping, frame, np.full(3, tolerance))
         parts.append((rest, made))
-    return CarriedBones.in_order(parts)
+    return ConvertedBones.in_order(parts)
 
 
-def turned(
+def convert_rotations(
     curves: Sequence[Curve],
     mode: str,
     turn: Floats,
@@ -116,29 +122,30 @@ def turned(
     *,
     quaternions: bool = False,
     like: Sequence[Curve] | None = None,
-) -> Carried:
+) -> Converted:
     """Return the curves of a rotation to which the rotation ``turn`` (4,) is applied afterwards.
 
     ``mode``: rotation mode of the curves, as in `rotation.of_mode` or ``QUATERNION``. Returns three Euler ZXY curves,
     or four quaternion curves if ``quaternions``. ``frame``: seconds per frame; ``tolerance``: radians. Keys of stepped
     Euler curves get the equivalent angles nearest to the curves ``like``.
     """
-    result = turned_all(Curves.of(curves), mode, turn[None], frame, tolerance, quaternions=quaternions)[0]
-    if like is not None and not quaternions and not _turns_about_y(mode, turn):
+    bones = convert_rotations_of_bones(Curves.of(curves), mode, turn[None], frame, tolerance, quaternions=quaternions)
+    result = bones[0]
+    if like is not None and not quaternions and not _rotates_about_y(mode, turn):
         result.curves = _nearest(result.curves, like)
     return result
 
 
-def turned_all(
+def convert_rotations_of_bones(
     curves: Curves, mode: str, turns: Floats, frame: float, tolerance: float, *, quaternions: bool = False
-) -> CarriedBones:
-    """Apply `turned` to the curves of each bone; ``turns`` (bones, 4)."""
+) -> ConvertedBones:
+    """Apply `convert_rotations` to the curves of each bone; ``turns`` (bones, 4)."""
     if not len(turns):
-        return CarriedBones.in_order([])
+        return ConvertedBones.in_order([])
     width = len(curves) // len(turns)
     about_y: Flags = np.zeros(len(turns), np.bool_)
     if not quaternions and mode == "ZXY":
-        about_y = np.abs(turns[:, [1, 3]]).max(axis=1) <= ALIGNED
+        about_y = np.abs(turns[:, [1, 3]]).max(axis=1) <= REST_POSE_ERROR
         about_y &= curves.counts.reshape(-1, width).all(axis=1)
     parts = []
     if about_y.any():
@@ -146,11 +153,11 @@ def turned_all(
         angles = 2 * np.arctan2(turns[chosen, 2], turns[chosen, 0])
         offsets = np.zeros((len(chosen), width))
         offsets[:, 1] = angles - 2 * np.pi * np.round(angles / (2 * np.pi))
-        shifted = _shifted(curves.take(of_bones(chosen, width)), np.ones(offsets.size), offsets.ravel())
-        parts.append((chosen, CarriedBones(shifted, np.ones(len(chosen), np.bool_))))
+        shifted = _shifted(curves.take(curve_indices(chosen, width)), np.ones(offsets.size), offsets.ravel())
+        parts.append((chosen, ConvertedBones(shifted, np.ones(len(chosen), np.bool_))))
     rest = np.flatnonzero(~about_y)
     if not len(rest):
-        return CarriedBones.in_order(parts)
+        return ConvertedBones.in_order(parts)
     matrices = rotation.matrices(turns[rest])
 
     def mapping(values: Floats, bone: Indices, starts: Indices) -> Floats:
@@ -167,15 +174,15 @@ def turned_all(
 
     aligned = rotation.signed_like if quaternions else rotation.euler_zxy_like
     allowed = np.full(4, tolerance / 2) if quaternions else np.full(3, tolerance)
-    taken = curves if not parts else curves.take(of_bones(rest, width))
-    return CarriedBones.in_order([*parts, (rest, refitted(taken, width, mapping, frame, allowed, aligned=aligned))])
+    taken = curves if not parts else curves.take(curve_indices(rest, width))
+    return ConvertedBones.in_order([*parts, (rest, refit(taken, width, mapping, frame, allowed, aligned=aligned))])
 
 
-def _turns_about_y(mode: str, turn: Floats) -> bool:
-    return mode == "ZXY" and bool(abs(turn[1]) <= ALIGNED and abs(turn[3]) <= ALIGNED)
+def _rotates_about_y(mode: str, turn: Floats) -> bool:
+    return mode == "ZXY" and bool(abs(turn[1]) <= REST_POSE_ERROR and abs(turn[3]) <= REST_POSE_ERROR)
 
 
-def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: float) -> list[Curve]:
+def snapped_to_base(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: float) -> list[Curve]:
     """Return the curves with keys and handles replaced by those of ``base`` at the same time if their values differ by
     at most ``near``.
 
@@ -183,31 +190,31 @@ def snapped(curves: Sequence[Curve], base: Sequence[Curve], frame: float, near: 
     """
     result = []
     for curve, old in zip(curves, base, strict=True):
-        if old.count and curve.count and _says_the_same(curve, old, near):
+        if old.count and curve.count and _evaluates_equal(curve, old, near):
             result.append(old)
         else:
-            result.append(_with_keys_of(curve, old, frame, near))
+            result.append(_with_points_of_base(curve, old, frame, near))
     return result
 
 
-def are_apart(curves: Curves, frame: float) -> bool:
-    """Return whether `apart` would leave all these curves unchanged."""
+def are_keys_apart(curves: Curves, frame: float) -> bool:
+    """Return whether `without_merged_keys` would leave all these curves unchanged."""
     first = np.zeros(len(curves.keys) + 1, np.bool_)
     first[curves.bounds[:-1]] = True
     with np.errstate(over="ignore", invalid="ignore"):
         frames = (curves.keys[:, 0] / frame).astype(np.float32)
-        return bool((first[1:-1] | (np.diff(frames) > MERGED)).all())
+        return bool((first[1:-1] | (np.diff(frames) > MERGE_DISTANCE)).all())
 
 
-def apart(curve: Curve, frame: float) -> Curve:
+def without_merged_keys(curve: Curve, frame: float) -> Curve:
     """Return the curve without keys that Blender would merge with the next one, measured in frames as 32-bit floats."""
     with np.errstate(over="ignore", invalid="ignore"):
         frames = (curve.keys[:, 0] / frame).astype(np.float32)
-        kept = np.append(np.diff(frames) > MERGED, True)[: curve.count]
-    return curve if kept.all() else _only(curve, kept)
+        kept = np.append(np.diff(frames) > MERGE_DISTANCE, True)[: curve.count]
+    return curve if kept.all() else _with_keys_at(curve, kept)
 
 
-def _only(curve: Curve, kept: Flags) -> Curve:
+def _with_keys_at(curve: Curve, kept: Flags) -> Curve:
     return Curve(
         curve.keys[kept],
         curve.left[kept],
@@ -218,7 +225,7 @@ def _only(curve: Curve, kept: Flags) -> Curve:
     )
 
 
-def thinned(curve: Curve) -> Curve:
+def without_repeated_keys(curve: Curve) -> Curve:
     """Return a stepped curve without keys that repeat the value before them; the first and the last key stay.
 
     Other curves are returned as they are.
@@ -227,10 +234,10 @@ def thinned(curve: Curve) -> Curve:
         return curve
     wanted = np.ones(curve.count, np.bool_)
     wanted[1:-1] = np.abs(np.diff(curve.keys[:, 1])[:-1]) > 1e-7
-    return _only(curve, wanted)
+    return _with_keys_at(curve, wanted)
 
 
-def straightened(curve: Curve, tolerance: float) -> Curve:
+def with_straight_segments(curve: Curve, tolerance: float) -> Curve:
     """Return the curve with linear segments for cubics that are straight within ``tolerance``: linear segments have no
     handles that would be rounded.
 
@@ -257,13 +264,13 @@ def _shifted(curves: Curves, signs: Floats, offsets: Floats) -> Curves:
     return curves
 
 
-def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, CarriedBones]:
+def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> tuple[Indices, ConvertedBones]:
     """Convert the location curves of those ``chosen`` bones whose three curves have the same key times, handle times
     and interpolation, as weighted sums. Returns the indices of these bones and their curves.
     """
     known, model, columns, values = _as_many_keys(chosen, curves)
     if not len(known):
-        return known, CarriedBones.in_order([])
+        return known, ConvertedBones.in_order([])
     first, counts = columns[0], model.counts
     starts = model.bounds[:-1]
     ends = starts + counts - 1
@@ -283,7 +290,7 @@ def _summed(chosen: Indices, curves: Curves, turns: Floats, offsets: Floats) -> 
     drawn = [key.T, np.where(behind, left, key).T, np.where(cubic, right, key).T]
     times = [part[:, 0] for part in (first.keys, first.left, first.right)]
     runs = Runs(starts, times, [key.T, left.T, right.T], model.interpolation, flat_runs(drawn, starts))
-    made = CarriedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
+    made = ConvertedBones(runs.curves(model.before, model.after), np.ones(len(known), np.bool_))
     return known[alike], made if len(alike) == len(known) else made.of(alike)
 
 
@@ -297,7 +304,7 @@ def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, lis
     """
     own = 3 * chosen[:, None] + np.arange(3)
     if not curves.counts[own].any(axis=1).all():
-        curves = Curves.joined([curves, Curves.of([still(0.0)])])
+        curves = Curves.joined([curves, Curves.of([single_key(0.0)])])
     counts, before, after = curves.counts, curves.before, curves.after
     several = counts[own] > 1
     moves = several.any(axis=1)
@@ -306,17 +313,19 @@ def _as_many_keys(chosen: Indices, curves: Curves) -> tuple[Indices, Curves, lis
     same = ~several
     same |= (counts[own] == counts[model, None]) & (before[own] == before[model, None])
     same &= ~several | (after[own] == after[model, None])
-    known = same.all(axis=1) & (~moves | (np.isin(before[model], ENDS) & np.isin(after[model], ENDS)))
+    known = same.all(axis=1) & (
+        ~moves | (np.isin(before[model], SUMMABLE_BEHAVIOURS) & np.isin(after[model], SUMMABLE_BEHAVIOURS))
+    )
     chosen, own, several, model = chosen[known], own[known], several[known], model[known]
     columns = [curves.take(numbers) for numbers in np.where(several, own, model[:, None]).T]
     modelled = columns[0] if (axis[known] == 0).all() else curves.take(model)
-    values = tuple(np.stack([getattr(column, name)[:, 1] for column in columns]) for name in KEYS)
+    values = tuple(np.stack([getattr(column, name)[:, 1] for column in columns]) for name in POINTS)
     if not several.all():
         held = np.minimum(curves.bounds[own], len(curves.keys) - 1)
         value = np.where(counts[own] > 0, curves.keys[held, 1], 0.0)
-        standing, value = (np.repeat(part.T, counts[model], axis=1) for part in (~several, value))
+        constant, value = (np.repeat(part.T, counts[model], axis=1) for part in (~several, value))
         for part in values:
-            part[standing] = value[standing]
+            part[constant] = value[constant]
     return chosen, modelled, columns, values
 
 
@@ -342,11 +351,11 @@ def _nearest(curves: list[Curve], like: Sequence[Curve]) -> list[Curve]:
 def _collapsed(curve: Curve) -> Curve:
     """Return the curve with a single key if all its values are equal; for stepped curves."""
     if flat_runs([curve.keys[:, 1:]], np.zeros(1, np.intp)).all():
-        return still(float(curve.keys[0, 1]), float(curve.keys[0, 0]))
+        return single_key(float(curve.keys[0, 1]), float(curve.keys[0, 0]))
     return curve
 
 
-def _says_the_same(curve: Curve, old: Curve, near: float) -> bool:
+def _evaluates_equal(curve: Curve, old: Curve, near: float) -> bool:
     if (curve.before, curve.after) != (old.before, old.after):
         return False
     knots = np.unique(np.concatenate((curve.keys[:, 0], old.keys[:, 0])))
@@ -355,15 +364,15 @@ def _says_the_same(curve: Curve, old: Curve, near: float) -> bool:
     return bool((np.abs(evaluate_curve(curve, times) - evaluate_curve(old, times)) <= near).all())
 
 
-def _with_keys_of(curve: Curve, old: Curve, frame: float, near: float) -> Curve:
+def _with_points_of_base(curve: Curve, old: Curve, frame: float, near: float) -> Curve:
     if not old.count:
         return curve
-    place = np.clip(np.searchsorted(old.keys[:, 0], curve.keys[:, 0] - MERGED * frame), 0, old.count - 1)
-    there = np.abs(old.keys[place, 0] - curve.keys[:, 0]) <= MERGED * frame
+    index = np.clip(np.searchsorted(old.keys[:, 0], curve.keys[:, 0] - MERGE_DISTANCE * frame), 0, old.count - 1)
+    found = np.abs(old.keys[index, 0] - curve.keys[:, 0]) <= MERGE_DISTANCE * frame
     result = replace(curve, keys=curve.keys.copy(), left=curve.left.copy(), right=curve.right.copy(), source=None)
     for mine, theirs in ((result.keys, old.keys), (result.left, old.left), (result.right, old.right)):
         with np.errstate(invalid="ignore"):
-            same = there & (np.abs(mine[:, 1] - theirs[place, 1]) <= near)
-        same &= np.abs(mine[:, 0] - theirs[place, 0]) <= MERGED * frame
-        mine[same] = theirs[place[same]]
+            same = found & (np.abs(mine[:, 1] - theirs[index, 1]) <= near)
+        same &= np.abs(mine[:, 0] - theirs[index, 0]) <= MERGE_DISTANCE * frame
+        mine[same] = theirs[index[same]]
     return result

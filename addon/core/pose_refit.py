@@ -32,26 +32,26 @@ Aligned = Callable[[Floats, Floats], Floats]
 samples, m) and wanted first results (runs, m) to the equivalent results that begin nearest to the wanted ones.
 """
 
-MERGED = 0.011
+MERGE_DISTANCE = 0.011
 """Frames. Keys closer than this count as one: Blender merges keys that are less than 0.01 apart."""
-HALVINGS = 6
+MAX_HALVINGS = 6
 """How often a segment is halved at most."""
-EXACT = 1e-6
+ROUNDING = 1e-6
 """Metres or radians. Smaller differences are rounding errors of 32-bit floats."""
-FLAT = 1e-9
+FLAT_TOLERANCE = 1e-9
 """Tolerance, as a fraction of the first value (of 1 if that is smaller): curves whose values differ by less get a
 single key.
 """
-EVEN = 1e-9
+LINEAR_TIME_TOLERANCE = 1e-9
 """Tolerance, as a fraction of the segment: handles within it of the thirds count as linear in time."""
-FAR = 1.0
+MAX_COARSE_RANGE = 1.0
 """Metres or radians. A segment in which the control values of a channel span more is always measured with many samples:
 between few samples, a rotation by more than half a turn could be missed.
 """
-DOUBT = 8.0
-"""A coarse measurement of a segment finds at least 1/DOUBT of its error, and a fine one at least half of what the
-coarse one found. So a coarse error below tolerance / DOUBT or above 2 * tolerance decides without a fine
-measurement.
+COARSE_UNDERESTIMATE = 8.0
+"""A coarse measurement of a segment finds at least this part (1/8) of its error, and a fine one at least half of what
+the coarse one found. So a coarse error below 1/8 of the tolerance or above twice the tolerance decides without a
+fine measurement.
 """
 
 
@@ -64,8 +64,8 @@ class _Fit:
     """Least-squares fit of a cubic to evenly spaced samples, exact at the first and the last one.
 
     ``shares`` (samples,): position of the samples as fractions of the segment. Multiplied by the samples, ``inner`` (2,
-    samples) gives the inner control values and ``missed`` (samples - 2, samples) the errors of the cubic at the samples
-    between the ends.
+    samples) gives the inner control values, and ``deviations`` (samples - 2, samples) the errors of the cubic at the
+    samples between the ends.
     """
 
     def __init__(self, samples: int) -> None:
@@ -75,16 +75,16 @@ class _Fit:
         ends[:, [0, -1]] = basis[:, [0, 3]]
         wanted = (np.eye(samples) - ends)[1:-1]
         self.inner = np.linalg.pinv(basis[1:-1, 1:3]) @ wanted
-        self.missed = wanted - basis[1:-1, 1:3] @ self.inner
+        self.deviations = wanted - basis[1:-1, 1:3] @ self.inner
 
 
-_FEW, _MANY = _Fit(6), _Fit(10)
+_COARSE, _FINE = _Fit(6), _Fit(10)
 
 
 @dataclass
-class Carried:
-    """Refitted curves of one bone. ``exact``: they have as many keys as the curves before and differ from them only by
-    rounding.
+class Converted:
+    """Converted curves of one bone. ``exact``: they have as many keys as the original curves and differ from the exact
+    conversion only by rounding.
     """
 
     curves: list[Curve]
@@ -92,20 +92,20 @@ class Carried:
 
 
 @dataclass
-class CarriedBones:
-    """Refitted curves of many bones: ``curves``, the same number for each bone; ``exact`` (bones,) as in `Carried`."""
+class ConvertedBones:
+    """Converted curves of many bones: ``curves``, the same number for each; ``exact`` (bones,) as in `Converted`."""
 
     curves: Curves
     exact: Flags
 
-    def __getitem__(self, bone: int) -> Carried:
+    def __getitem__(self, bone: int) -> Converted:
         width = len(self.curves) // len(self.exact)
-        return Carried(
+        return Converted(
             [self.curves[number] for number in range(width * bone, width * (bone + 1))], bool(self.exact[bone])
         )
 
     @classmethod
-    def in_order(cls, parts: Sequence[tuple[Indices, CarriedBones]]) -> CarriedBones:
+    def in_order(cls, parts: Sequence[tuple[Indices, ConvertedBones]]) -> ConvertedBones:
         """Combine disjoint sets of bones, each with the indices of its bones, in the order of the indices; together
         these are 0, 1, 2, ...
         """
@@ -119,12 +119,14 @@ class CarriedBones:
         )
         return joined if (np.diff(numbers) > 0).all() else joined.of(np.argsort(numbers))
 
-    def of(self, bones: Indices) -> CarriedBones:
+    def of(self, bones: Indices) -> ConvertedBones:
         """Return the curves of the bones at these indices."""
-        return CarriedBones(self.curves.take(of_bones(bones, len(self.curves) // len(self.exact))), self.exact[bones])
+        return ConvertedBones(
+            self.curves.take(curve_indices(bones, len(self.curves) // len(self.exact))), self.exact[bones]
+        )
 
 
-def of_bones(bones: Indices, width: int) -> Indices:
+def curve_indices(bones: Indices, width: int) -> Indices:
     """Return the indices of the curves of these bones if each bone has ``width`` consecutive curves."""
     numbers: Indices = (width * bones[:, None] + np.arange(width)).ravel()
     return numbers
@@ -135,7 +137,7 @@ class _Channel:
     """One channel of all bones. For each key, the segment after it as a cubic: control ``times`` and ``values``, both
     (4, keys).
 
-    ``kinds`` (keys,): interpolation of the segment; ``even`` (keys,): whether its time is linear in the curve
+    ``kinds`` (keys,): interpolation of the segment; ``linear_time`` (keys,): whether its time is linear in the curve
     parameter; ``begins`` (bones,): index of each bone's first key.
     """
 
@@ -143,42 +145,42 @@ class _Channel:
     times: Floats
     values: Floats
     kinds: NDArray[np.uint8]
-    even: Flags
+    linear_time: Flags
 
 
 @dataclass
-class _Rows:
+class _Intervals:
     """Intervals of time, one per row, sorted by bone and time; the last row of each bone is its last key and has no
     length.
 
-    ``bone`` (rows,); ``key`` (rows, channels): for each channel, the key whose segment contains the interval; ``still``
-    (rows, channels): whether the channel is constant in it; ``begin`` and ``end`` (rows,) in seconds.
+    ``bone`` (rows,); ``key`` (rows, channels): for each channel, the key whose segment contains the interval;
+    ``constant`` (rows, channels): whether the channel is constant in it; ``begin`` and ``end`` (rows,) in seconds.
     """
 
     bone: Indices
     key: Indices
-    still: Flags
+    constant: Flags
     begin: Floats
     end: Floats
 
-    def of(self, rows: NDArray[np.intp] | Flags) -> _Rows:
+    def of(self, rows: NDArray[np.intp] | Flags) -> _Intervals:
         """Return the rows at these indices, or where the mask is set."""
-        return _Rows(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return _Intervals(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 @dataclass
-class _Pieces:
+class _Segments:
     """Result segments, one per row: ``result`` (rows, 2, m) at both ends, ``held`` (rows,) whether all channels are
     constant, ``inner`` control values (rows, 2, m), and ``error`` (rows, m), the largest error of the cubic.
     """
 
-    rows: _Rows
+    rows: _Intervals
     result: Floats
     held: Flags
     inner: Floats
     error: Floats
 
-    def with_halves(self, bad: Flags, halves: _Pieces) -> _Pieces:
+    def with_halves(self, bad: Flags, halves: _Segments) -> _Segments:
         """Return a copy in which each ``bad`` row is replaced by two rows of ``halves``."""
         counts = 1 + bad
         second = (np.cumsum(counts) - 1)[bad]
@@ -189,17 +191,17 @@ class _Pieces:
             doubled[at] = other
             return doubled
 
-        rows = (column(getattr(self.rows, one.name), getattr(halves.rows, one.name)) for one in fields(_Rows))
+        rows = (column(getattr(self.rows, one.name), getattr(halves.rows, one.name)) for one in fields(_Intervals))
         rest = (column(getattr(self, name), getattr(halves, name)) for name in ("result", "held", "inner", "error"))
-        return _Pieces(_Rows(*rows), *rest)
+        return _Segments(_Intervals(*rows), *rest)
 
-    def put(self, where: Flags | Indices, others: _Pieces) -> None:
+    def put(self, where: Flags | Indices, others: _Segments) -> None:
         """Replace the measurements of the rows ``where`` by those of ``others``, which has the same intervals."""
         for name in ("result", "held", "inner", "error"):
             getattr(self, name)[where] = getattr(others, name)
 
 
-def still(value: float, time: float = 0.0) -> Curve:
+def single_key(value: float, time: float = 0.0) -> Curve:
     """Return a curve with a single key."""
     key = np.array([[time, value]])
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
@@ -256,7 +258,7 @@ def run_starts(bone: Indices) -> Indices:
     return np.flatnonzero(np.append(True, bone[1:] != bone[:-1])[: len(bone)])
 
 
-def refitted(
+def refit(
     curves: Curves,
     width: int,
     mapping: Mapping,
@@ -264,7 +266,7 @@ def refitted(
     tolerance: Floats,
     *,
     aligned: Aligned = lambda one, _: one,
-) -> CarriedBones:
+) -> ConvertedBones:
     """Return the curves of bones, ``width`` per bone, after ``mapping``.
 
     ``frame``: seconds per frame; ``tolerance`` (m,): allowed error of each result. ``aligned`` is needed if ``mapping``
@@ -286,38 +288,38 @@ def refitted(
         def numbered(values: Floats, bone: Indices, starts: Indices, chosen: Indices = chosen) -> Floats:
             return mapping(values, chosen[bone], starts)
 
-        taken = curves if len(chosen) * width == len(curves) else curves.take(of_bones(chosen, width))
+        taken = curves if len(chosen) * width == len(curves) else curves.take(curve_indices(chosen, width))
         channels = [_channel(taken, np.arange(axis, len(taken), width)) for axis in range(width)]
-        look = _Look(channels, numbered, aligned, tolerance, is_held)
-        parts.append((chosen, _carried(taken, look, frame=frame, tolerance=tolerance)))
-    return CarriedBones.in_order(parts)
+        fitter = _Fitter(channels, numbered, aligned, tolerance, is_held)
+        parts.append((chosen, _refit_bones(taken, fitter, frame=frame, tolerance=tolerance)))
+    return ConvertedBones.in_order(parts)
 
 
 def _with_keys(curves: Sequence[Curve]) -> list[Curve]:
     """Return the channels with a key of value 0 added to those without keys."""
     begin = next((float(curve.keys[0, 0]) for curve in curves if curve.count), 0.0)
-    return [curve if curve.count else still(0.0, begin) for curve in curves]
+    return [curve if curve.count else single_key(0.0, begin) for curve in curves]
 
 
-def _carried(curves: Curves, look: _Look, *, frame: float, tolerance: Floats) -> CarriedBones:
-    bones = len(curves) // len(look.channels)
-    rows = _rows(look.channels, curves, frame)
+def _refit_bones(curves: Curves, fitter: _Fitter, *, frame: float, tolerance: Floats) -> ConvertedBones:
+    bones = len(curves) // len(fitter.channels)
+    rows = _rows(fitter.channels, curves, frame)
     keys = np.bincount(rows.bone, minlength=bones)
-    pieces = look.at(rows, run_starts(rows.bone))
-    for _ in range(HALVINGS):
-        rows = pieces.rows
-        bad = (pieces.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
+    segments = fitter.fit(rows, run_starts(rows.bone))
+    for _ in range(MAX_HALVINGS):
+        rows = segments.rows
+        bad = (segments.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
         if not bad.any():
             break
-        halves = look.at(_halved(rows.of(bad)), np.arange(0, 2 * int(bad.sum()), 2), pieces.result[bad, 0])
+        halves = fitter.fit(_halved(rows.of(bad)), np.arange(0, 2 * int(bad.sum()), 2), segments.result[bad, 0])
         # Finer samples may end at another of several equivalent results: the rows after it must continue from that.
-        same = (np.abs(halves.result[1::2, 1] - pieces.result[bad, 1]) <= EXACT).all(axis=1)
-        pieces = pieces.with_halves(bad, halves)
+        same = (np.abs(halves.result[1::2, 1] - segments.result[bad, 1]) <= ROUNDING).all(axis=1)
+        segments = segments.with_halves(bad, halves)
         if not same.all():
-            again = np.isin(pieces.rows.bone, rows.bone[bad][~same])
-            whole = pieces.rows.of(again)
-            pieces.put(again, look.at(whole, run_starts(whole.bone)))
-    return _as_curves(pieces, keys)
+            again = np.isin(segments.rows.bone, rows.bone[bad][~same])
+            whole = segments.rows.of(again)
+            segments.put(again, fitter.fit(whole, run_starts(whole.bone)))
+    return _as_curves(segments, keys)
 
 
 def _channel(curves: Curves, numbers: Indices) -> _Channel:
@@ -332,29 +334,29 @@ def _channel(curves: Curves, numbers: Indices) -> _Channel:
         points[2, :-1], points[3, :-1] = curves.left[:, axis][own[1:]], points[0, 1:]
     with np.errstate(all="ignore"):  # values in broken files
         length = times[3] - times[0]
-        even = np.abs(times[1] - times[0] - length / 3) <= EVEN * length
-        even &= np.abs(times[2] - times[0] - length * (2 / 3)) <= EVEN * length
-    return _Channel(np.cumsum(counts) - counts, times, values, curves.interpolation[own], even)
+        linear_time = np.abs(times[1] - times[0] - length / 3) <= LINEAR_TIME_TOLERANCE * length
+        linear_time &= np.abs(times[2] - times[0] - length * (2 / 3)) <= LINEAR_TIME_TOLERANCE * length
+    return _Channel(np.cumsum(counts) - counts, times, values, curves.interpolation[own], linear_time)
 
 
-def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Rows:
+def _rows(channels: Sequence[_Channel], curves: Curves, frame: float) -> _Intervals:
     """Return an interval from each key time of a bone to the next; times that Blender would merge count as one."""
-    bone, begin, place, outside = _shared_knots(curves, len(channels), frame)
-    key, standing = np.empty(place.shape[::-1], np.intp), np.empty(place.shape[::-1], np.bool_)
+    bone, begin, index, outside = _shared_key_times(curves, len(channels), frame)
+    key, constant = np.empty(index.shape[::-1], np.intp), np.empty(index.shape[::-1], np.bool_)
     for axis, channel in enumerate(channels):
-        np.add(place[:, axis], channel.begins[bone], out=key[axis])
-        np.logical_or(outside[:, axis], channel.kinds[key[axis]] == Interpolation.CONSTANT, out=standing[axis])
+        np.add(index[:, axis], channel.begins[bone], out=key[axis])
+        np.logical_or(outside[:, axis], channel.kinds[key[axis]] == Interpolation.CONSTANT, out=constant[axis])
     end = np.append(begin[1:], begin[-1])
     last = np.append(bone[1:] != bone[:-1], True)
     end[last] = begin[last]
-    rows = _Rows(bone, key.T, standing.T, begin, end)
-    rows.end = _before_leaps(channels, rows, frame)
+    rows = _Intervals(bone, key.T, constant.T, begin, end)
+    rows.end = _ends_before_jumps(channels, rows, frame)
     return rows
 
 
-def _shared_knots(curves: Curves, width: int, frame: float) -> tuple[Indices, Floats, Indices, Flags]:
-    """Return the bone (rows,) and time (rows,) of each key time of each bone, and the `_places` of its channels there:
-    two arrays (rows, channels).
+def _shared_key_times(curves: Curves, width: int, frame: float) -> tuple[Indices, Floats, Indices, Flags]:
+    """Return the bone (rows,) and time (rows,) of each key time of each bone, and the `_key_indices` of its channels
+    there: two arrays (rows, channels).
 
     Usually all channels of a bone that have several keys have them at the same times, far enough apart: these times are
     used as they are. Other bones are processed one by one.
@@ -369,87 +371,87 @@ def _shared_knots(curves: Curves, width: int, frame: float) -> tuple[Indices, Fl
     begins = np.cumsum(knots) - knots
     number = np.arange(len(bone)) - begins[bone]
     times = curves.keys[first[bone] + number, 0]
-    same = np.append(np.diff(times) > MERGED * frame, True)
+    same = np.append(np.diff(times) > MERGE_DISTANCE * frame, True)
     same[begins[1:] - 1] = True
     for axis in range(width):
         compared = asked[:, axis] & shared
         own = np.where(compared, starts[:, axis], first)
         same &= curves.keys[own[bone] + number, 0] == times
     shared &= np.logical_and.reduceat(same, begins)
-    place = np.where(several[bone], number[:, None], 0)
+    index = np.where(several[bone], number[:, None], 0)
     outside = ~several[bone] | (number == knots[bone] - 1)[:, None]
     if shared.all():
-        return bone, times, place, outside
+        return bone, times, index, outside
     kept = shared[bone]
-    columns = [(bone[kept], times[kept], place[kept], outside[kept])]
+    columns = [(bone[kept], times[kept], index[kept], outside[kept])]
     for other in np.flatnonzero(~shared).tolist():
         own_curves = [curves[number] for number in range(width * other, width * (other + 1))]
-        wanted = _knots(own_curves, frame)
-        found = [_places(curve, wanted, frame) for curve in own_curves]
+        wanted = _key_times(own_curves, frame)
+        found = [_key_indices(curve, wanted, frame) for curve in own_curves]
         columns.append(
             (
                 np.full(len(wanted), other),
                 wanted,
-                np.stack([place for place, _ in found], axis=1),
+                np.stack([index for index, _ in found], axis=1),
                 np.stack([outside for _, outside in found], axis=1),
             )
         )
-    bone, times, place, outside = (np.concatenate(column) for column in zip(*columns, strict=True))
+    bone, times, index, outside = (np.concatenate(column) for column in zip(*columns, strict=True))
     order = np.argsort(bone, kind="stable")
-    return bone[order], times[order], place[order], outside[order]
+    return bone[order], times[order], index[order], outside[order]
 
 
-def _knots(curves: Sequence[Curve], frame: float) -> Floats:
+def _key_times(curves: Sequence[Curve], frame: float) -> Floats:
     """Return the key times of a bone's curves, without times that Blender would merge with the one before."""
     keyed = [curve.keys[:, 0] for curve in curves if curve.count > 1] or [curve.keys[:, 0] for curve in curves]
     times = np.unique(np.concatenate(keyed))
-    apart: Floats = times[np.append(True, np.diff(times) > MERGED * frame)]
+    apart: Floats = times[np.append(True, np.diff(times) > MERGE_DISTANCE * frame)]
     return apart
 
 
-def _places(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Flags]:
+def _key_indices(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Flags]:
     """For each time, return the index of the last key at or before it, and whether it is before the first key or at or
     after the last key.
     """
     last = curve.count - 1
-    place = np.searchsorted(curve.keys[:, 0], knots + MERGED * frame, "right") - 1
-    return np.clip(place, 0, last), (place < 0) | (place >= last)
+    index = np.searchsorted(curve.keys[:, 0], knots + MERGE_DISTANCE * frame, "right") - 1
+    return np.clip(index, 0, last), (index < 0) | (index >= last)
 
 
-def _before_leaps(channels: Sequence[_Channel], rows: _Rows, frame: float) -> Floats:
+def _ends_before_jumps(channels: Sequence[_Channel], rows: _Intervals, frame: float) -> Floats:
     """Return the end time of each row (rows,): where the next row begins or, if some but not all channels are constant
     and one of these jumps there, `NEAR` frames earlier.
     """
-    mixed = rows.still.any(axis=1) & ~rows.still.all(axis=1)
+    mixed = rows.constant.any(axis=1) & ~rows.constant.all(axis=1)
     if not mixed.any():
         return rows.end
     values = np.stack([control[0] for control in _controls(channels, rows)], axis=1)
-    leaps = mixed & (rows.end > rows.begin)
-    leaps[:-1] &= (rows.still[:-1] & (np.abs(np.diff(values, axis=0)) > EXACT)).any(axis=1)
+    jumps = mixed & (rows.end > rows.begin)
+    jumps[:-1] &= (rows.constant[:-1] & (np.abs(np.diff(values, axis=0)) > ROUNDING)).any(axis=1)
     wide = rows.end - rows.begin > SPACING * frame
-    shortened: Floats = np.where(leaps & wide, rows.end - NEAR * frame, rows.end)
+    shortened: Floats = np.where(jumps & wide, rows.end - NEAR * frame, rows.end)
     return shortened
 
 
 @np.errstate(all="ignore")  # constant segments may have no length; values in broken files
-def _controls(channels: Sequence[_Channel], rows: _Rows) -> Floats:
+def _controls(channels: Sequence[_Channel], rows: _Intervals) -> Floats:
     """(channels, 4, rows): control values of each channel's source segment, cut to the interval of the row.
 
     For a constant channel all four are equal.
     """
     result = np.empty((len(channels), 4, len(rows.bone)))
-    for channel, key, standing, values in zip(channels, rows.key.T, rows.still.T, result, strict=True):
+    for channel, key, constant, values in zip(channels, rows.key.T, rows.constant.T, result, strict=True):
         for own, control in zip(values, channel.values, strict=True):
             own[:] = control[key]
-        values[1:, standing] = values[0, standing]
-        line = np.flatnonzero(~standing & (channel.kinds[key] != Interpolation.BEZIER))
+        values[1:, constant] = values[0, constant]
+        line = np.flatnonzero(~constant & (channel.kinds[key] != Interpolation.BEZIER))
         third = (values[3, line] - values[0, line]) / 3
         values[1, line], values[2, line] = values[0, line] + third, values[3, line] - third
         start, end = channel.times[0, key], channel.times[3, key]
-        part = np.flatnonzero(~standing & ((rows.begin != start) | (rows.end != end)))
+        part = np.flatnonzero(~constant & ((rows.begin != start) | (rows.end != end)))
         if len(part):
-            reach = ((times[part] - start[part]) / (end - start)[part] for times in (rows.begin, rows.end))
-            values[:, part] = _cut(values[:, part], *(np.clip(share, 0.0, 1.0) for share in reach))
+            shares = ((times[part] - start[part]) / (end - start)[part] for times in (rows.begin, rows.end))
+            values[:, part] = _cut(values[:, part], *(np.clip(share, 0.0, 1.0) for share in shares))
     return result
 
 
@@ -462,7 +464,7 @@ def _cut(values: Floats, begin: Floats, end: Floats) -> Floats:
 
 
 @np.errstate(all="ignore")
-def _set_uneven(values: Floats, channels: Sequence[_Channel], rows: _Rows, shares: Floats) -> Flags:
+def _evaluate_nonlinear_time(values: Floats, channels: Sequence[_Channel], rows: _Intervals, shares: Floats) -> Flags:
     """Evaluate segments whose time is not linear in the curve parameter at ``shares`` of their rows, into ``values``
     (channels, samples, rows).
 
@@ -471,23 +473,23 @@ def _set_uneven(values: Floats, channels: Sequence[_Channel], rows: _Rows, share
     found: Flags = np.zeros(len(rows.bone), np.bool_)
     for axis, channel in enumerate(channels):
         key = rows.key[:, axis]
-        uneven = np.flatnonzero(
-            ~rows.still[:, axis] & (channel.kinds[key] == Interpolation.BEZIER) & ~channel.even[key]
+        nonlinear = np.flatnonzero(
+            ~rows.constant[:, axis] & (channel.kinds[key] == Interpolation.BEZIER) & ~channel.linear_time[key]
         )
-        if not len(uneven):
+        if not len(nonlinear):
             continue
-        times = rows.begin[uneven, None] + (rows.end - rows.begin)[uneven, None] * shares
-        own = np.stack((channel.times[:, key[uneven]], channel.values[:, key[uneven]]), axis=-1).swapaxes(0, 1)
+        times = rows.begin[nonlinear, None] + (rows.end - rows.begin)[nonlinear, None] * shares
+        own = np.stack((channel.times[:, key[nonlinear]], channel.values[:, key[nonlinear]]), axis=-1).swapaxes(0, 1)
         inside = np.clip(times, own[:, :1, 0], own[:, 3:, 0])
-        each = np.repeat(np.arange(len(uneven)), len(shares))
-        said = segment_values(channel.kinds[key[uneven[each]]], own[each], inside.ravel())[0]
-        values[axis, :, uneven] = said.reshape(inside.shape)
-        found[uneven] = True
+        each = np.repeat(np.arange(len(nonlinear)), len(shares))
+        evaluated = segment_values(channel.kinds[key[nonlinear[each]]], own[each], inside.ravel())[0]
+        values[axis, :, nonlinear] = evaluated.reshape(inside.shape)
+        found[nonlinear] = True
     return found
 
 
 @dataclass
-class _Look:
+class _Fitter:
     """Samples source curves, maps the samples and fits result segments to them.
 
     ``tolerance`` (m,) of the results; ``held``: all channels are constant from key to key, so no samples between keys
@@ -500,7 +502,7 @@ class _Look:
     tolerance: Floats
     held: bool
 
-    def at(self, rows: _Rows, starts: Indices, first: Floats | None = None) -> _Pieces:
+    def fit(self, rows: _Intervals, starts: Indices, first: Floats | None = None) -> _Segments:
         """Return the result segments of ``rows``, which are consecutive except at ``starts``.
 
         ``first`` (runs, m): results to begin nearest to; all runs must then have the same length. Most segments are
@@ -509,50 +511,54 @@ class _Look:
         """
         with np.errstate(all="ignore"):  # values in broken files; callers check the results
             if self.held:
-                return self._standing(rows, starts, first)
-            pieces, rough = self._measured(rows, starts, first, _FEW)
-            rough |= ((pieces.error > self.tolerance / DOUBT) & (pieces.error <= 2 * self.tolerance)).any(axis=1)
-            pieces.error *= DOUBT
-            doubtful = np.flatnonzero(rough)
-            if len(doubtful):
-                self._look_closely(pieces, doubtful, starts, first)
-            return pieces
+                return self._fit_constant(rows, starts, first)
+            segments, coarse_fails = self._fit_samples(rows, starts, first, _COARSE)
+            coarse_fails |= (
+                (segments.error > self.tolerance / COARSE_UNDERESTIMATE) & (segments.error <= 2 * self.tolerance)
+            ).any(axis=1)
+            segments.error *= COARSE_UNDERESTIMATE
+            unclear = np.flatnonzero(coarse_fails)
+            if len(unclear):
+                self._refine(segments, unclear, starts, first)
+            return segments
 
-    def _look_closely(self, pieces: _Pieces, doubtful: Indices, starts: Indices, first: Floats | None) -> None:
+    def _refine(self, segments: _Segments, unclear: Indices, starts: Indices, first: Floats | None) -> None:
         """Measure some rows with many samples. If that finds another of several equivalent results, measure their whole
         runs again.
         """
-        rows, before = pieces.rows, pieces.result[doubtful]
-        closely, _ = self._measured(rows.of(doubtful), np.arange(len(doubtful)), before[:, 0], _MANY)
-        pieces.put(doubtful, closely)
-        other = (np.abs(closely.result - before) > EXACT).any(axis=(1, 2))
+        rows, before = segments.rows, segments.result[unclear]
+        refined, _ = self._fit_samples(rows.of(unclear), np.arange(len(unclear)), before[:, 0], _FINE)
+        segments.put(unclear, refined)
+        other = (np.abs(refined.result - before) > ROUNDING).any(axis=(1, 2))
         if other.any():
             run = np.searchsorted(starts, np.arange(len(rows.bone)), "right") - 1
-            runs = np.unique(run[doubtful[other]])
+            runs = np.unique(run[unclear[other]])
             again = np.flatnonzero(np.isin(run, runs))
             begin = None if first is None else first[runs]
-            pieces.put(again, self._measured(rows.of(again), run_starts(run[again]), begin, _MANY)[0])
+            segments.put(again, self._fit_samples(rows.of(again), run_starts(run[again]), begin, _FINE)[0])
 
-    def _measured(self, rows: _Rows, starts: Indices, first: Floats | None, fit: _Fit) -> tuple[_Pieces, Flags]:
+    def _fit_samples(
+        self, rows: _Intervals, starts: Indices, first: Floats | None, fit: _Fit
+    ) -> tuple[_Segments, Flags]:
         """Return the segments fitted to samples, and (rows,): rows for which few samples are too few."""
         controls = _controls(self.channels, rows)
         values = _bernstein(fit.shares).T @ controls
-        rough = _set_uneven(values, self.channels, rows, fit.shares)
-        rough |= (controls.max(axis=1) - controls.min(axis=1) > FAR).any(axis=0)
-        result = self._mapped(values, rows, starts, first)
-        held: Flags = np.asarray(rows.still.all(axis=1))
-        error = np.abs(fit.missed @ result).max(axis=1).T
+        coarse_fails = _evaluate_nonlinear_time(values, self.channels, rows, fit.shares)
+        coarse_fails |= (controls.max(axis=1) - controls.min(axis=1) > MAX_COARSE_RANGE).any(axis=0)
+        result = self._map_samples(values, rows, starts, first)
+        held: Flags = np.asarray(rows.constant.all(axis=1))
+        error = np.abs(fit.deviations @ result).max(axis=1).T
         error[held] = 0.0
         ends, inner = result[:, [0, -1]].transpose(2, 1, 0), (fit.inner @ result).transpose(2, 1, 0)
-        return _Pieces(rows, ends, held, inner, np.nan_to_num(error, nan=0.0)), rough
+        return _Segments(rows, ends, held, inner, np.nan_to_num(error, nan=0.0)), coarse_fails
 
-    def _standing(self, rows: _Rows, starts: Indices, first: Floats | None) -> _Pieces:
+    def _fit_constant(self, rows: _Intervals, starts: Indices, first: Floats | None) -> _Segments:
         """Return the segments of rows in which all channels are constant."""
-        result = self._mapped(_controls(self.channels, rows)[:, :1], rows, starts, first)
+        result = self._map_samples(_controls(self.channels, rows)[:, :1], rows, starts, first)
         both = np.repeat(result, 2, axis=1).transpose(2, 1, 0)
-        return _Pieces(rows, both, np.asarray(rows.still.all(axis=1)), both.copy(), np.zeros(both[:, 0].shape))
+        return _Segments(rows, both, np.asarray(rows.constant.all(axis=1)), both.copy(), np.zeros(both[:, 0].shape))
 
-    def _mapped(self, values: Floats, rows: _Rows, starts: Indices, first: Floats | None) -> Floats:
+    def _map_samples(self, values: Floats, rows: _Intervals, starts: Indices, first: Floats | None) -> Floats:
         """Map channel values (channels, samples, rows) to results (m, samples, rows)."""
         result = self.mapping(values.transpose(2, 1, 0), rows.bone, starts)
         if first is not None:
@@ -560,7 +566,7 @@ class _Look:
         return np.ascontiguousarray(result.transpose(2, 1, 0))
 
 
-def _halved(rows: _Rows) -> _Rows:
+def _halved(rows: _Intervals) -> _Intervals:
     """Return two rows for each row, divided at the middle of its interval."""
     doubled = rows.of(np.repeat(np.arange(len(rows.bone)), 2))
     doubled.end[::2] = doubled.begin[1::2] = (rows.begin + rows.end) / 2
@@ -579,59 +585,59 @@ class _Keys:
     values: tuple[Floats, Floats, Floats]
 
 
-def _keys_of(pieces: _Pieces) -> _Keys:
+def _keys_of(segments: _Segments) -> _Keys:
     """Return a key for the start of each segment, and for the end of each segment that ends before the next begins."""
-    begin, end, held, bone = pieces.rows.begin, pieces.rows.end, pieces.held, pieces.rows.bone
-    value, third = pieces.result[:, 0], (end - begin) / 3
+    begin, end, held, bone = segments.rows.begin, segments.rows.end, segments.held, segments.rows.bone
+    value, third = segments.result[:, 0], (end - begin) / 3
     right_time = np.where(held, begin, begin + third)
-    right = np.where(held[:, None], value, pieces.inner[:, 0])
+    right = np.where(held[:, None], value, segments.inner[:, 0])
     left_time, left = begin.copy(), value.copy()
     joined = np.flatnonzero(~held[:-1] & (end[:-1] == begin[1:]))
-    left_time[joined + 1], left[joined + 1] = (end - third)[joined], pieces.inner[joined, 1]
+    left_time[joined + 1], left[joined + 1] = (end - third)[joined], segments.inner[joined, 1]
     interpolation = np.where(held, np.uint8(Interpolation.CONSTANT), np.uint8(Interpolation.BEZIER))
     interpolation[np.append(bone[1:] != bone[:-1], True)] = Interpolation.BEZIER
-    leap = np.flatnonzero(~held[:-1] & (end[:-1] != begin[1:]))
-    if not len(leap):
+    jump = np.flatnonzero(~held[:-1] & (end[:-1] != begin[1:]))
+    if not len(jump):
         return _Keys(bone, interpolation, (begin, left_time, right_time), (value, left, right))
-    stop, behind = pieces.result[leap, -1], leap + 1
+    stop, behind = segments.result[jump, -1], jump + 1
     return _Keys(
-        np.insert(bone, behind, bone[leap]),
+        np.insert(bone, behind, bone[jump]),
         np.insert(interpolation, behind, np.uint8(Interpolation.CONSTANT)),
         (
-            np.insert(begin, behind, end[leap]),
-            np.insert(left_time, behind, (end - third)[leap]),
-            np.insert(right_time, behind, end[leap]),
+            np.insert(begin, behind, end[jump]),
+            np.insert(left_time, behind, (end - third)[jump]),
+            np.insert(right_time, behind, end[jump]),
         ),
         (
             np.insert(value, behind, stop, axis=0),
-            np.insert(left, behind, pieces.inner[leap, 1], axis=0),
+            np.insert(left, behind, segments.inner[jump, 1], axis=0),
             np.insert(right, behind, stop, axis=0),
         ),
     )
 
 
-def _as_curves(pieces: _Pieces, keys: Indices) -> CarriedBones:
+def _as_curves(segments: _Segments, keys: Indices) -> ConvertedBones:
     """Return the curves of the bones; ``keys`` (bones,): number of segments of each bone before any was halved."""
-    rows = run_starts(pieces.rows.bone)
-    worst = np.maximum.reduceat(pieces.error.max(axis=1), rows)
-    exact = (np.diff(np.append(rows, len(pieces.held))) == keys) & (worst <= EXACT)
-    made = _keys_of(pieces)
+    rows = run_starts(segments.rows.bone)
+    worst = np.maximum.reduceat(segments.error.max(axis=1), rows)
+    exact = (np.diff(np.append(rows, len(segments.held))) == keys) & (worst <= ROUNDING)
+    made = _keys_of(segments)
     starts = run_starts(made.bone)
     runs = Runs(starts, made.times, made.values, made.interpolation, flat_runs(made.values, starts))
-    return CarriedBones(runs.curves(), exact)
+    return ConvertedBones(runs.curves(), exact)
 
 
 def flat_runs(values: Sequence[Floats], starts: Indices) -> Flags:
-    """(runs, m): columns whose values are equal, within `FLAT`, in all rows of a run of at least two rows.
+    """(runs, m): columns whose values are equal, within `FLAT_TOLERANCE`, in all rows of a run of at least two rows.
 
     ``values``: arrays (rows, m) which must all agree with the first row of the first array in each run; ``starts``
     (runs,): first row of each run.
     """
     first = values[0][starts]
     with np.errstate(invalid="ignore"):
-        reach = FLAT * np.maximum(1.0, np.abs(first))
+        limit = FLAT_TOLERANCE * np.maximum(1.0, np.abs(first))
         flat = np.diff(np.append(starts, len(values[0])))[:, None] > np.ones(first.shape, np.intp)
         for part in values:
-            flat &= np.maximum.reduceat(part, starts) - first <= reach
-            flat &= first - np.minimum.reduceat(part, starts) <= reach
+            flat &= np.maximum.reduceat(part, starts) - first <= limit
+            flat &= first - np.minimum.reduceat(part, starts) <= limit
     return flat

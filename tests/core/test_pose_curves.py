@@ -5,7 +5,7 @@ import pytest
 
 from addon.core import pose_curves, pose_refit, rotation
 from addon.core.envelope import Curve, Curves, Envelope, Interpolation, Shape, display, evaluate_curve
-from addon.core.pose_curves import still
+from addon.core.pose_curves import single_key
 
 FRAME = 1 / 30
 TOLERANCE = 1e-4
@@ -48,7 +48,7 @@ CASES = [([STEPPED], False), ([STEPPED], True), ([TCB], False), ([TCB, LINEAR], 
 def test_locations_are_turned_and_moved(shapes, apart):
     given = channels(shapes, apart=apart)
     turn = rotation.matrices(TURN)
-    carried = pose_curves.moved(given, turn, OFFSET, FRAME, TOLERANCE)
+    carried = pose_curves.convert_locations(given, turn, OFFSET, FRAME, TOLERANCE)
     times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
     wanted = values(given, times) @ turn.T + OFFSET
     # Cubics whose time runs evenly, and what is held, are exact.
@@ -61,7 +61,7 @@ def test_locations_are_turned_and_moved(shapes, apart):
 @pytest.mark.parametrize(("shapes", "apart"), CASES)
 def test_rotations_are_put_behind_another(shapes, apart, quaternions):
     given = channels(shapes, apart=apart)
-    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     times = looked_at(given, away=0.03 if len(shapes) > 1 else 0.0)
     found = values(carried.curves, times)
     found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
@@ -80,7 +80,7 @@ def test_pieces_keep_the_tolerance_however_far_they_turn(size, quaternions):
         Envelope.of(times, np.cumsum(random.normal(0, size, 120)) % 2.0, np.full(120, TCB, np.uint8)) for _ in range(3)
     ]
     given = [display(envelope, FRAME).curve for envelope in envelopes]
-    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     assert not carried.exact
     times = np.linspace(0, times[-1], 119 * 30 + 1)
     found = values(carried.curves, times)
@@ -98,7 +98,7 @@ def test_a_fast_turn_leaves_what_follows_on_the_same_way_round(turns, quaternion
     angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns, 0.5 + 2 * np.pi * turns, 0.2, 0.1])
     fast = display(Envelope.of(times, angles, np.full(6, LINEAR, np.uint8)), FRAME).curve
     given = [fast, *channels([TCB])[1:]]
-    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
+    carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE, quaternions=quaternions)
     times = np.linspace(0, times[-1], 3001)
     found = values(carried.curves, times)
     found = rotation.normalised(found) if quaternions else rotation.of_mode(found, "ZXY")
@@ -112,7 +112,7 @@ def test_a_roll_of_several_turns_between_two_keys_goes_on_as_far(turns):
     times = np.arange(3) * 4 * FRAME
     angles = np.array([0.1, 0.3, 0.3 + 2 * np.pi * turns])
     roll = display(Envelope.of(times, angles, np.full(3, LINEAR, np.uint8)), FRAME).curve
-    carried = pose_curves.turned([still(0.4), still(-0.3), roll], "ZXY", TURN, FRAME, TOLERANCE)
+    carried = pose_curves.convert_rotations([single_key(0.4), single_key(-0.3), roll], "ZXY", TURN, FRAME, TOLERANCE)
     made = carried.curves[2]
     np.testing.assert_allclose(np.diff(made.keys[:, 1]), np.diff(angles), atol=1e-9)
     np.testing.assert_allclose(made.right[:-1, 1] - made.keys[:-1, 1], np.diff(angles) / 3, atol=1e-9)
@@ -128,7 +128,7 @@ def test_only_segments_that_miss_the_tolerance_are_looked_at_again():
         inside = (values > 20) & (values < 21)
         return np.where(inside, values + 0.1 * np.sin(np.pi * (values - 20)) ** 3, values)
 
-    pose_refit.refitted(Curves.of([curve]), 1, bent, FRAME, np.array([1e-3]))
+    pose_refit.refit(Curves.of([curve]), 1, bent, FRAME, np.array([1e-3]))
     assert looks[:2] == [41, 2]
     assert max(looks[1:]) <= 8
 
@@ -137,21 +137,21 @@ def test_only_segments_that_miss_the_tolerance_are_looked_at_again():
 def test_many_bones_at_once_are_each_as_alone(quaternions):
     random = np.random.default_rng(4)
     bones = [channels(shapes, seed, apart=apart) for seed, (shapes, apart) in enumerate(CASES * 4)]
-    bones[3] = [still(0.3), still(-1.0), bones[3][2]]
-    bones[5] = [still(0.1), still(0.2, 1.0), still(0.3)]
+    bones[3] = [single_key(0.3), single_key(-1.0), bones[3][2]]
+    bones[5] = [single_key(0.1), single_key(0.2, 1.0), single_key(0.3)]
     bones[7][1].keys[2, 1] = np.inf  # a broken file's
     turns = rotation.normalised(random.normal(size=(len(bones), 4)))
     turns[8:10] = [1.0, 0.0, 0.0, 0.0]
     matrices, offsets = rotation.matrices(turns), random.normal(size=(len(bones), 3))
     everything = Curves.of([curve for curves in bones for curve in curves])
     together = [
-        pose_curves.moved_all(everything, matrices, offsets, FRAME, TOLERANCE),
-        pose_curves.turned_all(everything, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
+        pose_curves.convert_locations_of_bones(everything, matrices, offsets, FRAME, TOLERANCE),
+        pose_curves.convert_rotations_of_bones(everything, "ZXY", turns, FRAME, TOLERANCE, quaternions=quaternions),
     ]
     for bone, curves in enumerate(bones):
         alone = [
-            pose_curves.moved(curves, matrices[bone], offsets[bone], FRAME, TOLERANCE),
-            pose_curves.turned(curves, "ZXY", turns[bone], FRAME, TOLERANCE, quaternions=quaternions),
+            pose_curves.convert_locations(curves, matrices[bone], offsets[bone], FRAME, TOLERANCE),
+            pose_curves.convert_rotations(curves, "ZXY", turns[bone], FRAME, TOLERANCE, quaternions=quaternions),
         ]
         for one, several in zip(alone, together, strict=True):
             assert one.exact == several[bone].exact
@@ -164,11 +164,11 @@ def test_many_bones_at_once_are_each_as_alone(quaternions):
 def test_exchanged_axes_and_a_turn_about_y_keep_every_key():
     given = channels([TCB], apart=True)
     exchanged = np.array([[0.0, 0, -1], [1, 0, 0], [0, 1, 0]])
-    carried = pose_curves.moved(given, exchanged, OFFSET, FRAME, TOLERANCE)
+    carried = pose_curves.convert_locations(given, exchanged, OFFSET, FRAME, TOLERANCE)
     for curve, source, sign, offset in zip(carried.curves, (2, 0, 1), (-1, 1, 1), OFFSET, strict=True):
         np.testing.assert_array_equal(curve.keys[:, 0], given[source].keys[:, 0])
         np.testing.assert_array_equal(curve.left[:, 1], given[source].left[:, 1] * sign + offset)
-    carried = pose_curves.turned(given, "ZXY", rotation.about_axis(1, 0.7), FRAME, TOLERANCE)
+    carried = pose_curves.convert_rotations(given, "ZXY", rotation.about_axis(1, 0.7), FRAME, TOLERANCE)
     assert carried.exact
     np.testing.assert_allclose(carried.curves[1].keys, given[1].keys + np.array([0, 0.7]))
     np.testing.assert_array_equal(carried.curves[0].right, given[0].right)
@@ -176,10 +176,11 @@ def test_exchanged_axes_and_a_turn_about_y_keep_every_key():
 
 def test_there_and_back_is_the_same_key_by_key():
     given = channels([STEPPED], apart=True)
-    there = pose_curves.turned(given, "ZXY", rotation.conjugate(TURN), FRAME, TOLERANCE)
-    back = pose_curves.turned(there.curves, "ZXY", TURN, FRAME, TOLERANCE, like=given)
+    there = pose_curves.convert_rotations(given, "ZXY", rotation.conjugate(TURN), FRAME, TOLERANCE)
+    back = pose_curves.convert_rotations(there.curves, "ZXY", TURN, FRAME, TOLERANCE, like=given)
     assert all(
-        one is other for one, other in zip(pose_curves.snapped(back.curves, given, FRAME, 1e-6), given, strict=True)
+        one is other
+        for one, other in zip(pose_curves.snapped_to_base(back.curves, given, FRAME, 1e-6), given, strict=True)
     )
 
 
@@ -189,7 +190,7 @@ def test_a_changed_key_is_the_only_one_that_is_not_the_bases():
     keys = base.keys + near
     keys[3, 1] += 0.2
     edited = Curve(keys, base.left + near, base.right + near, base.interpolation)
-    (found,) = pose_curves.snapped([edited], [base], FRAME, 1e-6)
+    (found,) = pose_curves.snapped_to_base([edited], [base], FRAME, 1e-6)
     same = (found.keys == base.keys).all(axis=1)
     assert same.tolist() == [True] * 3 + [False] + [True] * 4
     np.testing.assert_array_equal(found.right, base.right)
@@ -198,8 +199,8 @@ def test_a_changed_key_is_the_only_one_that_is_not_the_bases():
 def test_angles_between_two_ends_of_a_turn_do_not_leap():
     keys = np.array([[0.0, 0.0], [1.0, 7.0]])
     line = Curve(keys, keys.copy(), keys.copy(), np.full(2, Interpolation.LINEAR, np.uint8))
-    still = pose_curves.still(0.3)
-    carried = pose_curves.turned([still, line, still], "ZXY", rotation.about_axis(0, 0.4), FRAME, TOLERANCE)
+    still = pose_curves.single_key(0.3)
+    carried = pose_curves.convert_rotations([still, line, still], "ZXY", rotation.about_axis(0, 0.4), FRAME, TOLERANCE)
     times = np.linspace(0, 1, 500)
     assert np.abs(np.diff(values(carried.curves, times), axis=0)).max() < 0.05
 
@@ -207,7 +208,7 @@ def test_angles_between_two_ends_of_a_turn_do_not_leap():
 def test_numbers_and_times_without_bounds_make_no_more_keys_than_they_bear():
     given = channels([TCB], apart=True)
     given[1].keys[-1, 0] = 1e9
-    carried = pose_curves.turned(given, "ZXY", TURN, FRAME, TOLERANCE)
+    carried = pose_curves.convert_rotations(given, "ZXY", TURN, FRAME, TOLERANCE)
     assert max(curve.count for curve in carried.curves) <= 24 * 2**6 + 1
     assert pose_curves.is_finite(Curves.of(given), FRAME)
     given[0].keys[2, 0] = 1e38  # seconds: as frames they are too many
@@ -219,9 +220,9 @@ def test_numbers_and_times_without_bounds_make_no_more_keys_than_they_bear():
 def test_held_keys_that_repeat_are_left_out():
     keys = np.stack((np.arange(6) * FRAME, [1.0, 1.0, 2.0, 2.0, 2.0, 2.0]), axis=1)
     curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(6, np.uint8))
-    assert pose_curves.thinned(curve).keys[:, 1].tolist() == [1.0, 2.0, 2.0]
+    assert pose_curves.without_repeated_keys(curve).keys[:, 1].tolist() == [1.0, 2.0, 2.0]
     curve.interpolation[0] = Interpolation.LINEAR
-    assert pose_curves.thinned(curve) is curve
+    assert pose_curves.without_repeated_keys(curve) is curve
 
 
 def test_what_is_nearly_straight_becomes_a_line():
@@ -230,7 +231,7 @@ def test_what_is_nearly_straight_becomes_a_line():
     right[0, 1] += 1e-5
     right[1, 1] += 1e-2
     curve = Curve(keys, left, right, np.full(3, Interpolation.BEZIER, np.uint8))
-    found = pose_curves.straightened(curve, TOLERANCE)
+    found = pose_curves.with_straight_segments(curve, TOLERANCE)
     assert found.interpolation.tolist() == [Interpolation.LINEAR, Interpolation.BEZIER, Interpolation.BEZIER]
     times = np.linspace(0, 0.6, 500)
     assert np.abs(evaluate_curve(found, times) - evaluate_curve(curve, times)).max() <= TOLERANCE
@@ -239,6 +240,6 @@ def test_what_is_nearly_straight_becomes_a_line():
 def test_keys_at_frames_that_are_one_to_blender():
     keys = np.array([[0.0, 1.0], [1e7, 2.0], [1e7 + 0.02 * FRAME, 3.0], [2e7, 4.0]])
     curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(4, np.uint8))
-    assert pose_curves.apart(curve, FRAME).keys[:, 1].tolist() == [1.0, 3.0, 4.0]
+    assert pose_curves.without_merged_keys(curve, FRAME).keys[:, 1].tolist() == [1.0, 3.0, 4.0]
     curve.keys[:, 0] = 0, 0.02 * FRAME, 1, 2
-    assert pose_curves.apart(curve, FRAME) is curve
+    assert pose_curves.without_merged_keys(curve, FRAME) is curve

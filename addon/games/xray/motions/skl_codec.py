@@ -26,7 +26,7 @@ from ....core.changes import Part
 from ....core.envelope.curve import fitted
 from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
-from ....core.pose_curves import straightened
+from ....core.pose_curves import with_straight_segments
 from ....core.report import Report, counted_plural, said_of
 from ....core.scratch import keep_freed_memory
 from ....formats.xray import object as editor_model
@@ -656,8 +656,8 @@ class SklGatherer(Gatherer):
                 continue
             angles = rotation.euler_zxy(rotation.matrices(turns))
             tracks[place] = Channels(
-                [straightened(fitted(times, places[:, axis], metres), metres) for axis in range(3)],
-                [straightened(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
+                [with_straight_segments(fitted(times, places[:, axis], metres), metres) for axis in range(3)],
+                [with_straight_segments(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
             )
         return tracks
 

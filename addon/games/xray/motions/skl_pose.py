@@ -79,9 +79,9 @@ class ShownTracks(Mapping[int, Shown]):
     channels: Curves
     channel: str
     located: dict[int, int]
-    location: pose_curves.CarriedBones
+    location: pose_curves.ConvertedBones
     rotated: dict[int, int]
-    rotation: pose_curves.CarriedBones
+    rotation: pose_curves.ConvertedBones
     together: Curves
     """Curves of ``rotation``, then those of ``location``."""
 
@@ -153,14 +153,14 @@ def show_all(
     numbers = (channels.counts.reshape(-1, 6) > 0) | (in_file[:, BONE.channels] == 0)
     located, rotated = (np.flatnonzero(numbers[:, part].all(axis=1)) for part in (slice(3), slice(3, 6)))
     turns = rotation.matrices(rest.rotations[places[located]]).swapaxes(1, 2)
-    moved = pose_curves.moved_all(
+    moved = pose_curves.convert_locations_of_bones(
         channels.take((6 * located[:, None] + np.arange(3)).ravel()),
         turns,
         -(turns @ rest.translations[places[located]][:, :, None])[..., 0],
         frame,
         showing.tolerance[0],
     )
-    turned = pose_curves.turned_all(
+    turned = pose_curves.convert_rotations_of_bones(
         channels.take((6 * rotated[:, None] + np.arange(3, 6)).ravel()),
         "ZXY",
         rotation.conjugate(rest.rotations[places[rotated]]),
@@ -187,19 +187,19 @@ def show_all(
 
 
 def _sound(
-    carried: pose_curves.CarriedBones, numbers: Indices, tracks: int, frame: float
-) -> tuple[pose_curves.CarriedBones, list[int]]:
+    carried: pose_curves.ConvertedBones, numbers: Indices, tracks: int, frame: float
+) -> tuple[pose_curves.ConvertedBones, list[int]]:
     """Remove curves with values that no pose can hold, and keys so close that Blender would merge them.
 
     ``numbers``: index of the track of each bone, of ``tracks`` in total. Returns the curves, and for each track the
     index of its bone in them, -1 if it has none.
     """
     kept = np.arange(len(numbers))
-    if not (pose_curves.is_finite(carried.curves, frame) and pose_curves.are_apart(carried.curves, frame)):
+    if not (pose_curves.is_finite(carried.curves, frame) and pose_curves.are_keys_apart(carried.curves, frame)):
         bones = [carried[number].curves for number in kept.tolist()]
         kept = np.array([pose_curves.is_finite(Curves.of(curves), frame) for curves in bones]).nonzero()[0]
-        sound = [pose_curves.apart(curve, frame) for number in kept.tolist() for curve in bones[number]]
-        carried = pose_curves.CarriedBones(Curves.of(sound), carried.exact[kept])
+        sound = [pose_curves.without_merged_keys(curve, frame) for number in kept.tolist() for curve in bones[number]]
+        carried = pose_curves.ConvertedBones(Curves.of(sound), carried.exact[kept])
     found = np.full(tracks, -1)
     found[numbers[kept]] = np.arange(len(kept))
     return carried, found.tolist()
@@ -247,13 +247,15 @@ def to_file(
     count as the rest pose. ``place``: index of the bone in ``rest``. ``frame``: seconds per frame. ``tolerance``:
     (metres, radians). ``same_place`` and ``same_turn``: location or rotation are known to be those of ``base``.
     """
-    standing = [pose_curves.still(0.0)] * 3
+    standing = [pose_curves.single_key(0.0)] * 3
     if base is not None and same_place:
         places = base.channels.location
     else:
         location = standing if pose.location is None else pose.location
         offset = rest.translations[place]
-        moved = pose_curves.moved(location, rotation.matrices(rest.rotations[place]), offset, frame, tolerance[0])
+        moved = pose_curves.convert_locations(
+            location, rotation.matrices(rest.rotations[place]), offset, frame, tolerance[0]
+        )
         rounding = 4 * float(np.spacing(np.float32(np.abs(offset).max())))
         places = _stored(moved, base, "location", frame=frame, tolerance=tolerance[0], rounding=rounding)
     if base is not None and same_turn:
@@ -261,13 +263,13 @@ def to_file(
     else:
         rotating, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
         like = base.channels.rotation if base is not None else None
-        turned = pose_curves.turned(rotating, mode, rest.rotations[place], frame, tolerance[1], like=like)
+        turned = pose_curves.convert_rotations(rotating, mode, rest.rotations[place], frame, tolerance[1], like=like)
         angles = _stored(turned, base, "rotation", frame=frame, tolerance=tolerance[1])
     return Channels(places, angles)
 
 
 def _stored(
-    carried: pose_curves.Carried,
+    carried: pose_curves.Converted,
     base: Shown | None,
     channels: str,
     *,
@@ -281,10 +283,10 @@ def _stored(
     that 32-bit floats round.
     """
     if carried.exact:
-        curves = list(map(pose_curves.thinned, carried.curves))
+        curves = list(map(pose_curves.without_repeated_keys, carried.curves))
     else:
-        curves = [pose_curves.straightened(curve, tolerance) for curve in carried.curves]
+        curves = [pose_curves.with_straight_segments(curve, tolerance) for curve in carried.curves]
     if base is None:
         return curves
     near = UNTOUCHED if carried.exact and base.exact else tolerance
-    return pose_curves.snapped(curves, getattr(base.channels, channels), frame, near + rounding)
+    return pose_curves.snapped_to_base(curves, getattr(base.channels, channels), frame, near + rounding)
