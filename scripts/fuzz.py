@@ -82,11 +82,11 @@ def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: 
     """Judge one case and record it in the tally. Raises what breaks the law, including excessive time or memory."""
     if measured:
         for decoding, (fixed, each) in ((False, MEMORY), (True, DECODED_MEMORY)):
-            outcome, peak = _judged_with_memory(target, data, decoding=decoding)
+            outcome, peak = _judge_with_memory(target, data, decoding=decoding)
             limit = fixed + each * len(data)
             if peak > limit:
-                limit += each * len(data) * (_times_packed(target, data) - 1)
-            found.held(peak, peak / limit, name)
+                limit += each * len(data) * (_limit_factor(target, data) - 1)
+            found.record_memory(peak, peak / limit, name)
             if peak > limit:
                 raise Broken(f"{peak} bytes of memory for {len(data)} bytes")
     else:
@@ -96,14 +96,14 @@ def run_case(target: Target, data: bytes, name: str, found: Tally, *, measured: 
         seconds = time.process_time() - start
         allowed = SECONDS[0] + SECONDS[1] * len(data)
         if seconds > allowed:
-            allowed += SECONDS[1] * len(data) * (_times_packed(target, data) - 1)
-        found.took(seconds, seconds / allowed, name)
+            allowed += SECONDS[1] * len(data) * (_limit_factor(target, data) - 1)
+        found.record_time(seconds, seconds / allowed, name)
         if seconds > allowed:
             raise Broken(f"{seconds:.2f} s for {len(data)} bytes")
     found.outcomes[outcome] += 1
 
 
-def _judged_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple[str, int]:
+def _judge_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple[str, int]:
     """Return the outcome of a case and its peak of allocated memory in bytes."""
     tracemalloc.start()
     try:
@@ -114,7 +114,7 @@ def _judged_with_memory(target: Target, data: bytes, *, decoding: bool) -> tuple
         tracemalloc.stop()
 
 
-def _times_packed(target: Target, data: bytes) -> int:
+def _limit_factor(target: Target, data: bytes) -> int:
     """Return by which factor a case may exceed its limits: `law.PACKED` for compressed data, else 1."""
     if target not in FORMAT_TARGETS:
         return law.PACKED
@@ -190,7 +190,7 @@ def run_numbered(cases: Cases, target: Target, number: int, folder: Path, found:
     found.cpu += time.process_time() - start
 
 
-def _turns(chosen: argparse.Namespace, found: dict[str, Tally]) -> Iterator[tuple[Target, int]]:
+def _requested_cases(chosen: argparse.Namespace, found: dict[str, Tally]) -> Iterator[tuple[Target, int]]:
     """Yield target and number of each case to run, as long or as many as requested."""
     targets = [TARGETS[name] for name in found]
     if chosen.only is not None:
@@ -203,36 +203,40 @@ def _turns(chosen: argparse.Namespace, found: dict[str, Tally]) -> Iterator[tupl
                 number += 1
     else:
         end = time.monotonic() + chosen.seconds
-        turn = 0
-        while turn < chosen.cases if chosen.cases is not None else time.monotonic() < end:
-            yield targets[turn % len(targets)], turn // len(targets)
-            turn += 1
+        index = 0
+        while index < chosen.cases if chosen.cases is not None else time.monotonic() < end:
+            yield targets[index % len(targets)], index // len(targets)
+            index += 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("paths", nargs="*", type=Path, metavar="PATH")
     parser.add_argument(
-        "--format", action="append", choices=[*TARGETS], metavar="NAME", help=f"only this one: {', '.join(TARGETS)}"
+        "--format",
+        action="append",
+        choices=[*TARGETS],
+        metavar="NAME",
+        help=f"only this target, one of {', '.join(TARGETS)}",
     )
     parser.add_argument("--seconds", type=float, default=60.0)
-    parser.add_argument("--cases", type=int, help="so many cases, however long they take")
-    parser.add_argument("--cpu-seconds", type=float, help="so much processor time for each target")
+    parser.add_argument("--cases", type=int, help="number of cases, however long they take")
+    parser.add_argument("--cpu-seconds", type=float, help="CPU seconds for each target")
     parser.add_argument(
-        "--seed", default=str(time.time_ns() % 1_000_000), help="any word; the same gives the same cases"
+        "--seed", default=str(time.time_ns() % 1_000_000), help="any word; the same word gives the same cases"
     )
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="one case of that seed again")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="repeat this case of the seed")
     parser.add_argument(
         "--output", type=Path, default=Path(tempfile.gettempdir()) / "motionbridge-fuzz", metavar="FOLDER"
     )
-    parser.add_argument("--tally", type=Path, metavar="FILE", help="add what was counted to this file")
-    parser.add_argument("--label", default="", help="a word that goes into the tally, such as a commit")
+    parser.add_argument("--tally", type=Path, metavar="FILE", help="append the results to this file")
+    parser.add_argument("--label", default="", help="a word stored in the tally, such as a commit")
     parser.add_argument(
         "--sum",
         nargs="+",
         type=Path,
         metavar="FILE",
-        help="add up tallies (files, or folders of them), and run nothing",
+        help="add up tallies (files, or folders of them) without running anything",
     )
     return parser
 
@@ -254,7 +258,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 2
     found = {target.name: Tally(target.name, chosen.seed, chosen.label) for target in targets}
     start = time.monotonic()
-    for target, number in _turns(chosen, found):
+    for target, number in _requested_cases(chosen, found):
         run_numbered(cases, target, number, chosen.output, found[target.name])
     if chosen.tally is not None:
         tally.append(found.values(), chosen.tally)

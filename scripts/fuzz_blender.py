@@ -35,7 +35,7 @@ from fuzzing import tally
 from fuzzing.blender_targets import BLENDER_TARGETS, SAVED
 from fuzzing.tally import Tally
 
-CASES_A_PROCESS = 150
+CASES_PER_PROCESS = 150
 HANGS_AFTER = 120.0
 """Seconds of CPU time for one case, after which its process is killed."""
 SILENT_FOR = 1200.0
@@ -50,23 +50,23 @@ class Watched:
 
     progress: Path
     process: subprocess.Popen[bytes]
-    lines: list[dict[str, Any]] = field(default_factory=list)
-    seen: int = 0
-    begun: list[Any] | None = None
+    messages: list[dict[str, Any]] = field(default_factory=list)
+    read_bytes_count: int = 0
+    current_case: list[Any] | None = None
     since: tuple[float, float] = (0.0, 0.0)
 
-    def look(self) -> None:
+    def read_progress(self) -> None:
         """Read the lines written since the last call."""
         text = self.progress.read_bytes() if self.progress.exists() else b""
-        whole = text[self.seen : text.rfind(b"\n") + 1]
-        self.seen += len(whole)
+        whole = text[self.read_bytes_count : text.rfind(b"\n") + 1]
+        self.read_bytes_count += len(whole)
         for line in whole.decode().splitlines():
-            said = json.loads(line)
-            self.lines.append(said)
-            self.begun = said.get("begun")
-            self.since = time.monotonic(), self.processor()
+            message = json.loads(line)
+            self.messages.append(message)
+            self.current_case = message.get("begun")
+            self.since = time.monotonic(), self.cpu_seconds()
 
-    def processor(self) -> float:
+    def cpu_seconds(self) -> float:
         """Return the CPU seconds used by the process, 0 if the system does not tell."""
         try:
             fields = Path(f"/proc/{self.process.pid}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
@@ -76,8 +76,8 @@ class Watched:
 
     def hangs(self) -> bool:
         """Return whether the current case takes too long."""
-        clock, processor = self.since
-        return time.monotonic() - clock > SILENT_FOR or self.processor() - processor > HANGS_AFTER
+        clock, cpu_seconds = self.since
+        return time.monotonic() - clock > SILENT_FOR or self.cpu_seconds() - cpu_seconds > HANGS_AFTER
 
 
 def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[dict[str, Any]], int]:
@@ -91,9 +91,9 @@ def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[d
     call = session.blender_call(
         "--background", "--factory-startup", "--python", str(CASE), "--", str(folder / "job.json")
     )
-    with (folder / "said").open("wb") as said:
+    with (folder / "output").open("wb") as output:
         process = subprocess.Popen(
-            call, cwd=ROOT, env=os.environ | session.variables, stdout=said, stderr=said, stdin=subprocess.DEVNULL,
+            call, cwd=ROOT, env=os.environ | session.variables, stdout=output, stderr=output, stdin=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
         watched = Watched(folder / "progress.jsonl", process)
@@ -101,7 +101,7 @@ def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[d
         hung = False
         try:
             while process.poll() is None:
-                watched.look()
+                watched.read_progress()
                 if hung := watched.hangs():
                     break
                 time.sleep(WAIT)
@@ -109,13 +109,13 @@ def import_cases(session: blenders.Session, job: dict[str, Any]) -> tuple[list[d
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
-    watched.look()
-    results = [line for line in watched.lines if "done" in line]
-    words = (folder / "said").read_text(encoding="utf-8", errors="replace")[-3000:]
-    if watched.begun is not None:
+    watched.read_progress()
+    results = [line for line in watched.messages if "done" in line]
+    words = (folder / "output").read_text(encoding="utf-8", errors="replace")[-3000:]
+    if watched.current_case is not None:
         what = "it hangs" if hung else f"Blender ended with status {process.returncode}"
         results.append(
-            {"done": watched.begun, "source": "", "outcome": "broken", "finding": f"{what}\n{words}", "cpu": 0}
+            {"done": watched.current_case, "source": "", "outcome": "broken", "finding": f"{what}\n{words}", "cpu": 0}
         )
     elif len(results) < len(job["cases"]):
         raise RuntimeError(f"Blender did not begin:\n{words}")
@@ -133,11 +133,11 @@ def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str,
             cases = [[name, chosen.only] for name in found]
         elif chosen.cases is not None:
             left = chosen.cases - sum(numbers.values())
-            cases = [[name, numbers[name] + turn] for turn in range(CASES_A_PROCESS) for name in found]
-            cases = cases[: min(left, CASES_A_PROCESS)]
+            cases = [[name, numbers[name] + turn] for turn in range(CASES_PER_PROCESS) for name in found]
+            cases = cases[: min(left, CASES_PER_PROCESS)]
         else:
             waiting = [name for name, one in found.items() if one.cpu < chosen.cpu_seconds][:1]
-            cases = [[name, numbers[name] + turn] for turn in range(CASES_A_PROCESS) for name in waiting]
+            cases = [[name, numbers[name] + turn] for turn in range(CASES_PER_PROCESS) for name in waiting]
         if not cases:
             return
         targets = list(dict.fromkeys(name for name, _ in cases))
@@ -145,16 +145,16 @@ def fuzz(session: blenders.Session, chosen: argparse.Namespace, found: dict[str,
         for result in results:
             name, number = result["done"]
             numbers[name] = number + 1
-            _enter(result, found[name], chosen)
+            _record(result, found[name], chosen)
         if chosen.only is not None:
             return
 
 
-def _enter(result: dict[str, Any], found: Tally, chosen: argparse.Namespace) -> None:
+def _record(result: dict[str, Any], found: Tally, chosen: argparse.Namespace) -> None:
     name, number = result["done"]
     found.outcomes[result["outcome"]] += 1
     found.cpu += result["cpu"]
-    found.took(result["cpu"], result["cpu"] / HANGS_AFTER, f"{chosen.seed}:{number}")
+    found.record_time(result["cpu"], result["cpu"] / HANGS_AFTER, f"{chosen.seed}:{number}")
     if result["finding"]:
         saved = chosen.output / f"{chosen.seed}-{number}.{name}.txt"
         chosen.output.mkdir(parents=True, exist_ok=True)
@@ -173,14 +173,14 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--blender", metavar="VERSION|PATH")
     parser.add_argument("--format", action="append", choices=[*BLENDER_TARGETS], metavar="NAME")
     parser.add_argument("--cases", type=int)
-    parser.add_argument("--cpu-seconds", type=float, default=60.0, help="so much processor time for each target")
+    parser.add_argument("--cpu-seconds", type=float, default=60.0, help="CPU seconds for each target")
     parser.add_argument("--seed", default=str(time.time_ns() % 1_000_000))
-    parser.add_argument("--only", type=int, metavar="NUMBER", help="one case of that seed again")
+    parser.add_argument("--only", type=int, metavar="NUMBER", help="repeat this case of the seed")
     parser.add_argument(
         "--output", type=Path, default=Path(tempfile.gettempdir()) / "motionbridge-fuzz-blender", metavar="FOLDER"
     )
-    parser.add_argument("--tally", type=Path, metavar="FILE", help="add what was counted to this file")
-    parser.add_argument("--label", default="", help="a word that goes into the tally, such as a commit")
+    parser.add_argument("--tally", type=Path, metavar="FILE", help="append the results to this file")
+    parser.add_argument("--label", default="", help="a word stored in the tally, such as a commit")
     chosen = parser.parse_args(arguments)
     found = {name: Tally(name, chosen.seed, chosen.label) for name in chosen.format or BLENDER_TARGETS}
     start = time.monotonic()

@@ -25,7 +25,7 @@ from environment import virtual
 
 LARGEST = 1 << 16
 """Bytes; learning from larger files is slow."""
-OWN_WAYS = 0.5
+OWN_WAYS_SHARE = 0.5
 """Share of the cases that are damaged by the ways that know the format instead of by atheris."""
 
 
@@ -69,7 +69,7 @@ def _run(name: str, paths: list[Path], seconds: int, folder: Path) -> None:
 
     def damage(data: bytes, most: int, seed: int) -> bytes:
         random = Random(seed)  # noqa: S311 (nothing here is secret)
-        if random.random() < OWN_WAYS:
+        if random.random() < OWN_WAYS_SHARE:
             return target.case(random, data, random.choice(seeds))[:most]
         return bytes(atheris.Mutate(data, most))
 

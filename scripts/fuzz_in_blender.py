@@ -35,7 +35,7 @@ if __name__ == "__main__":
 import fuzz
 import numpy as np
 from fuzzing.blender_targets import BLENDER_TARGETS, BlenderTarget
-from fuzzing.law import Broken, announces, floats_of
+from fuzzing.law import Broken, floats_of, mentions_not_finite
 from fuzzing.targets import TARGETS
 
 from addon.blender import compat
@@ -63,30 +63,32 @@ def main(job: dict[str, Any]) -> None:
     folder = Path(job["folder"])
     with Path(job["progress"]).open("a", encoding="utf-8") as progress:
 
-        def say(**fields: Any) -> None:
+        def write_progress(**fields: Any) -> None:
             progress.write(json.dumps(fields) + "\n")
             progress.flush()
 
         for name, number in job["cases"]:
-            say(begun=[name, number])
+            write_progress(begun=[name, number])
             start = time.process_time()
             target = BLENDER_TARGETS[name]
             source, data = cases.case(TARGETS[target.bytes_of], number)
             outcome, finding = run_case(target, source, data, folder, f"{job['seed']}:{name}:{number}")
-            say(done=[name, number], source=source, outcome=outcome, finding=finding, cpu=time.process_time() - start)
+            write_progress(
+                done=[name, number], source=source, outcome=outcome, finding=finding, cpu=time.process_time() - start
+            )
 
 
 def run_case(target: BlenderTarget, source: str, data: bytes, folder: Path, seed: str) -> tuple[str, str]:
     """Return the outcome of a case, and how it broke the law ("" if it did not)."""
-    said = io.StringIO()
+    errors = io.StringIO()
     try:
-        with contextlib.redirect_stderr(said), warnings.catch_warnings():
+        with contextlib.redirect_stderr(errors), warnings.catch_warnings():
             warnings.simplefilter("error", RuntimeWarning)  # numpy only warns where arithmetic goes wrong
             outcome = _case(target, source, data, folder, Random(seed))  # noqa: S311 (nothing here is secret)
-        if "Traceback" in said.getvalue():
-            return "broken", f"a traceback: {said.getvalue()[-3000:]}"
+        if "Traceback" in errors.getvalue():
+            return "broken", f"a traceback: {errors.getvalue()[-3000:]}"
     except Broken as broken:
-        return "broken", f"{broken}\n{said.getvalue()[-2000:]}"
+        return "broken", f"{broken}\n{errors.getvalue()[-2000:]}"
     except Exception:  # noqa: BLE001 (any exception is a finding)
         return "broken", traceback.format_exc()
     return outcome, ""
@@ -138,11 +140,11 @@ def _make_rig(labels: list[str]) -> None:
     bpy.context.scene.collection.objects.link(rig)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.object.mode_set(mode="EDIT")
-    above = None
+    parent = None
     for place, label in enumerate(dict.fromkeys(labels)):
         bone = armature.edit_bones.new(names.printable(label)[:63])
         bone.head, bone.tail, bone.roll = (0, 0.1 * place, 0), (0.05, 0.1 * place, 0.1), 0.3 * place
-        bone.parent, above = above, bone
+        bone.parent, parent = parent, bone
     bpy.ops.object.mode_set(mode="OBJECT")
 
 
@@ -168,7 +170,7 @@ def _check_scene(before: dict[str, Any]) -> None:
     report = str(bpy.context.window_manager.motionbridge_report)
     if "the import failed" in report:
         raise Broken(report)
-    if announces(report):
+    if mentions_not_finite(report):
         return
     wrong = next(_not_finite(before), None)
     if wrong is not None:
@@ -254,12 +256,12 @@ def _export(target: BlenderTarget, data: bytes | None, out: Path, random: Random
             raise Broken(f"exported unedited it is changed: {report[:500]}")
         outcome = "kept, and bones added"  # bones of the armature that the file lacks
     if outcome == "kept" and data is not None:
-        _damage_hidden(save, target, data, out, random)
+        _check_damaged_bytes(save, target, data, out, random)
     _check_meshes()
     return outcome
 
 
-def _damage_hidden(save: Any, target: BlenderTarget, data: bytes, out: Path, random: Random) -> None:
+def _check_damaged_bytes(save: Any, target: BlenderTarget, data: bytes, out: Path, random: Random) -> None:
     """Damage the stored bytes of the file: the export must refuse, or not need them."""
     kept = list(_sealed())
     if not kept:

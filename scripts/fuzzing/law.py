@@ -70,7 +70,7 @@ def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
     try:
         document = module.read(data, "damaged", report)
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         return "refused"
     for way in (module.write, module.recompose):
         again = way(document)
@@ -89,7 +89,7 @@ def judge_format(known: Format, data: bytes, *, decoding: bool = True) -> str:
     return _judge_decoding(known, document, data, report) if decoding else "kept"
 
 
-def _says_something(refusal: MotionbridgeError) -> None:
+def _require_reason(refusal: MotionbridgeError) -> None:
     if not str(refusal).strip(". "):
         raise Broken("the refusal says nothing") from refusal
 
@@ -108,29 +108,29 @@ def _judge_decoding(known: Format, document: Any, data: bytes, report: Report) -
             if again != data:
                 raise Broken(f"decoded and encoded it is changed: {first_difference(data, again)}")
         except ReadError as refusal:
-            _says_something(refusal)
+            _require_reason(refusal)
             outcome = "not decoded"
         except WriteError as refusal:
-            _says_something(refusal)
+            _require_reason(refusal)
             outcome = f"not encoded: {refusal.problem}"
-    _announced(document, report)
-    if known.name in MORE:
-        MORE[known.name](document, report)
+    _require_warning(document, report)
+    if known.name in FURTHER_CHECKS:
+        FURTHER_CHECKS[known.name](document, report)
     if len(data) <= CONVERTED_UP_TO:
         _convert(known, document)
     report.lines()
     return outcome
 
 
-def announces(said: str) -> bool:
+def mentions_not_finite(said: str) -> bool:
     """Return whether warnings mention NaN or infinite values."""
     return any(words in said.lower() for words in ANNOUNCED)
 
 
-def _announced(document: Any, report: Report) -> None:
+def _require_warning(document: Any, report: Report) -> None:
     """Raise `Broken` if a document contains NaN or infinite values without a warning."""
     place = next((place for place, array in floats_of(document) if not np.isfinite(array).all()), None)
-    if place is not None and not announces("\n".join(report.warnings)):
+    if place is not None and not mentions_not_finite("\n".join(report.warnings)):
         raise Broken(f"a NaN or infinite value of {place} that no warning announces")
 
 
@@ -185,13 +185,13 @@ def _convert(known: Format, document: Any) -> None:
             rendering(document, Report())
 
 
-def _more_ogf(document: Any, report: Report) -> None:
+def _check_ogf(document: Any, report: Report) -> None:
     for part in (decode_skeleton, decode_meshes):
         with suppress(MotionbridgeError):
             part(document, report)
 
 
-def _more_rtm(document: Any, report: Report) -> None:
+def _check_rtm(document: Any, report: Report) -> None:
     """Decode and encode with the built-in man as skeleton, which fits most binarised animations."""
     if not isinstance(document, rtm.Binarised):
         return
@@ -202,7 +202,7 @@ def _more_rtm(document: Any, report: Report) -> None:
             raise Broken(f"an animation nobody edited is changed: {changes.sentence()}")
 
 
-def _more_p3d(document: Any, report: Report) -> None:
+def _check_p3d(document: Any, report: Report) -> None:
     for lod in document.lods:
         with suppress(MotionbridgeError):
             p3d.decode_polygons(lod, report, {}, "lod")
@@ -216,12 +216,12 @@ def _more_p3d(document: Any, report: Report) -> None:
         p3d.pivots(document, list(MAN_ARMA_3.parents), report)
 
 
-def _more_oof(document: Any, report: Report) -> None:
+def _check_oof(document: Any, report: Report) -> None:
     with suppress(MotionbridgeError):
         deque(oof.find_problems(oof.decode(document, report)), maxlen=0)
 
 
-def _more_ltx(document: Any, report: Report) -> None:
+def _check_ltx(document: Any, report: Report) -> None:
     """Compare the fast scan with the document, and check that changing a value changes only its line."""
     data = ltx.write(document)
     scanned = scan_ltx(data)
@@ -238,7 +238,7 @@ def _more_ltx(document: Any, report: Report) -> None:
                 raise Broken(f"{section} {item.key}: more than its line is changed")
 
 
-def _more_object(document: Any, report: Report) -> None:
+def _check_object(document: Any, report: Report) -> None:
     with suppress(MotionbridgeError):
         mapping.decode_skeleton(document.model, "damaged")
     for mesh in document.model.meshes:
@@ -249,7 +249,7 @@ def _more_object(document: Any, report: Report) -> None:
                 corner_normals(mesh, rule)
 
 
-def _problems_of(module: Any) -> Callable[[Any, Report], None]:
+def _check_problems(module: Any) -> Callable[[Any, Report], None]:
     def check(document: Any, report: Report) -> None:
         with suppress(MotionbridgeError):
             deque(module.find_problems(module.decode(document, report)), maxlen=0)
@@ -257,7 +257,7 @@ def _problems_of(module: Any) -> Callable[[Any, Report], None]:
     return check
 
 
-def _more_level(document: Any, report: Report) -> None:
+def _check_level(document: Any, report: Report) -> None:
     """Decode what the visuals draw, with an empty geometry."""
     empty = Geometry(14, 0, [], [], document.visuals.windows, document.run)
     visual_mesh.drawn(document, empty, report)
@@ -265,23 +265,23 @@ def _more_level(document: Any, report: Report) -> None:
     visual_mesh.sectors(document)
 
 
-def _more_geometry(document: Any, _report: Report) -> None:
+def _check_geometry(document: Any, _report: Report) -> None:
     for buffer in document.vertices:
         visual_mesh.decode_vertices(buffer)
 
 
-MORE: dict[str, Callable[[Any, Report], None]] = {
-    "ogf": _more_ogf,
-    "rtm": _more_rtm,
-    "p3d": _more_p3d,
-    "oof": _more_oof,
-    "object": _more_object,
-    "cform": _problems_of(cform),
-    "hom": _problems_of(hom),
-    "som": _problems_of(som),
-    "ltx": _more_ltx,
-    "level": _more_level,
-    "level_geom": _more_geometry,
+FURTHER_CHECKS: dict[str, Callable[[Any, Report], None]] = {
+    "ogf": _check_ogf,
+    "rtm": _check_rtm,
+    "p3d": _check_p3d,
+    "oof": _check_oof,
+    "object": _check_object,
+    "cform": _check_problems(cform),
+    "hom": _check_problems(hom),
+    "som": _check_problems(som),
+    "ltx": _check_ltx,
+    "level": _check_level,
+    "level_geom": _check_geometry,
 }
 """Further steps of imports, exports and checks that round trips do not contain, by format."""
 
@@ -294,7 +294,7 @@ def judge_model_cfg(data: bytes) -> str:
     try:
         config = model_cfg.read(data, "model.cfg", report := Report())
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         return "refused"
     report.lines()
     for skeleton in config.skeletons.values():
@@ -317,7 +317,7 @@ def judge_bone_table(data: bytes) -> str:
     try:
         table = skeletons.read_table(data, "table.json")
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         return "refused"
     for left, right in list(table.pairs.items())[:50]:
         if (table.in_armature(left), table.in_file(right)) != (right, left):
@@ -328,17 +328,17 @@ def judge_bone_table(data: bytes) -> str:
 
 
 def _judge_stream(
-    module: Any, plain_reader: Callable[[bytes, int], tuple[bytes, int]], size: int, stream: bytes
+    module: Any, reference_decoder: Callable[[bytes, int], tuple[bytes, int]], size: int, stream: bytes
 ) -> str:
     expected: tuple[bytes, int] | None = None
     if size <= PACKED * len(stream):
         with suppress(packing.Damaged):
-            expected = plain_reader(stream, size)
+            expected = reference_decoder(stream, size)
     reader = Reader(stream, "stream")
     try:
         plain, used = module.unpack(reader, size)
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         if expected is not None and len(expected[0]) == size:
             raise Broken(f"a good stream is refused: {refusal}") from refusal
         return "refused"
@@ -368,7 +368,7 @@ def judge_lzhuf(data: bytes) -> str:
     try:
         plain = lzhuf.unpack(Reader(data, "stream"))
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         if good:
             raise Broken(f"a good stream is refused: {refusal}") from refusal
         return "refused"
@@ -416,12 +416,12 @@ def judge_mask(data: bytes) -> str:
     if len(mask) <= 300 and "*" in mask:
         fits = module._mask(mask)  # noqa: SLF001 (the matcher itself is judged)
         for name in (*names, *_FILES):
-            if len(name) <= 300 and fits(name) != _plainly_fits(mask, name):
+            if len(name) <= 300 and fits(name) != _fits_by_table(mask, name):
                 raise Broken(f"{name!r} and {mask!r}: {fits(name)}")
     return "kept" if found else "refused"
 
 
-def _plainly_fits(mask: str, name: str) -> bool:
+def _fits_by_table(mask: str, name: str) -> bool:
     """Match by dynamic programming: whether each prefix of the mask matches each prefix of the name."""
     fitting = [True] + [False] * len(name)
     for sign in mask:
@@ -453,7 +453,7 @@ def judge_ltx_tree(data: bytes) -> str:
         try:
             found = tree.load(report := Report())
         except ReadError as refusal:
-            _says_something(refusal)
+            _require_reason(refusal)
             return "refused"
         report.lines()
         if any(not file.path.is_relative_to(configs) for file in found.files) or "outside" in found.sections:
@@ -463,7 +463,7 @@ def judge_ltx_tree(data: bytes) -> str:
             try:
                 found.values(section)
             except ReadError as refusal:
-                _says_something(refusal)
+                _require_reason(refusal)
                 outcome = "not inherited"
     return outcome
 
@@ -478,7 +478,7 @@ def judge_extraction(data: bytes) -> str:
     try:
         document = hog2.read(data, "damaged.hog", Report())
     except ReadError as refusal:
-        _says_something(refusal)
+        _require_reason(refusal)
         return "refused"
     with tempfile.TemporaryDirectory(prefix="motionbridge-fuzz-") as name:
         folder = Path(name) / "inner" / "folder"

@@ -76,8 +76,8 @@ def mutated(data: bytes, random: Random, other: bytes, more: Sequence[Way] = ())
 
 def _place(data: bytes, random: Random) -> int:
     """Return a random offset, half the time near the start, where headers and counts are."""
-    reach = min(len(data), 512) if random.random() < 0.5 else len(data)
-    return random.randrange(reach) if reach else 0
+    limit = min(len(data), 512) if random.random() < 0.5 else len(data)
+    return random.randrange(limit) if limit else 0
 
 
 def _flip_bits(data: bytes, random: Random, _other: bytes) -> bytes:

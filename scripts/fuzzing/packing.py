@@ -307,8 +307,8 @@ def unpack_lzss(packed: bytes, size: int) -> tuple[bytes, int]:
                 out.append(out[-distance])
         flags, left = flags >> 1, left - 1
     plain = bytes(out[_WINDOW:])
-    told = int.from_bytes(stream.take(4), "little")
-    if told not in (sum(plain) & 0xFFFFFFFF, sum(byte - 256 * (byte > 127) for byte in plain) & 0xFFFFFFFF):
+    stored_sum = int.from_bytes(stream.take(4), "little")
+    if stored_sum not in (sum(plain) & 0xFFFFFFFF, sum(byte - 256 * (byte > 127) for byte in plain) & 0xFFFFFFFF):
         raise Damaged("the sum is wrong")
     return plain, stream.at
 

@@ -38,12 +38,12 @@ class Tally:
         """Number of cases that ran, findings included."""
         return sum(self.outcomes.values())
 
-    def took(self, seconds: float, share: float, name: str) -> None:
+    def record_time(self, seconds: float, share: float, name: str) -> None:
         """Record the time of a case."""
         self.longest = max(self.longest, seconds)
         self.slowest = max(self.slowest, (seconds, share, name), key=_share)
 
-    def held(self, size: int, share: float, name: str) -> None:
+    def record_memory(self, size: int, share: float, name: str) -> None:
         """Record the memory of a case."""
         self.largest = max(self.largest, size)
         self.hungriest = max(self.hungriest, (size, share, name), key=_share)
@@ -102,7 +102,7 @@ _COLUMNS = (
 _VALUES = re.compile(r"'[^']*'|\"[^\"]*\"|\d+")
 
 
-def _without_values(outcome: str) -> str:
+def _without_details(outcome: str) -> str:
     """Return an outcome without the offsets, names and numbers of its file, to count equal ones together."""
     what, *parts = outcome.split(": ")
     return f"{what}: {_VALUES.sub('…', parts[-1])}" if parts else what
@@ -135,5 +135,5 @@ def table(tallies: Iterable[Tally]) -> Iterator[str]:
         refusals: Counter[str] = Counter()
         for outcome, count in tally.outcomes.items():
             if outcome not in ("refused", "kept", "broken"):
-                refusals[_without_values(outcome)] += count
+                refusals[_without_details(outcome)] += count
         yield from (f"{tally.target} {outcome}: {count}" for outcome, count in refusals.most_common())
