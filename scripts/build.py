@@ -28,7 +28,9 @@ FOREIGN = ("__pycache__", "tests", "scripts")
 
 def main() -> int:
     """Build as the command line says."""
-    parser = argparse.ArgumentParser(description="Build the extension's zip, and validate it where a Blender is there.")
+    parser = argparse.ArgumentParser(
+        description="Build the extension's zip, and validate it if a Blender is available."
+    )
     parser.add_argument("--blender", help="version (4.2, 4.5, 5.0, 5.2) or path that validates; else the one found")
     parser.add_argument("--output", type=Path, default=ROOT / "dist", help="folder for the zip (dist/)")
     chosen = parser.parse_args()
@@ -40,7 +42,7 @@ def main() -> int:
     except (Unavailable, BuildFailure) as failure:
         print(failure, file=sys.stderr)
         return 1
-    judge = f"validated by Blender {blender.label}" if blender else "no Blender is here to validate it"
+    judge = f"validated by Blender {blender.label}" if blender else "not validated: no Blender found"
     print(f"{archive} ({archive.stat().st_size} bytes, {judge})")
     print("In Blender: Preferences > Get Extensions > Install from Disk")
     return 0
@@ -88,9 +90,9 @@ def _of_kind(pattern: str, name: str) -> str:
 def validate(archive: Path, command: Sequence[str]) -> None:
     """Raise `BuildFailure` if the Blender started by `command` rejects the zip."""
     call = [*command, "--command", "extension", "validate", str(archive)]
-    status, said = blenders.run(call, LIMIT)
+    status, output = blenders.run(call, LIMIT)
     if status != 0:
-        raise BuildFailure(f"{' '.join(call)} left with status {status}:\n{said}")
+        raise BuildFailure(f"{' '.join(call)} exited with status {status}:\n{output}")
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -98,7 +100,7 @@ def check_names(names: Sequence[str]) -> None:
     for name in names:
         parts = Path(name).parts
         if any(part.startswith(".") for part in parts) or parts[0] in FOREIGN or "__pycache__" in parts:
-            raise BuildFailure(f"{name} does not belong into the zip")
+            raise BuildFailure(f"{name} does not belong in the zip")
     for needed in NEEDED:
         if needed not in names:
             raise BuildFailure(f"{needed} is missing in the zip")

@@ -44,8 +44,8 @@ def main() -> int:
             "--python", str(ROOT / "scripts" / "demonstration.py"),
             "--", *(str(path.absolute()) for path in [*files, chosen.output]),
         )  # fmt: skip
-        status, said = session.run(command, LIMIT)
-    print(said.rstrip())
+        status, output = session.run(command, LIMIT)
+    print(output.rstrip())
     if status != 0:
         print(f"The demonstration failed (status {status}).", file=sys.stderr)
         return 1

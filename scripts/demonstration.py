@@ -31,7 +31,7 @@ from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
 from addon.games.xray.options import ModelImportOptions
 
-TURN = np.radians(35.0)
+ANGLE = np.radians(35.0)
 BEFORE, AFTER, MOVED = (0.35, 0.37, 0.42, 1.0), (0.85, 0.62, 0.25, 1.0), (0.80, 0.12, 0.10, 1.0)
 VIEW = (np.radians(75), 0.0, np.radians(150))  # from the front, a little from above and from the side
 
@@ -40,7 +40,7 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     """Import, change one key, export, compare and render. Returns the exit status."""
     edited = folder / motions.name
     if edited.resolve() == motions.resolve():
-        raise SystemExit(f"{folder} is where the motions lie: name another output folder")
+        raise SystemExit(f"{folder} contains the motions: name another output folder")
     bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
     games.register()
     report = Report()
@@ -55,10 +55,10 @@ def main(model: Path, motions: Path, folder: Path) -> int:
     print(f"{motions.name}: {len(made.actions)} motions, each an action now.")
 
     change = _most_moving(rig, made.actions)
-    print(f"What Blender shows is what the files say: no joint is more than {_worst_joint(model, motions, change)}.")
+    print(f"Blender shows the pose in the files: {_worst_joint(model, motions, change)}.")
     before = _figures(rig, imported.meshes, change)
-    _turn(change)
-    print(f"Change: in the motion {change.action.name}, one key of {change.bone} (frame {change.frame}) is turned.")
+    _rotate_key(change)
+    print(f"Change: in the motion {change.action.name}, one key of {change.bone} (frame {change.frame}) is rotated.")
     after = _figures(rig, imported.meshes, change)
 
     shutil.copyfile(motions, edited)
@@ -100,7 +100,7 @@ class _Change:
         bpy.context.scene.frame_set(self.frame)
 
 
-def _turning(action: Any) -> dict[str, list[Any]]:
+def _rotation_curves(action: Any) -> dict[str, list[Any]]:
     """Return bone -> the four F-curves of its rotation, of bones with more than one rotation key."""
     bones: dict[str, list[Any]] = {}
     for curve in compat.curve_bag(action).fcurves:
@@ -111,25 +111,25 @@ def _turning(action: Any) -> dict[str, list[Any]]:
 
 def _most_moving(rig: Any, made: list[Any]) -> _Change:
     """Choose the motion with the most rotating bones, in it a limb with about two descendants, and the middle frame."""
-    action = max(made, key=lambda each: (len(_turning(each)), each.frame_range[1]))
-    turning = _turning(action)
-    if not turning:
+    action = max(made, key=lambda each: (len(_rotation_curves(each)), each.frame_range[1]))
+    curves_of_bones = _rotation_curves(action)
+    if not curves_of_bones:
         raise SystemExit("no bone of the model has rotation keys in these motions")
     # The change of a limb with a few descendants is visible; a root would rotate everything.
-    bone = min(turning, key=lambda name: abs(len(rig.data.bones[name].children_recursive) - 2))
+    bone = min(curves_of_bones, key=lambda name: abs(len(rig.data.bones[name].children_recursive) - 2))
     return _Change(rig, action, bone, actions.frame_range(action)[1] // 2)
 
 
-def _turn(change: _Change) -> None:
+def _rotate_key(change: _Change) -> None:
     """Rotate one key about the bone's own X axis, as a user would."""
-    curves = _turning(change.action)[change.bone]
+    curves = _rotation_curves(change.action)[change.bone]
     key = np.array([curve.keyframe_points[change.frame].co[1] for curve in curves])
-    for curve, value in zip(curves, rotation.multiply(key, rotation.about_axis(0, TURN)), strict=True):
+    for curve, value in zip(curves, rotation.multiply(key, rotation.about_axis(0, ANGLE)), strict=True):
         curve.keyframe_points[change.frame].co[1] = value
 
 
 def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
-    """Compare Blender's pose with one computed from the file's keys alone. Returns the largest distance as text."""
+    """Return, as text, how far Blender's pose is from one computed from the file's keys alone."""
     change.show()
     skeleton = decode_skeleton(ogf.read(read_file(model), str(model), Report()), Report())
     clips = decode(omf.read(read_file(motions), str(motions), Report()).motion_set, Report(), skeleton.bones)
@@ -137,16 +137,16 @@ def _worst_joint(model: Path, motions: Path, change: _Change) -> str:
     tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
     known = [bone.lower() in tracks for bone in skeleton.bones]
     order = [tracks.get(bone.lower(), 0) for bone in skeleton.bones]
-    turns = np.where(np.array(known)[:, None], clip.rotations[order, change.frame], skeleton.rest_rotation)
-    places = np.where(np.array(known)[:, None], clip.translations[order, change.frame], skeleton.rest_translation)
-    chain = skeleton.pose_matrices(rotation.normalised(turns)[:, None], places[:, None])[:, 0]
+    rotations = np.where(np.array(known)[:, None], clip.rotations[order, change.frame], skeleton.rest_rotation)
+    translations = np.where(np.array(known)[:, None], clip.translations[order, change.frame], skeleton.rest_translation)
+    chain = skeleton.pose_matrices(rotation.normalised(rotations)[:, None], translations[:, None])[:, 0]
     shown = dict(zip(change.rig.data.bones.keys(), matrices_of(change.rig.pose.bones, "matrix"), strict=True))
     names = {bone.motionbridge_xray.index: bone.name for bone in change.rig.data.bones}
     worst = max(
         float(np.linalg.norm(shown[names[number]][:3, 3] - chain[number, :3, 3])) for number in range(len(chain))
     )
     rest = rest_of(change.rig, space.XRAY_ROOT_FRAME)
-    return f"{worst * 1000:.4f} mm off, of {len(rest.bones)}"
+    return f"none of {len(rest.bones)} joints is off by more than {worst * 1000:.4f} mm"
 
 
 @dataclass(frozen=True)
@@ -216,14 +216,14 @@ def _material(colour: tuple[float, ...]) -> Any:
 
 def _look_at(centre: np.ndarray, size: np.ndarray) -> None:
     scene = bpy.context.scene
-    reach = float(np.linalg.norm(size))
+    diagonal = float(np.linalg.norm(size))
     camera = bpy.data.objects.new("Camera", bpy.data.cameras.new("Camera"))
     camera.data.type = "ORTHO"
-    camera.data.ortho_scale = 1.05 * reach
-    camera.data.clip_end = 10 * reach
+    camera.data.ortho_scale = 1.05 * diagonal
+    camera.data.clip_end = 10 * diagonal
     camera.rotation_euler = VIEW
     backwards = np.array(camera.rotation_euler.to_matrix())[:, 2]
-    camera.location = centre + 3 * reach * backwards
+    camera.location = centre + 3 * diagonal * backwards
     sun = bpy.data.objects.new("Sun", bpy.data.lights.new("Sun", "SUN"))
     sun.data.energy = 4
     sun.rotation_euler = (np.radians(50), 0, VIEW[2] + np.radians(40))
@@ -238,14 +238,14 @@ def _look_at(centre: np.ndarray, size: np.ndarray) -> None:
 def _silence() -> Iterator[None]:
     """Suppress Blender's output about every step of a render, which would hide the demo's."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    stdout = os.dup(1)
     with Path(os.devnull).open("w", encoding="utf-8") as nothing:
         os.dup2(nothing.fileno(), 1)
         try:
             yield
         finally:
-            os.dup2(kept, 1)
-            os.close(kept)
+            os.dup2(stdout, 1)
+            os.close(stdout)
 
 
 def _render(picture: Path) -> None:

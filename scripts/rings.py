@@ -18,7 +18,7 @@ from environment import ROOT, Unavailable, blenders, chroot, settings, virtual, 
 from environment import folder as environments
 
 GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
-TOGETHER = 2  # jobs at the same time: a Blender alone is busy on more than one core
+JOBS_AT_ONCE = 2  # jobs at the same time: a Blender alone is busy on more than one core
 LIMIT = 1800  # seconds for one ring
 FAILED_SCREENS = ROOT / ".failed-screens"
 
@@ -37,7 +37,7 @@ class Outcome:
     failed: int = 0
     skipped: int = 0
     note: str = ""
-    said: str = ""
+    output: str = ""
     skip_reasons: Counter[str] = field(default_factory=Counter)
     excused: bool = False  # a limit of this machine: reported, but not a failure
 
@@ -56,17 +56,17 @@ class Job:
 
 def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> int:
     """Run the rings, two jobs at a time; print each outcome as it arrives and the summary. Returns the exit status."""
-    began = time.monotonic()
+    start = time.monotonic()
     outcomes: list[Outcome] = []
     jobs = _jobs(blender, pytest_arguments, fast=fast)
     print(_announcement(jobs, narrowed=bool(pytest_arguments)), flush=True)
-    with ThreadPoolExecutor(TOGETHER) as pool:
+    with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
         waiting = [pool.submit(list, _guarded(job)) for job in jobs]
         for done in as_completed(waiting):
             for outcome in done.result():
                 outcomes.append(outcome)
                 _print_outcome(outcome)
-    return _summary(outcomes, time.monotonic() - began)
+    return _summary(outcomes, time.monotonic() - start)
 
 
 def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[Job]:
@@ -91,17 +91,15 @@ def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[
 
 def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
     """Return what will be done and about how long it takes."""
-    said = [f"Two jobs at a time: {', '.join(job.title for job in jobs)}."]
+    output = [f"Two jobs at a time: {', '.join(job.title for job in jobs)}."]
     longest, total = max(job.minutes for job in jobs), sum(job.minutes for job in jobs)
-    minutes = max(longest, round(total / TOGETHER))
+    minutes = max(longest, round(total / JOBS_AT_ONCE))
     if narrowed:
-        said.append(f"With every test chosen that takes about {minutes} minutes on two cores.")
+        output.append(f"With all tests that takes about {minutes} minutes on two cores.")
     else:
-        said.append(f"That takes about {minutes} minutes on two cores.")
-    said.append(
-        f"Environments are kept in {environments()}; what is missing there is made: 1 GB and 2 minutes at most."
-    )
-    return "\n".join(said) + "\n"
+        output.append(f"That takes about {minutes} minutes on two cores.")
+    output.append(f"Environments are kept in {environments()}; missing ones are created: 1 GB and 2 minutes at most.")
+    return "\n".join(output) + "\n"
 
 
 def _in_wheel(version: str, arguments: Sequence[str]) -> Job:
@@ -135,9 +133,9 @@ def _guarded(job: Job) -> Iterator[Outcome]:
 
 
 def _check(ring: str, place: str, *arguments: str) -> Outcome:
-    began = time.monotonic()
-    status, said = blenders.run([str(virtual.dev()), "-m", *arguments], LIMIT)
-    outcome = Outcome(ring, place, PASSED if status == 0 else FAILED, time.monotonic() - began, said=said)
+    start = time.monotonic()
+    status, output = blenders.run([str(virtual.dev()), "-m", *arguments], LIMIT)
+    outcome = Outcome(ring, place, PASSED if status == 0 else FAILED, time.monotonic() - start, output=output)
     outcome.passed, outcome.failed = (1, 0) if status == 0 else (0, 1)
     return outcome
 
@@ -148,12 +146,12 @@ def _lint() -> Iterator[Outcome]:
 
 
 def _strict_types() -> Iterator[Outcome]:
-    rooms = ["addon/core", "addon/formats", "addon/cli"]
-    rooms += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
-    rooms += [f"scripts/{name}" for name in ("make_samples.py", "samples", "bench.py", "fuzz.py", "fuzzing")]
-    rooms.append("scripts/fuzz_blender.py")
+    paths = ["addon/core", "addon/formats", "addon/cli"]
+    paths += [f"scripts/{name}" for name in ("test.py", "rings.py", "build.py", "demo.py", "environment")]
+    paths += [f"scripts/{name}" for name in ("make_samples.py", "samples", "bench.py", "fuzz.py", "fuzzing")]
+    paths.append("scripts/fuzz_blender.py")
     # Errors are only reported in these paths: the packages above them import Blender and would need its stubs.
-    yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *rooms)
+    yield _check("types", "mypy strict", "mypy", "--follow-imports=silent", *paths)
 
 
 def _types(version: str) -> Iterator[Outcome]:
@@ -180,21 +178,21 @@ def _pure(given: Sequence[str]) -> Iterator[Outcome]:
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
-        began = time.monotonic()
+        start = time.monotonic()
         ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
         place = f"Python {platform.python_version()}"
-        yield _tests("pure", place, ended, results, time.monotonic() - began, narrowed=bool(arguments))
+        yield _tests("pure", place, ended, results, time.monotonic() - start, narrowed=bool(arguments))
 
 
 def _library() -> Iterator[Outcome]:
     """Install the library and its command with pip, and verify the samples with them outside the checkout."""
-    began = time.monotonic()
+    start = time.monotonic()
     with TemporaryDirectory() as folder:
         virtual.pip(virtual.dev(), [str(ROOT)], ["--no-deps", "--target", folder])
         command = [str(virtual.dev()), f"{folder}/bin/motionbridge", "verify", "--deep", str(ROOT / "tests/samples")]
-        status, said = blenders.run(command, LIMIT, os.environ | {"PYTHONPATH": folder}, cwd=Path(folder))
-    outcome = Outcome("library", "installed with pip", FAILED, time.monotonic() - began, said=said)
-    if status == 0 and " identical" in said:
+        status, output = blenders.run(command, LIMIT, os.environ | {"PYTHONPATH": folder}, cwd=Path(folder))
+    outcome = Outcome("library", "installed with pip", FAILED, time.monotonic() - start, output=output)
+    if status == 0 and " identical" in output:
         outcome.status = PASSED
     outcome.passed, outcome.failed = (1, 0) if outcome.status == PASSED else (0, 1)
     yield outcome
@@ -244,10 +242,10 @@ def _in_window(
         except Unavailable as lacking:
             yield Outcome("window", blender.label, NOT_RUN, note=str(lacking), excused=excused)
             return
-        began = time.monotonic()
+        start = time.monotonic()
         ended = session.run(command, LIMIT)
         seen = session.seen_from_outside(results)
-        outcome = _tests("window", session.blender.label, ended, seen, time.monotonic() - began)
+        outcome = _tests("window", session.blender.label, ended, seen, time.monotonic() - start)
         target = FAILED_SCREENS / blender.label
         pictures = window.keep_pictures(session, target)
         if pictures:
@@ -312,9 +310,9 @@ def _run_in_blender(
         "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(session.root / "tests/run.py"),
         "--", "-q", f"--junitxml={results}", *arguments,
     )  # fmt: skip
-    began = time.monotonic()
+    start = time.monotonic()
     ended = session.run(command, LIMIT)
-    seconds = time.monotonic() - began
+    seconds = time.monotonic() - start
     seen = session.seen_from_outside(results)
     return _tests(ring, place or session.blender.label, ended, seen, seconds, narrowed=narrowed)
 
@@ -324,16 +322,16 @@ def _run_on_zip(session: blenders.Session) -> Outcome:
     session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.command)
     tests = str(session.root / "tests" / "package")
     call = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", f"--junitxml={results}", tests]
-    began = time.monotonic()
+    start = time.monotonic()
     ended = session.run(session.python_call(*call), LIMIT)
-    return _tests("zip", session.blender.label, ended, session.seen_from_outside(results), time.monotonic() - began)
+    return _tests("zip", session.blender.label, ended, session.seen_from_outside(results), time.monotonic() - start)
 
 
 def _game_files() -> dict[str, Path]:
     named = {name: Path(os.environ[name]).absolute() for name in GAME_FILES if os.environ.get(name)}
     for name, path in named.items():
         if not path.is_dir():
-            raise Unavailable(f"{name} names {path}, which is no folder: correct or unset it.")
+            raise Unavailable(f"{name} names {path}, which is not a folder: correct or unset it.")
     return named
 
 
@@ -341,8 +339,8 @@ def _tests(
     ring: str, place: str, ended: tuple[int | None, str], results: Path, seconds: float, *, narrowed: bool = False
 ) -> Outcome:
     """Return the outcome of a pytest run. Its exit status decides; a run without results has failed."""
-    status, said = ended
-    outcome = Outcome(ring, place, FAILED, seconds, said=said)
+    status, output = ended
+    outcome = Outcome(ring, place, FAILED, seconds, output=output)
     if results.is_file():
         for suite in ET.parse(results).iter("testsuite"):  # noqa: S314 - trusted: just written by pytest
             count = {name: int(suite.get(name, 0)) for name in ("tests", "failures", "errors", "skipped")}
@@ -357,16 +355,16 @@ def _tests(
         return outcome
     if not outcome.failed:
         outcome.failed = 1
-        outcome.note = "stopped at its time limit" if status is None else f"left with status {status}"
+        outcome.note = "stopped at its time limit" if status is None else f"exited with status {status}"
     return outcome
 
 
-# Saying it ----------------------------------------------------------------------------------------------------------
+# Report -------------------------------------------------------------------------------------------------------------
 
 
 def _print_outcome(outcome: Outcome) -> None:
-    if outcome.status == FAILED and outcome.said:
-        print(f"\n----- {outcome.ring}, {outcome.place} -----\n{outcome.said.rstrip()}\n-----\n")
+    if outcome.status == FAILED and outcome.output:
+        print(f"\n----- {outcome.ring}, {outcome.place} -----\n{outcome.output.rstrip()}\n-----\n")
     print(f"{outcome.status}: {outcome.ring}, {outcome.place} ({outcome.seconds:.0f} s) {outcome.note}", flush=True)
 
 

@@ -102,15 +102,15 @@ def run(
         errors="replace",
     )
     try:
-        said, _ = process.communicate(timeout=limit)
+        output, _ = process.communicate(timeout=limit)
     except subprocess.TimeoutExpired:
         if os.name == "posix":
             os.killpg(process.pid, signal.SIGKILL)
         else:
             process.kill()
-        said, _ = process.communicate()
-        return None, f"{said}\nstopped after {limit:.0f} seconds"
-    return process.returncode, said
+        output, _ = process.communicate()
+        return None, f"{output}\nstopped after {limit:.0f} seconds"
+    return process.returncode, output
 
 
 def find(wanted: str | None = None) -> Blender:
@@ -179,7 +179,7 @@ def executable(name: str) -> Blender:
     """Return a Blender executable by its path or name. Raises `Unavailable` if it is missing or too old."""
     found = shutil.which(name)
     if not found:
-        raise Unavailable(f"{name} is no program: name the Blender executable, for example /opt/blender/blender.")
+        raise Unavailable(f"{name} is not a program: name the Blender executable, for example /opt/blender/blender.")
     version = _version((found,))
     if tuple(int(part) for part in version.split(".")[:2]) < OLDEST:
         raise Unavailable(f"{found} is Blender {version}: install 4.2 or newer.")
@@ -194,10 +194,10 @@ def debian(suite: str = chroot.SUITE) -> Blender:
 
 
 def _version(command: tuple[str, ...]) -> str:
-    status, said = run([*command, "--version"], 60)
-    found = re.search(r"^Blender (\d+\.\d+(?:\.\d+)?)", said, re.MULTILINE)
+    status, output = run([*command, "--version"], 60)
+    found = re.search(r"^Blender (\d+\.\d+(?:\.\d+)?)", output, re.MULTILINE)
     if status != 0 or not found:
-        raise Unavailable(f"{command[-1]} does not answer as a Blender does: name a Blender executable.")
+        raise Unavailable(f"{command[-1]} is not a Blender: name a Blender executable.")
     return found.group(1)
 
 

@@ -67,7 +67,7 @@ def ready(suite: str = SUITE) -> Path:
     packages = [*PACKAGES, *MORE_PACKAGES.get(suite, ())]
     with virtual.building(place, {"packages": packages, "suite": suite}) as needed:
         if needed:
-            print(f"making {place} (Debian {suite}, {' '.join(packages)})", flush=True)
+            print(f"creating {place} (Debian {suite}, {' '.join(packages)})", flush=True)
             make(place, suite, packages)
     if suite == UNSTABLE:
         (place / "etc/apt/apt.conf.d/old-lists").write_text(OLD_LISTS, encoding="utf-8")
@@ -100,7 +100,7 @@ def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
     seen = place / inside.relative_to("/")
     with virtual.building(seen, {"requirements": list(requirements), "python": PYTHON}) as needed:
         if needed:
-            print(f"making {seen} ({', '.join(requirements)})", flush=True)
+            print(f"creating {seen} ({', '.join(requirements)})", flush=True)
             _run([*entering(place, {}), "python3", "-m", "venv", "--without-pip", str(inside)])
             _bring(seen / "lib" / f"python{PYTHON}" / "site-packages", requirements)
     return virtual.python_in(inside)
@@ -158,4 +158,6 @@ def _run(command: Sequence[str]) -> None:
     )
     if done.returncode:
         sys.stderr.write(done.stdout[-4000:])
-        raise RuntimeError(f"setting up the chroot failed: {' '.join(command[:2])} left with status {done.returncode}")
+        raise RuntimeError(
+            f"setting up the chroot failed: {' '.join(command[:2])} exited with status {done.returncode}"
+        )

@@ -121,11 +121,11 @@ def _require_venv() -> None:
         return
     package = f"python{version_of_this()}-venv"
     if not can_install():
-        raise Unavailable(f"This Python cannot make environments: run `sudo apt-get install {package}`.")
+        raise Unavailable(f"This Python cannot create environments: run `sudo apt-get install {package}`.")
     install([package])
     if not _has_venv():
         raise Unavailable(
-            f"This Python cannot make environments even with {package}: use a complete installation of it."
+            f"This Python cannot create environments even with {package}: use a complete installation of it."
         )
 
 

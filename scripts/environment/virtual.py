@@ -38,7 +38,7 @@ def environment(name: str, requirements: Sequence[str], python_version: str | No
     with building(place, _content(requirements, python_version)) as needed:
         if needed:
             interpreter = machine.python(python_version)
-            print(f"making {place} ({', '.join(requirements)})", flush=True)
+            print(f"creating {place} ({', '.join(requirements)})", flush=True)
             _run([interpreter, "-m", "venv", place], f"Python could not make the environment {place}")
             pip(python_in(place), requirements)
     return python_in(place)
@@ -60,7 +60,7 @@ def packages(name: str, requirements: Sequence[str]) -> Path:
     with building(place, {"requirements": list(requirements)}) as needed:
         if needed:
             interpreter = environment("dev", group("dev"))
-            print(f"making {place} ({', '.join(requirements)})", flush=True)
+            print(f"creating {place} ({', '.join(requirements)})", flush=True)
             pip(interpreter, requirements, ["--target", os.fspath(place)])
     return place
 

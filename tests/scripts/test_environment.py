@@ -154,9 +154,9 @@ def test_old_blender_is_refused(tmp_path):
 
 def test_what_is_no_blender_is_refused(tmp_path):
     other = program(tmp_path / "blender", "echo 'a kitchen appliance'")
-    with pytest.raises(Unavailable, match="does not answer as a Blender does"):
+    with pytest.raises(Unavailable, match="is not a Blender"):
         blenders.find(str(other))
-    with pytest.raises(Unavailable, match="is no program"):
+    with pytest.raises(Unavailable, match="is not a program"):
         blenders.find(str(tmp_path / "nothing"))
 
 
