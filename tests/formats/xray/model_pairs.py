@@ -72,7 +72,7 @@ def compare(made, expected):
 
 
 def _compare(made, expected):
-    one, other = side_by_side(made, expected)
+    one, other = track_arrays(made, expected)
     assert np.abs(one.positions - other.positions).max() <= POSITION
     shift = one.uvs - other.uvs
     assert np.abs(shift - np.round(shift[:, :1])).max() <= UV
@@ -82,7 +82,7 @@ def _compare(made, expected):
 
 def compare_frames(made, expected):
     """How tangents and binormals differ."""
-    pairs = [side_by_side(made[key], expected[key]) for key in expected]
+    pairs = [track_arrays(made[key], expected[key]) for key in expected]
     differ = [
         np.concatenate([np.abs(getattr(one, name) - getattr(other, name)).max(axis=2).ravel() for one, other in pairs])
         for name in ("tangents", "binormals")
@@ -90,7 +90,7 @@ def compare_frames(made, expected):
     return len(differ[0]), *(int((found > NORMAL).sum()) for found in differ), float(np.max(differ))
 
 
-def side_by_side(made, expected):
+def track_arrays(made, expected):
     """The same triangles of both in the same order."""
     assert len(made.positions) == len(expected.positions)
     places = np.concatenate([made.positions, expected.positions]).astype(np.float32)

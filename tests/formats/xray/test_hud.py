@@ -18,7 +18,7 @@ from addon.formats.xray.ltx.document import cleaned, numbers
 from addon.formats.xray.ltx.tree import ConfigTree
 from addon.formats.xray.ogf.skeleton import decode_skeleton
 from addon.formats.xray.omf.document import MotionFlag, track_bones
-from addon.formats.xray.omf.tracks import side_by_side
+from addon.formats.xray.omf.tracks import track_arrays
 from tests.real_files import CORPUS, VECTORS
 
 FOLDERS = {"anomaly": "anomaly", "gunslinger": "gunslinger", "axr": "axr_cop", "soc": "soc_bmstu"}
@@ -55,7 +55,7 @@ def pose(path, library, name, frame, *, unit, pinned=False):
     _, index = hud.motion_table([found])[name]
     names = [entry.label for entry in found.library.motions]
     motion = found.library.motions[names.index(found.parameters.definitions[index].label)]
-    tracks = side_by_side(motion)
+    tracks = track_arrays(motion)
     order = [name.lower() for name in track_bones(found.parameters, motion.track_count, Report(), bones.bones)]
     rows = [order.index(bone.lower()) for bone in bones.bones]
     rotations = tracks.rotations[rows, frame]

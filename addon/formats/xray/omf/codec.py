@@ -103,16 +103,16 @@ def _missing(identifier: int, what: str, chunks: list[Chunk], reader: Reader) ->
 def _check_agreement(document: Omf, report: Report) -> None:
     library, parameters = document.motion_set
     bones = sum(len(partition.bones) for partition in parameters.partitions)
-    there = library.motions
-    if len(there) != len(parameters.definitions):
-        report.warn(f"{said_of(len(parameters.definitions), 'motions', 'are')} defined, {len(there)} found")
-    for motion in there:
+    all_motions = library.motions
+    if len(all_motions) != len(parameters.definitions):
+        report.warn(f"{said_of(len(parameters.definitions), 'motions', 'are')} defined, {len(all_motions)} found")
+    for motion in all_motions:
         if motion.track_count != bones:
             report.warn(
                 f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in partitions",
                 motion.label,
             )
-    for motion, definition in zip(there, parameters.definitions, strict=False):
+    for motion, definition in zip(all_motions, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():
             report.warn("a motion and its definition have different names", f"{motion.label} / {definition.label}")
 
@@ -216,10 +216,11 @@ def _check_checksums(motion: Motion, report: Report) -> None:
     translations = [3 * translation_key(flags).itemsize * frames for flags in range(16)]
     for start in motion.starts[:-1]:
         flags = body[start] & 0xF
-        place = start + 1 + rotations[flags]
-        if not flags & single and crc32(body[start + 5 : place]) != stored(body, start + 1)[0]:
+        translation_start = start + 1 + rotations[flags]
+        if not flags & single and crc32(body[start + 5 : translation_start]) != stored(body, start + 1)[0]:
             report.warn("the checksum of rotation keys is wrong; kept (ignored by the game)", motion.label)
-        if flags & keyed and crc32(body[place + 4 : place + 4 + translations[flags]]) != stored(body, place)[0]:
+        keys = slice(translation_start + 4, translation_start + 4 + translations[flags])
+        if flags & keyed and crc32(body[keys]) != stored(body, translation_start)[0]:
             report.warn("the checksum of translation keys is wrong; kept (ignored by the game)", motion.label)
 
 
@@ -303,20 +304,20 @@ def with_motions(library: MotionLibrary, motions: list[Motion]) -> MotionLibrary
     chunk ids are kept, and so are the chunks between them that are not motions. Otherwise all motions are renumbered
     (see `numbered`).
     """
-    places = {id(motion): place for place, motion in enumerate(library.motions)}
-    if len(motions) != len(places):
+    index_of = {id(motion): index for index, motion in enumerate(library.motions)}
+    if len(motions) != len(index_of):
         return numbered(motions)
 
-    def laid(entry: Motion) -> Motion:
-        motion = motions[places[id(entry)]]
+    def replacement(entry: Motion) -> Motion:
+        motion = motions[index_of[id(entry)]]
         if motion is entry:
             return entry
         # A wrong size that the file declares belongs to the chunk at this position, not to a motion that moved.
-        declared = None if id(motion) in places else motion.declared
+        declared = None if id(motion) in index_of else motion.declared
         return replace(motion, identifier=entry.identifier, declared=declared)
 
     return MotionLibrary(
-        [laid(entry) if isinstance(entry, Motion) else entry for entry in library.entries], library.tail
+        [replacement(entry) if isinstance(entry, Motion) else entry for entry in library.entries], library.tail
     )
 
 
@@ -346,12 +347,12 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
             f"motion parameters of version {version} are unknown (known: 1 to 4)",
             "The file is damaged or encrypted by a mod",
         )
-    found = _attempt(reader, start + 2, version, named=version != 1, numbered=version != 2)
+    found = _try_layout(reader, start + 2, version, named=version != 1, numbered=version != 2)
     if version >= 3 and (isinstance(found, ReadError) or len(found[0].tail)):
         # An editor bug: for a model without partitions it lists bare numbers although the version promises names.
         # Data of one layout may be readable in the other, with bytes left over. Bare numbers are accepted only if no
         # byte is left over.
-        bare = _attempt(reader, start + 2, version, named=False, numbered=True)
+        bare = _try_layout(reader, start + 2, version, named=False, numbered=True)
         if not isinstance(bare, ReadError) and not len(bare[0].tail):
             report.warn(
                 "partitions list bones without names (an editor's bug): the game cannot read this", reader.chunk
@@ -360,15 +361,15 @@ def read_parameters(reader: Reader, report: Report) -> Parameters:
     if isinstance(found, ReadError):
         raise found
     reader.rest()  # a failed attempt leaves the position anywhere
-    parameters, noticed = found
-    report.include(noticed)
+    parameters, found_report = found
+    report.include(found_report)
     if len(parameters.tail):
         extra = counted_plural(len(parameters.tail), "extra bytes")
         report.warn(f"{extra} after the motion parameters; kept", reader.chunk)
     return parameters
 
 
-def _attempt(
+def _try_layout(
     reader: Reader, start: int, version: int, *, named: bool, numbered: bool
 ) -> tuple[Parameters, Report] | ReadError:
     """Read the body from ``start`` with this layout of bone entries. Return parameters and report, or the error."""

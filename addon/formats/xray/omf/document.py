@@ -166,22 +166,22 @@ class Motion:
         body, frames, start = self.body, self.frames, self.starts[track]
         flags = body[start]
         single, keyed, floats = flags & _SINGLE, flags & _KEYED, flags & _FLOATS
-        place = start + 1
+        position = start + 1
         rotation_crc = translation_crc = None
         if not single:
-            rotation_crc = _U32.unpack_from(body, place)[0]
-            place += 4
+            rotation_crc = _U32.unpack_from(body, position)[0]
+            position += 4
         count = 1 if single else frames
-        rotation = np.frombuffer(body, "<f4" if floats else "<i2", 4 * count, place).reshape(count, 4)
-        place += rotation.nbytes
+        rotation = np.frombuffer(body, "<f4" if floats else "<i2", 4 * count, position).reshape(count, 4)
+        position += rotation.nbytes
         if keyed:
-            translation_crc = _U32.unpack_from(body, place)[0]
-            place += 4
+            translation_crc = _U32.unpack_from(body, position)[0]
+            position += 4
         count = frames if keyed else 1
-        translation = np.frombuffer(body, translation_key(flags), 3 * count, place).reshape(count, 3)
+        translation = np.frombuffer(body, translation_key(flags), 3 * count, position).reshape(count, 3)
         size = init = None
         if keyed and not floats:
-            ranges = np.frombuffer(body, "<f4", 6, place + translation.nbytes)
+            ranges = np.frombuffer(body, "<f4", 6, position + translation.nbytes)
             size, init = ranges[:3], ranges[3:]
         return Track(flags, rotation, translation, size, init, rotation_crc, translation_crc)
 
@@ -333,10 +333,10 @@ def partitions_of(bones: Sequence[str], parts: Sequence[tuple[str, Sequence[str]
     """
     tracks = {bone.lower(): track for track, bone in enumerate(bones)}
     found = []
-    for label, listed in parts:
+    for label, part_bones in parts:
         entries = [
             PartitionBone(names.encode(bone.lower()), tracks.pop(bone.lower()))
-            for bone in listed
+            for bone in part_bones
             if bone.lower() in tracks
         ]
         if entries:
@@ -365,8 +365,8 @@ def track_bones(parameters: Parameters, tracks: int, report: Report, model_bones
     """
     bones: list[str | None] = [None] * tracks
     entries = [bone for partition in parameters.partitions for bone in partition.bones]
-    for place, bone in enumerate(entries):
-        track = place if bone.track is None else bone.track
+    for entry_index, bone in enumerate(entries):
+        track = entry_index if bone.track is None else bone.track
         if track >= tracks:
             report.warn(f"a partition refers to track {track}, the motions have {tracks}", _bone_label(bone.name))
         elif bone.name is not None:

@@ -43,15 +43,15 @@ def problems(motions: MotionSet) -> dict[str, str]:
     found: dict[str, str] = {}
     library, parameters = motions
     _partition_problems(parameters, found)
-    there = library.motions
-    if len(there) > MOST_MOTIONS:
-        found[f"{counted(len(there), 'motion')}; the game supports {MOST_MOTIONS}"] = "Split the file"
-    if len(there) != len(parameters.definitions):
-        found[f"{counted(len(there), 'motion')}, {counted(len(parameters.definitions), 'definition')}"] = (
+    all_motions = library.motions
+    if len(all_motions) > MOST_MOTIONS:
+        found[f"{counted(len(all_motions), 'motion')}; the game supports {MOST_MOTIONS}"] = "Split the file"
+    if len(all_motions) != len(parameters.definitions):
+        found[f"{counted(len(all_motions), 'motion')}, {counted(len(parameters.definitions), 'definition')}"] = (
             "Delete the motions that lack one"
         )
     bones = sum(len(partition.bones) for partition in parameters.partitions)
-    for motion in there:
+    for motion in all_motions:
         if not 1 <= motion.frames <= MOST_FRAMES:
             found[f"the motion {motion.label!r} has {counted(motion.frames, 'frame')}"] = "Give it at least one frame"
         if motion.track_count != bones:
@@ -67,14 +67,14 @@ def problems(motions: MotionSet) -> dict[str, str]:
 
 def library_problems(library: MotionLibrary) -> Iterator[str]:
     """Yield errors of chunk ids and count. The engine looks up chunk i + 1 for every i below the count, and asserts."""
-    there = [motion.identifier for motion in library.motions]
-    if there != list(range(1, len(there) + 1)):
-        shown = listed(list(map(str, there)))
-        yield f"motions have the chunk ids {shown}; the game looks for 1 to {len(there)}"
+    identifiers = [motion.identifier for motion in library.motions]
+    if identifiers != list(range(1, len(identifiers) + 1)):
+        shown = listed(list(map(str, identifiers)))
+        yield f"motions have the chunk ids {shown}; the game looks for 1 to {len(identifiers)}"
     if library.count is None:
         yield "the number of motions is missing"
-    elif library.count != len(there):
-        yield f"{said_of(library.count, 'motions', 'are')} declared, {len(there)} found"
+    elif library.count != len(identifiers):
+        yield f"{said_of(library.count, 'motions', 'are')} declared, {len(identifiers)} found"
 
 
 def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]:
@@ -140,14 +140,14 @@ Pair = tuple[Motion, Definition]
 
 def pairs(motions: MotionSet) -> list[Pair]:
     """Return each motion with the definition of the same index. Raises `WriteError` if their numbers differ."""
-    there, definitions = motions.library.motions, motions.parameters.definitions
-    if len(there) != len(definitions):
+    all_motions, definitions = motions.library.motions, motions.parameters.definitions
+    if len(all_motions) != len(definitions):
         raise WriteError(
-            f"the file has {counted(len(there), 'motion')} and {counted(len(definitions), 'definition')}, "
+            f"the file has {counted(len(all_motions), 'motion')} and {counted(len(definitions), 'definition')}, "
             "so they cannot be matched",
             remedy="Repair the file first",
         )
-    return list(zip(there, definitions, strict=True))
+    return list(zip(all_motions, definitions, strict=True))
 
 
 def rearranged(
@@ -161,85 +161,87 @@ def rearranged(
     If their number changed, count, chunk ids and the indices stored in definitions are written again. Otherwise those
     of the file are kept, except the stored index of definitions that moved.
     """
-    old = {id(definition): place for place, definition in enumerate(before.parameters.definitions)}
+    old_index = {id(definition): index for index, definition in enumerate(before.parameters.definitions)}
     same_number = len(motions) == len(before.library.motions)
-    placed = [
-        definition if same_number and old.get(id(definition), place) == place else replace(definition, motion=place)
-        for place, definition in enumerate(definitions)
+    renumbered = [
+        definition
+        if same_number and old_index.get(id(definition), index) == index
+        else replace(definition, motion=index)
+        for index, definition in enumerate(definitions)
     ]
     library = with_motions(before.library, list(motions))
-    return MotionSet(library, replace(parameters or before.parameters, definitions=placed))
+    return MotionSet(library, replace(parameters or before.parameters, definitions=renumbered))
 
 
-def only(motions: MotionSet, places: Collection[int]) -> MotionSet:
+def only(motions: MotionSet, indices: Collection[int]) -> MotionSet:
     """Return the motions at these indices and their definitions, in file order; ``motions`` itself if these are all."""
-    there, definitions = motions.library.motions, motions.parameters.definitions
-    left_out = set(range(len(there))).difference(places)
+    all_motions, definitions = motions.library.motions, motions.parameters.definitions
+    left_out = set(range(len(all_motions))).difference(indices)
     if not left_out:
         return motions
     return rearranged(
         motions,
-        [motion for place, motion in enumerate(there) if place not in left_out],
-        [definition for place, definition in enumerate(definitions) if place not in left_out],
+        [motion for index, motion in enumerate(all_motions) if index not in left_out],
+        [definition for index, definition in enumerate(definitions) if index not in left_out],
     )
 
 
-def _assembled(before: MotionSet, chosen: Sequence[Pair], parameters: Parameters | None = None) -> MotionSet:
+def _rearranged_checked(before: MotionSet, chosen: Sequence[Pair], parameters: Parameters | None = None) -> MotionSet:
     result = rearranged(before, [motion for motion, _ in chosen], [definition for _, definition in chosen], parameters)
     refuse_new_problems(before, result)
     return result
 
 
-def _place(chosen: Sequence[Pair], name: str) -> int:
-    for place, (_, definition) in enumerate(chosen):
+def _index_of(all_pairs: Sequence[Pair], name: str) -> int:
+    for index, (_, definition) in enumerate(all_pairs):
         if names.same(definition.label, name):
-            return place
-    close = [definition.label for _, definition in chosen if name.lower() in definition.label.lower()]
-    hint = f"Did you mean {', '.join(close[:5])}?" if close else "List the motions to see their names"
+            return index
+    similar = [definition.label for _, definition in all_pairs if name.lower() in definition.label.lower()]
+    hint = f"Did you mean {', '.join(similar[:5])}?" if similar else "List the motions to see their names"
     raise WriteError(f"there is no motion named {name!r}", remedy=hint)
 
 
 def rename(motions: MotionSet, old: str, new: str) -> MotionSet:
     """Rename one motion. Raises `WriteError` if ``old`` does not exist or ``new`` is already used."""
-    chosen = pairs(motions)
-    place = _place(chosen, old)
-    for other, (_, definition) in enumerate(chosen):
-        if other != place and names.same(definition.label, new):
+    all_pairs = pairs(motions)
+    index = _index_of(all_pairs, old)
+    for other, (_, definition) in enumerate(all_pairs):
+        if other != index and names.same(definition.label, new):
             raise WriteError(f"a motion named {definition.label!r} already exists", remedy="Choose another name")
-    motion, definition = chosen[place]
+    motion, definition = all_pairs[index]
     label = names.encode(new)
-    chosen[place] = (replace(motion, name=label), replace(definition, name=label))
-    return _assembled(motions, chosen)
+    all_pairs[index] = (replace(motion, name=label), replace(definition, name=label))
+    return _rearranged_checked(motions, all_pairs)
 
 
 def delete(motions: MotionSet, unwanted: Iterable[str]) -> MotionSet:
     """Remove the named motions. Raises `WriteError` if one does not exist."""
-    chosen = pairs(motions)
-    gone = {_place(chosen, name) for name in unwanted}
-    return _assembled(motions, [pair for place, pair in enumerate(chosen) if place not in gone])
+    all_pairs = pairs(motions)
+    removed = {_index_of(all_pairs, name) for name in unwanted}
+    return _rearranged_checked(motions, [pair for index, pair in enumerate(all_pairs) if index not in removed])
 
 
 def reorder(motions: MotionSet, first: Sequence[str]) -> MotionSet:
     """Move the named motions to the start, in the given order; the others follow in their old order."""
-    chosen = pairs(motions)
-    front = list(dict.fromkeys(_place(chosen, name) for name in first))
-    rest = [place for place in range(len(chosen)) if place not in front]
-    return _assembled(motions, [chosen[place] for place in front + rest])
+    all_pairs = pairs(motions)
+    front = list(dict.fromkeys(_index_of(all_pairs, name) for name in first))
+    rest = [index for index in range(len(all_pairs)) if index not in front]
+    return _rearranged_checked(motions, [all_pairs[index] for index in front + rest])
 
 
 def arranged(motions: MotionSet, indices: Sequence[int]) -> MotionSet:
     """Return the motions at these indices, in this order."""
-    chosen = pairs(motions)
-    return _assembled(motions, [chosen[index] for index in indices])
+    all_pairs = pairs(motions)
+    return _rearranged_checked(motions, [all_pairs[index] for index in indices])
 
 
 def split(motions: MotionSet, wanted: Iterable[str]) -> tuple[MotionSet, MotionSet]:
     """Split into two sets with the same partitions: the named motions in file order, and the others."""
-    chosen = pairs(motions)
-    places = {_place(chosen, name) for name in wanted}
-    one = [pair for place, pair in enumerate(chosen) if place in places]
-    other = [pair for place, pair in enumerate(chosen) if place not in places]
-    return _assembled(motions, one), _assembled(motions, other)
+    all_pairs = pairs(motions)
+    indices = {_index_of(all_pairs, name) for name in wanted}
+    wanted_pairs = [pair for index, pair in enumerate(all_pairs) if index in indices]
+    other_pairs = [pair for index, pair in enumerate(all_pairs) if index not in indices]
+    return _rearranged_checked(motions, wanted_pairs), _rearranged_checked(motions, other_pairs)
 
 
 def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -> MotionSet:
@@ -248,27 +250,27 @@ def merge(motions: MotionSet, other: MotionSet, *, replace_same: bool = False) -
     A motion whose name already exists is refused, or with ``replace_same`` replaces the old one at its index. Raises
     `WriteError` if the bones differ or a motion is played on a partition that ``motions`` lacks.
     """
-    chosen = pairs(motions)
-    order = _track_order(motions, other)
+    result = pairs(motions)
+    track_order = _track_order(motions, other)
     parts = [names.decode(part.name).lower() for part in motions.parameters.partitions]
-    taken = {definition.label.lower(): place for place, (_, definition) in enumerate(chosen)}
+    index_by_name = {definition.label.lower(): index for index, (_, definition) in enumerate(result)}
     for motion, definition in pairs(other):
-        pair = (_in_track_order(motion, order), _with_partition(definition, other, parts))
-        place = taken.get(definition.label.lower())
-        if place is None:
-            taken[definition.label.lower()] = len(chosen)
-            chosen.append(pair)
+        pair = (_in_track_order(motion, track_order), _with_partition(definition, other, parts))
+        index = index_by_name.get(definition.label.lower())
+        if index is None:
+            index_by_name[definition.label.lower()] = len(result)
+            result.append(pair)
         elif replace_same:
             motion, definition = pair
-            chosen[place] = (motion, replace(definition, motion=chosen[place][1].motion))
+            result[index] = (motion, replace(definition, motion=result[index][1].motion))
         else:
             raise WriteError(
                 f"both files have a motion named {definition.label!r}",
                 remedy="Rename one, or replace those of the first",
             )
-    marks = any(definition.marks for _, definition in chosen)
+    marks = any(definition.marks for _, definition in result)
     version = max(motions.parameters.version, other.parameters.version) if marks else motions.parameters.version
-    return _assembled(motions, chosen, replace(motions.parameters, version=version))
+    return _rearranged_checked(motions, result, replace(motions.parameters, version=version))
 
 
 def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
@@ -278,14 +280,14 @@ def _track_order(motions: MotionSet, other: MotionSet) -> list[int]:
         count = sum(len(partition.bones) for partition in of.parameters.partitions)
         return [bone.lower() for bone in track_bones(of.parameters, count, Report())]
 
-    mine, theirs = bones(motions), bones(other)
-    if sorted(mine) != sorted(theirs):
-        odd = sorted(set(mine) ^ set(theirs))
+    own_bones, other_bones = bones(motions), bones(other)
+    if sorted(own_bones) != sorted(other_bones):
+        unshared = sorted(set(own_bones) ^ set(other_bones))
         raise WriteError(
-            f"the files move different bones ({len(mine)} and {len(theirs)}; {listed(odd)})",
+            f"the files move different bones ({len(own_bones)} and {len(other_bones)}; {listed(unshared)})",
             remedy="Merge only files that belong to one skeleton",
         )
-    return [theirs.index(bone) for bone in mine]
+    return [other_bones.index(bone) for bone in own_bones]
 
 
 def _in_track_order(motion: Motion, order: list[int]) -> Motion:
@@ -303,8 +305,8 @@ def _with_partition(definition: Definition, source: MotionSet, parts: list[str])
     number = definition.bone_or_part
     if number == ALL_PARTITIONS or definition.flags & MotionFlag.FX:
         return definition
-    theirs = source.parameters.partitions
-    label = names.decode(theirs[number].name) if number < len(theirs) else f"number {number}"
+    partitions = source.parameters.partitions
+    label = names.decode(partitions[number].name) if number < len(partitions) else f"number {number}"
     if label.lower() not in parts:
         raise WriteError(
             f"the motion {definition.label!r} plays on the partition {label!r}, which this file lacks",
@@ -327,9 +329,9 @@ def set_parameters(
     ``timing`` by the names of `TIMING`, flags to set and to clear, bone or partition. Raises `WriteError` for timing
     outside 0 to 100 and for a name that does not exist.
     """
-    chosen = pairs(motions)
-    place = _place(chosen, name)
-    motion, definition = chosen[place]
+    all_pairs = pairs(motions)
+    index = _index_of(all_pairs, name)
+    motion, definition = all_pairs[index]
     values = np.array(definition.timing, "<f4")
     for field, value in (timing or {}).items():
         if not 0.0 <= value <= 100.0:
@@ -343,5 +345,5 @@ def set_parameters(
         flags=(definition.flags | set_flags) & ~clear_flags,
         bone_or_part=definition.bone_or_part if bone_or_part is None else bone_or_part,
     )
-    chosen[place] = (motion, changed)
-    return _assembled(motions, chosen)
+    all_pairs[index] = (motion, changed)
+    return _rearranged_checked(motions, all_pairs)

@@ -43,25 +43,25 @@ from .tracks import (
     Width,
     composed,
     edited_rotations,
-    edited_together,
     edited_translations,
+    encode_tracks,
     float_rotations,
     float_translations,
     new_rotations,
     new_translations,
     overlong,
     refuse_overlong,
-    side_by_side,
     storable,
     stored_translations,
+    track_arrays,
 )
 
-LARGEST = 1e38
+LARGEST_VALID = 1e38
 """Values below this fit a 32-bit float, and so does the sum of three of them."""
 
-POSES_AT_A_TIME = 1 << 13
+POSES_PER_BATCH = 1 << 13
 """Frames times bones of the motions compared in one batch: few numpy calls, and it fits the processor's cache."""
-_NONE: frozenset[str] = frozenset()
+_NO_BONES: frozenset[str] = frozenset()
 
 Floats = NDArray[np.float64]
 
@@ -73,13 +73,15 @@ def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) 
     """Convert every motion to a `Clip`, in the engine's order. Raises `ReadError` as `refuse_overlong` does."""
     refuse_overlong(motions.library.motions)
     clips = []
-    known: dict[int, list[str]] = {}
-    for place, motion in enumerate(motions.library.motions):
-        if motion.track_count not in known:
-            known[motion.track_count] = track_bones(motions.parameters, motion.track_count, report, model_bones)
+    bones_by_count: dict[int, list[str]] = {}
+    for index, motion in enumerate(motions.library.motions):
+        if motion.track_count not in bones_by_count:
+            bones_by_count[motion.track_count] = track_bones(
+                motions.parameters, motion.track_count, report, model_bones
+            )
         definitions = motions.parameters.definitions
-        definition = definitions[place] if place < len(definitions) else None
-        clips.append(decode_motion(motion, known[motion.track_count], definition))
+        definition = definitions[index] if index < len(definitions) else None
+        clips.append(decode_motion(motion, bones_by_count[motion.track_count], definition))
     return clips
 
 
@@ -88,7 +90,7 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
 
     Raises `ReadError` for a motion that declares more frames than its data can hold (`refuse_overlong`).
     """
-    tracks = side_by_side(motion)
+    tracks = track_arrays(motion)
     return Clip(
         definition.label if definition else motion.label,
         list(bones),
@@ -144,10 +146,10 @@ def encode(
     bones_of = functools.cache(lambda count: track_bones(start.parameters, count, Report(), model_bones))
     bases = [motions[one.index] if one.index is not None else one.source for one in identities]
     bones = [bones_of(old.track_count if old is not None else listed) for old in bases]
-    asked = list(map(_asked, clips, bones, bases, repeat(skeleton), sampled if sampled is not None else repeat(())))
-    made = _encoded(asked, skeleton, width)
-    for number, (clip, identity, old, encoded) in enumerate(zip(clips, identities, bases, made, strict=True)):
-        index, (motion, track_changes) = identity.index, _of_source(asked[number], identity.source, encoded, skeleton)
+    jobs = list(map(_job_of, clips, bones, bases, repeat(skeleton), sampled if sampled is not None else repeat(())))
+    results = _encode_jobs(jobs, skeleton, width)
+    for number, (clip, identity, old, encoded) in enumerate(zip(clips, identities, bases, results, strict=True)):
+        index, (motion, track_changes) = identity.index, _use_source(jobs[number], identity.source, encoded, skeleton)
         given = definitions[number] if definitions is not None else None
         before = definitions_out[index] if index is not None else None
         definition = _definition(clip, given, before, renaming=renaming)
@@ -181,8 +183,8 @@ def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:
     indices: dict[str, list[int]] = {}
     for index, (_, definition) in enumerate(pairs(base)):
         indices.setdefault(definition.label.lower(), []).append(index)
-    free = (indices.get(clip.name.lower()) for clip in clips)
-    return [Identity(found.pop(0) if found else None) for found in free]
+    matching = (indices.get(clip.name.lower()) for clip in clips)
+    return [Identity(found.pop(0) if found else None) for found in matching]
 
 
 def _empty_set(
@@ -204,14 +206,14 @@ def new_definition(name: str) -> Definition:
 
 def _definition(clip: Clip, given: Definition | None, old: Definition | None, *, renaming: bool) -> Definition:
     same_name = old is not None and (not renaming or old.label == clip.name)
-    chosen = given or old or new_definition(clip.name)
+    source = given or old or new_definition(clip.name)
     marks = encode_marks(clip.markers, old.marks if old is not None else [])
     return Definition(
         old.name if old is not None and same_name else names.encode(clip.name),
-        chosen.flags,
-        chosen.bone_or_part,
-        old.motion if old is not None else chosen.motion,
-        chosen.timing if old is None else as_in_file(chosen.timing, old.timing),
+        source.flags,
+        source.bone_or_part,
+        old.motion if old is not None else source.motion,
+        source.timing if old is None else as_in_file(source.timing, old.timing),
         marks,
     )
 
@@ -238,7 +240,7 @@ def _changed_fields(old: Motion | None, motion: Motion, before: Definition, afte
 
 
 @dataclass(frozen=True)
-class Untouched:
+class Unedited:
     """Which values of a clip are unedited: ``rotations`` (tracks, frames), ``translations`` (tracks, frames, 3)."""
 
     rotations: NDArray[np.bool_]
@@ -252,7 +254,7 @@ class Untouched:
 
 def compare(
     clip: Clip, base: Motion, *, rest: Skeleton | None = None, sampled: Collection[str] = frozenset()
-) -> Untouched:
+) -> Unedited:
     """Find the unedited values of a whole motion; track i of ``clip`` must be track i of ``base``.
 
     ``rest``: the rest pose that the clip's keys were offsets from. Blender adds offsets to it and rotates the sum, so
@@ -262,15 +264,15 @@ def compare(
     them one quantisation step is allowed instead of half a step. Frames after the base's last one count as unedited
     only in tracks that the base stores as a single value.
     """
-    old = side_by_side(base)
-    looked_at = np.array([bone in sampled for bone in clip.bones])[:, None, None]
-    steps = np.where(looked_at, quantum.SAMPLED, quantum.KEYED)
-    rows = _rows(clip.frames, base.frames)
+    old = track_arrays(base)
+    is_sampled = np.array([bone in sampled for bone in clip.bones])[:, None, None]
+    steps = np.where(is_sampled, quantum.SAMPLED, quantum.KEYED)
+    rows = _frame_indices(clip.frames, base.frames)
     old_translations = old.translations[:, rows]
     old_rotations = old.rotations[:, rows]
     rotation_steps = old.rotation_steps[:, None, None] * steps
     if sampled:
-        old_rotations = np.where(looked_at, rotation.normalised(old_rotations), old_rotations)
+        old_rotations = np.where(is_sampled, rotation.normalised(old_rotations), old_rotations)
     rotations = quantum.unedited_rotations(clip.rotations, old_rotations, rotation_steps, steps=1.0)
     differing = np.flatnonzero(~rotations.all(axis=1))
     if len(differing):
@@ -286,33 +288,33 @@ def compare(
             quantum.reduce_rows(np.abs(old_translations), np.maximum)[..., None], _magnitudes(clip, rest, sampled)
         ),
     )
-    if not _are_shown(clip.rotations):
-        rotations |= _not_shown(clip.rotations) & _not_shown(old_rotations)
-    if not _are_shown(clip.translations):
-        translations |= (_not_shown(clip.translations) & _not_shown(old_translations))[..., None]
-    behind = max(base.frames, 1)
-    rotations[:, behind:] &= ~old.rotation_keyed[:, None]
-    translations[:, behind:] &= ~old.translation_keyed[:, None, None]
-    return Untouched(rotations, translations)
+    if not _all_valid(clip.rotations):
+        rotations |= _invalid(clip.rotations) & _invalid(old_rotations)
+    if not _all_valid(clip.translations):
+        translations |= (_invalid(clip.translations) & _invalid(old_translations))[..., None]
+    first_new_frame = max(base.frames, 1)
+    rotations[:, first_new_frame:] &= ~old.rotation_keyed[:, None]
+    translations[:, first_new_frame:] &= ~old.translation_keyed[:, None, None]
+    return Unedited(rotations, translations)
 
 
-def _are_shown(rows: Floats) -> bool:
-    """Return whether `_not_shown` is False everywhere."""
-    return bool((np.abs(rows) < LARGEST).all())
+def _all_valid(rows: Floats) -> bool:
+    """Return whether `_invalid` is False everywhere."""
+    return bool((np.abs(rows) < LARGEST_VALID).all())
 
 
-def _not_shown(rows: Floats) -> NDArray[np.bool_]:
+def _invalid(rows: Floats) -> NDArray[np.bool_]:
     """Return (...) which vectors (..., n) have a component that Blender cannot keep: NaN, infinite or too large.
 
     Rotated into a bone's space, one NaN component makes all three NaN, so such vectors are compared as a whole.
     """
-    result: NDArray[np.bool_] = np.logical_not(np.all(np.abs(rows) < LARGEST, axis=-1))
+    result: NDArray[np.bool_] = np.logical_not(np.all(np.abs(rows) < LARGEST_VALID, axis=-1))
     return result
 
 
-def _rows(frames: int, there: int) -> Any:
-    """Return the row of a base of ``there`` frames for each of ``frames`` frames: after the base's end its last row."""
-    return slice(None) if frames == max(there, 1) else np.minimum(np.arange(frames), max(there, 1) - 1)
+def _frame_indices(frames: int, base_frames: int) -> Any:
+    """Return the row of a base for each of ``frames`` frames: after the base's end, its last row."""
+    return slice(None) if frames == max(base_frames, 1) else np.minimum(np.arange(frames), max(base_frames, 1) - 1)
 
 
 def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> Floats:
@@ -321,14 +323,14 @@ def _magnitudes(clip: Clip, rest: Skeleton | None, sampled: Collection[str]) -> 
     smallest = [2.0 if bone in sampled else 0.0 for bone in clip.bones]
     if rest is None:
         return np.array(smallest)[:, None, None]
-    reach = np.abs(rest.rest_translation).max(axis=1).tolist()
-    sizes = dict(zip(map(str.lower, rest.bones), reach, strict=True))
+    rest_sizes = np.abs(rest.rest_translation).max(axis=1).tolist()
+    sizes = dict(zip(map(str.lower, rest.bones), rest_sizes, strict=True))
     found = [max(sizes.get(bone.lower(), 0.0), least) for bone, least in zip(clip.bones, smallest, strict=True)]
     return np.array(found, np.float64)[:, None, None]
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _EncodingJob:
     """A motion to encode: ``clip`` with the file's bones, and the motion ``base`` to compare it with, if any.
 
     ``sampled``: the file's bones that were sampled from evaluated poses.
@@ -340,66 +342,69 @@ class _Asked:
 
 
 @dataclass(frozen=True)
-class _Compared:
+class _Comparison:
     """The result of comparing a motion with its base.
 
-    ``untouched`` (tracks,) marks unedited tracks; ``turned`` and ``moved`` are the numbers of edited rotations and
-    translations of each track. ``numbers`` are the indices of the tracks that were encoded again, ``tracks`` their new
-    content and ``off`` their largest errors in metres.
+    ``unedited`` (tracks,) marks unedited tracks; ``edited_rotations`` and ``edited_translations`` count the edited
+    frames of each track. ``indices`` are the tracks that were encoded again, ``tracks`` their new content and
+    ``errors`` their largest errors in metres.
     """
 
-    untouched: NDArray[np.bool_]
-    turned: list[int]
-    moved: list[int]
-    numbers: list[int]
+    unedited: NDArray[np.bool_]
+    edited_rotations: list[int]
+    edited_translations: list[int]
+    indices: list[int]
     tracks: Sequence[Track | bytes]
-    off: list[float]
+    errors: list[float]
 
 
-def _asked(
+def _job_of(
     clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton | None, sampled: Collection[str]
-) -> _Asked:
+) -> _EncodingJob:
     if not bones:
         problem = f"the motion {clip.name!r} has no tracks" if base is not None else "the file lists no bones"
         raise WriteError(f"{problem}: nothing can be animated", remedy="Leave the motion out, or export to a new file")
     ordered = in_order(clip, bones, base, rest)
     known = base if base is not None and base.track_count == len(bones) and not overlong([base]) else None
     lowered = {name.lower() for name in sampled}
-    return _Asked(ordered, known, frozenset(bone for bone in bones if bone.lower() in lowered) if lowered else _NONE)
+    found = frozenset(bone for bone in bones if bone.lower() in lowered) if lowered else _NO_BONES
+    return _EncodingJob(ordered, known, found)
 
 
-def _encoded(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> Iterator[tuple[Motion, list[Item]]]:
+def _encode_jobs(
+    jobs: Sequence[_EncodingJob], rest: Skeleton | None, width: Width
+) -> Iterator[tuple[Motion, list[Item]]]:
     """Yield each motion, with one track per bone of its clip, and the tracks that differ from its base.
 
     Unedited tracks keep the base's bytes. Motions with the same number of frames as their bases are compared in
     batches.
     """
-    alike: dict[Any, list[int]] = {}
-    for number, one in enumerate(asked):
+    groups: dict[Any, list[int]] = {}
+    for number, one in enumerate(jobs):
         if one.base is not None:
             is_long = one.clip.frames != one.base.frames
-            alike.setdefault((number if is_long else -1, one.clip.frames, one.sampled), []).append(number)
+            groups.setdefault((number if is_long else -1, one.clip.frames, one.sampled), []).append(number)
     group_of: dict[int, list[int]] = {}
-    for numbers in alike.values():
-        poses = asked[numbers[0]].clip.frames * max(len(asked[number].clip.bones) for number in numbers)
-        size = max(POSES_AT_A_TIME // poses, 1)
+    for numbers in groups.values():
+        poses = jobs[numbers[0]].clip.frames * max(len(jobs[number].clip.bones) for number in numbers)
+        size = max(POSES_PER_BATCH // poses, 1)
         for first in range(0, len(numbers), size):
             group_of |= dict.fromkeys(numbers[first : first + size], numbers[first : first + size])
-    found: dict[int, _Compared] = {}
-    for number, one in enumerate(asked):
+    found: dict[int, _Comparison] = {}
+    for number, one in enumerate(jobs):
         if one.base is not None and number not in found:
             group = group_of[number]
-            found |= zip(group, _compared([asked[other] for other in group], rest, width), strict=True)
-        yield _motion_of(one, found.pop(number, None), width)
+            found |= zip(group, _compare_jobs([jobs[other] for other in group], rest, width), strict=True)
+        yield _encode_motion(one, found.pop(number, None), width)
 
 
-def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
+def _concatenated(jobs: Sequence[_EncodingJob]) -> tuple[Clip, Motion]:
     """Join the tracks of several motions of the same length into one clip and one base motion."""
-    clip, base = asked[0].clip, asked[0].base
-    if base is None or len(asked) == 1:
+    clip, base = jobs[0].clip, jobs[0].base
+    if base is None or len(jobs) == 1:
         return clip, cast("Motion", base)
-    bases = [cast("Motion", one.base) for one in asked]
-    clips = [one.clip for one in asked]
+    bases = [cast("Motion", one.base) for one in jobs]
+    clips = [one.clip for one in jobs]
     names_of_all = [bone for one in clips for bone in one.bones]
     joint: Any = {
         name: np.concatenate([getattr(one, name) for one in clips])
@@ -410,45 +415,45 @@ def _stacked(asked: Sequence[_Asked]) -> tuple[Clip, Motion]:
     )
 
 
-def _compared(asked: Sequence[_Asked], rest: Skeleton | None, width: Width) -> list[_Compared]:
+def _compare_jobs(jobs: Sequence[_EncodingJob], rest: Skeleton | None, width: Width) -> list[_Comparison]:
     """Compare motions with their bases.
 
     Several motions are possible only if they and their bases have the same length and the same sampled bones.
     """
-    clip, base = _stacked(asked)
-    kept = compare(clip, base, rest=rest, sampled=asked[0].sampled)
-    untouched = kept.tracks
-    wanted = np.flatnonzero(~untouched) if clip.frames == base.frames else np.arange(len(clip.bones))
+    clip, base = _concatenated(jobs)
+    unedited = compare(clip, base, rest=rest, sampled=jobs[0].sampled)
+    unedited_tracks = unedited.tracks
+    wanted = np.flatnonzero(~unedited_tracks) if clip.frames == base.frames else np.arange(len(clip.bones))
     tracks: Sequence[Track | bytes] = []
-    off: list[float] = []
+    errors: list[float] = []
     if len(wanted) and base.frames:
-        together = edited_together(clip, wanted, base, (~kept.rotations, ~kept.translations), width)
+        together = encode_tracks(clip, wanted, base, (~unedited.rotations, ~unedited.translations), width)
         if together is not None:
-            tracks, off = together[0], together[1].tolist()
-        elif len(asked) > 1:
-            return [_compared([one], rest, width)[0] for one in asked]
+            tracks, errors = together[0], together[1].tolist()
+        elif len(jobs) > 1:
+            return [_compare_jobs([one], rest, width)[0] for one in jobs]
         else:
-            typed = [_edited_track(clip, track, base, kept, width) for track in wanted.tolist()]
-            off = [_error(clip, number, track) for number, track in zip(wanted.tolist(), typed, strict=True)]
-            tracks = typed
-    turned = (~kept.rotations).sum(axis=1).tolist()
-    moved = quantum.reduce_rows(~kept.translations, np.logical_or).sum(axis=1).tolist()
+            encoded = [_edited_track(clip, track, base, unedited, width) for track in wanted.tolist()]
+            errors = [_error(clip, number, track) for number, track in zip(wanted.tolist(), encoded, strict=True)]
+            tracks = encoded
+    edited_rotations = (~unedited.rotations).sum(axis=1).tolist()
+    edited_translations = quantum.reduce_rows(~unedited.translations, np.logical_or).sum(axis=1).tolist()
     found, end = [], 0
-    for one in asked:
+    for one in jobs:
         begin, end = end, end + len(one.clip.bones)
         first, last = np.searchsorted(wanted, (begin, end)).tolist()
-        numbers = (wanted[first:last] - begin).tolist()
-        own = untouched[begin:end], turned[begin:end], moved[begin:end]
-        found.append(_Compared(*own, numbers, tracks[first:last], off[first:last]))
+        indices = (wanted[first:last] - begin).tolist()
+        own = unedited_tracks[begin:end], edited_rotations[begin:end], edited_translations[begin:end]
+        found.append(_Comparison(*own, indices, tracks[first:last], errors[first:last]))
     return found
 
 
-def _motion_of(asked: _Asked, found: _Compared | None, width: Width) -> tuple[Motion, list[Item]]:
-    clip, base = asked.clip, asked.base
+def _encode_motion(job: _EncodingJob, comparison: _Comparison | None, width: Width) -> tuple[Motion, list[Item]]:
+    clip, base = job.clip, job.base
     name = names.encode(clip.name)
-    if base is not None and found is not None and clip.frames == max(base.frames, 1) and found.untouched.all():
+    if base is not None and comparison is not None and clip.frames == max(base.frames, 1) and comparison.unedited.all():
         return replace(base, name=name), []
-    if base is None or found is None or not base.frames:
+    if base is None or comparison is None or not base.frames:
         tracks = _new_tracks(clip, width)
         return Motion.of(name, clip.frames, tracks), [
             Item(bone, 2 * clip.frames, _error(clip, number, track))
@@ -456,24 +461,24 @@ def _motion_of(asked: _Asked, found: _Compared | None, width: Width) -> tuple[Mo
         ]
     pieces: list[Any] = [base.track_bytes(track) for track in range(len(clip.bones))]
     changes = []
-    for track, edited, error in zip(found.numbers, found.tracks, found.off, strict=True):
+    for track, edited, error in zip(comparison.indices, comparison.tracks, comparison.errors, strict=True):
         pieces[track] = edited
-        if not found.untouched[track]:
-            moved = found.moved[track]
-            changes.append(Item(clip.bones[track], found.turned[track] + moved, error if moved else 0.0))
+        if not comparison.unedited[track]:
+            turned, moved = comparison.edited_rotations[track], comparison.edited_translations[track]
+            changes.append(Item(clip.bones[track], turned + moved, error if moved else 0.0))
     return Motion.of(name, clip.frames, pieces), changes
 
 
-def _of_source(
-    asked: _Asked, source: Motion | None, encoded: tuple[Motion, list[Item]], rest: Skeleton | None
+def _use_source(
+    job: _EncodingJob, source: Motion | None, encoded: tuple[Motion, list[Item]], rest: Skeleton | None
 ) -> tuple[Motion, list[Item]]:
     """Return an encoded motion in which edited tracks that equal the ``source``'s have the source's bytes."""
-    (motion, items), clip, old = encoded, asked.clip, asked.base
+    (motion, items), clip, old = encoded, job.clip, job.base
     if source is None or source is old or old is None or not items or source.frames != clip.frames:
         return encoded
     if source.track_count != len(clip.bones) or overlong([source]):
         return encoded
-    same = compare(clip, source, rest=rest, sampled=asked.sampled).tracks
+    same = compare(clip, source, rest=rest, sampled=job.sampled).tracks
     pieces: list[Any] = [motion.track_bytes(track) for track in range(motion.track_count)]
     exact = [track for track in np.flatnonzero(same).tolist() if pieces[track] != old.track_bytes(track)]
     for track in exact:
@@ -497,32 +502,32 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     """
     if [bone.lower() for bone in clip.bones] == [bone.lower() for bone in bones]:
         return clip  # also if a broken file has two tracks for one bone
-    places = {bone.lower(): place for place, bone in reversed(list(enumerate(clip.bones)))}
-    found = [places.get(bone.lower(), -1) for bone in bones]
-    missing = [bone for bone, place in zip(bones, found, strict=True) if place < 0]
+    index_of = {bone.lower(): position for position, bone in reversed(list(enumerate(clip.bones)))}
+    found = [index_of.get(bone.lower(), -1) for bone in bones]
+    missing = [bone for bone, position in zip(bones, found, strict=True) if position < 0]
     filling = _filling(clip, bones, base, rest) if missing else clip
     if filling is None:
         raise WriteError(
             f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {listed(missing)}",
             remedy="Name a model of this skeleton, which gives them its rest pose, or add keys",
         )
-    index = np.array(found)
-    lacking = index < 0
-    take = np.where(lacking, 0, index)
+    indices = np.array(found)
+    is_missing = indices < 0
+    source = np.where(is_missing, 0, indices)
 
-    def mixed(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
+    def merged(ours: NDArray[Any], theirs: NDArray[Any]) -> NDArray[Any]:
         if not len(ours):
             return theirs
-        chosen = lacking.reshape(-1, *[1] * (ours.ndim - 1))
-        return np.where(chosen, theirs, ours[take]) if missing else ours[take]
+        chosen = is_missing.reshape(-1, *[1] * (ours.ndim - 1))
+        return np.where(chosen, theirs, ours[source]) if missing else ours[source]
 
     return Clip(
         clip.name,
         list(bones),
-        mixed(clip.rotations, filling.rotations),
-        mixed(clip.translations, filling.translations),
-        mixed(clip.rotation_keyed, filling.rotation_keyed),
-        mixed(clip.translation_keyed, filling.translation_keyed),
+        merged(clip.rotations, filling.rotations),
+        merged(clip.translations, filling.translations),
+        merged(clip.rotation_keyed, filling.rotation_keyed),
+        merged(clip.translation_keyed, filling.translation_keyed),
         clip.fps,
         clip.space,
         clip.markers,
@@ -535,24 +540,24 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     The base's tracks are cut, or held at their end. None if there is no usable base, and no rest pose that has all
     missing bones.
     """
-    still = np.zeros(len(bones), np.bool_)
+    unkeyed = np.zeros(len(bones), np.bool_)
     if base is not None and base.track_count == len(bones) and not overlong([base]):
         filling = decode_motion(base, bones)
-        rows = _rows(clip.frames, base.frames)
+        rows = _frame_indices(clip.frames, base.frames)
         filling.rotations, filling.translations = filling.rotations[:, rows], filling.translations[:, rows]
         return filling
     if rest is None:
         return None
-    places = {bone.lower(): place for place, bone in enumerate(rest.bones)}
-    index = [places.get(bone.lower(), -1) for bone in bones]
+    index_of = {bone.lower(): index for index, bone in enumerate(rest.bones)}
+    indices = [index_of.get(bone.lower(), -1) for bone in bones]
     if any(
-        place < 0 and bone.lower() not in (b.lower() for b in clip.bones)
-        for place, bone in zip(index, bones, strict=True)
+        index < 0 and bone.lower() not in (b.lower() for b in clip.bones)
+        for index, bone in zip(indices, bones, strict=True)
     ):
         return None
-    rotations = np.repeat(rest.rest_rotation[index][:, None], clip.frames, axis=1)
-    translations = np.repeat(rest.rest_translation[index][:, None], clip.frames, axis=1)
-    return Clip(clip.name, list(bones), rotations, translations, still, still, clip.fps, clip.space)
+    rotations = np.repeat(rest.rest_rotation[indices][:, None], clip.frames, axis=1)
+    translations = np.repeat(rest.rest_translation[indices][:, None], clip.frames, axis=1)
+    return Clip(clip.name, list(bones), rotations, translations, unkeyed, unkeyed, clip.fps, clip.space)
 
 
 def _stored(clip: Clip, track: int) -> tuple[Floats, Floats]:
@@ -571,7 +576,7 @@ def _new_tracks(clip: Clip, width: Width) -> list[Track]:
     return tracks
 
 
-def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: Width) -> Track:
+def _edited_track(clip: Clip, index: int, base: Motion, kept: Unedited, width: Width) -> Track:
     quaternions, metres = _stored(clip, index)
     old = _resized(base.track(index), clip.frames)
     rotations = Rotations(old.rotation, bool(old.flags & TrackFlag.SINGLE_ROTATION))
@@ -602,8 +607,8 @@ def _edited_track(clip: Clip, index: int, base: Motion, kept: Untouched, width: 
 def _resized(track: Track, frames: int) -> Track:
     """Return a track with ``frames`` keys where it has keys: cut off, or the last key repeated."""
 
-    def keys(there: NDArray[Any], *, keyed: bool) -> NDArray[Any]:
-        return there[_rows(frames, len(there))] if keyed else there
+    def keys(stored: NDArray[Any], *, keyed: bool) -> NDArray[Any]:
+        return stored[_frame_indices(frames, len(stored))] if keyed else stored
 
     return replace(
         track,

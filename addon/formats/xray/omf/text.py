@@ -43,12 +43,12 @@ def describe(document: Omf) -> list[str]:
 def describe_motions(motions: MotionSet) -> list[str]:
     """Return a short summary of a set of motions: counts, partitions, track flags."""
     library, parameters = motions
-    there = library.motions
-    frames = sum(motion.frames for motion in there)
+    all_motions = library.motions
+    frames = sum(motion.frames for motion in all_motions)
     marks = sum(len(definition.marks) for definition in parameters.definitions)
-    kinds = Counter(motion.flags(track) for motion in there for track in range(motion.track_count))
+    kinds = Counter(motion.flags(track) for motion in all_motions for track in range(motion.track_count))
     parts = ", ".join(f"{part.label} ({counted(len(part.bones), 'bone')})" for part in parameters.partitions)
-    counts = f"{counted(len(there), 'motion')}, {counted(frames, 'frame')}, {counted(marks, 'mark')}"
+    counts = f"{counted(len(all_motions), 'motion')}, {counted(frames, 'frame')}, {counted(marks, 'mark')}"
     return [
         f"{counts}, parameters version {parameters.version}",
         f"partitions: {parts or 'none'}",
@@ -59,13 +59,13 @@ def describe_motions(motions: MotionSet) -> list[str]:
 def list_motions(motions: MotionSet) -> list[str]:
     """Return one line per motion: index, name, frames, seconds, flags, timing, marks."""
     lines = []
-    for place, (motion, definition) in enumerate(
+    for index, (motion, definition) in enumerate(
         zip(motions.library.motions, motions.parameters.definitions, strict=False)
     ):
         timing = " ".join(f"{name} {value:g}" for name, value in zip(TIMING, definition.timing, strict=True))
         marks = f", {counted(len(definition.marks), 'mark')}" if definition.marks else ""
         lines.append(
-            f"{place:4}  {definition.label}  {motion.frames} frames ({motion.frames / 30:.2f} s)  "
+            f"{index:4}  {definition.label}  {motion.frames} frames ({motion.frames / 30:.2f} s)  "
             f"{flag_names(definition.flags)}  {timing}{marks}"
         )
     return lines
@@ -184,7 +184,7 @@ class _Pair(NamedTuple):
 
     motion: Motion | None
     definition: Definition | None
-    place: int
+    position: int
 
 
 Named = dict[str, _Pair]
@@ -193,12 +193,12 @@ Named = dict[str, _Pair]
 def _by_name(motions: MotionSet) -> Named:
     """Return the motions by name; motions of the same name get distinguishing numbers."""
     pairs, labels = [], []
-    there, definitions = motions.library.motions, motions.parameters.definitions
-    for place in range(max(len(there), len(definitions))):
-        motion = there[place] if place < len(there) else None
-        definition = definitions[place] if place < len(definitions) else None
+    all_motions, definitions = motions.library.motions, motions.parameters.definitions
+    for index in range(max(len(all_motions), len(definitions))):
+        motion = all_motions[index] if index < len(all_motions) else None
+        definition = definitions[index] if index < len(definitions) else None
         labels.append(definition.label if definition is not None else motion.label if motion is not None else "")
-        pairs.append(_Pair(motion, definition, place))
+        pairs.append(_Pair(motion, definition, index))
     return dict(zip(names.numbered_labels(labels), pairs, strict=True))
 
 
@@ -249,7 +249,7 @@ def _motion_differences(one: _Pair, other: _Pair, parameters: Parameters) -> Ite
     if first.track_count != second.track_count:
         yield f"tracks: {first.track_count} / {second.track_count}"
     # A motion whose index changed because motions were inserted before it has not changed itself.
-    if first.identifier - one.place != second.identifier - other.place:
+    if first.identifier - one.position != second.identifier - other.position:
         yield f"chunk {first.identifier} / {second.identifier}"
     bones = track_bones(parameters, first.track_count, Report())
     for track in range(min(first.track_count, second.track_count)):
@@ -270,7 +270,7 @@ def _definition_differences(first: _Pair, second: _Pair) -> Iterator[str]:
         yield f"flags: {flag_names(one.flags)} / {flag_names(other.flags)}"
     if one.bone_or_part != other.bone_or_part:
         yield f"bone or part: {one.bone_or_part} / {other.bone_or_part}"
-    if one.motion - first.place != other.motion - second.place:
+    if one.motion - first.position != other.motion - second.position:
         yield f"motion number: {one.motion} / {other.motion}"
     for field, a, b in zip(TIMING, one.timing, other.timing, strict=True):
         yield from value_differences(field, a, b)

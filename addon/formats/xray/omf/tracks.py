@@ -9,7 +9,7 @@ rules differ. The editor uses 8-bit translation keys unless half the range excee
 mm; here 16 bits are used if 8 would move a key by more than `NARROW_ERROR`. The editor truncates; here numbers are
 rounded, which halves the error and, unlike truncation, reproduces a file's own integers.
 
-`edited_together` applies these rules to all tracks of a motion at once and gives the same bytes, with some thirty numpy
+`encode_tracks` applies these rules to all tracks of a motion at once and gives the same bytes, with some thirty numpy
 calls for 47 tracks instead of two thousand. Float keys, another number of frames, NaN and infinite values are left to
 the functions for a single track.
 """
@@ -37,7 +37,7 @@ Flags = NDArray[np.bool_]
 ROTATION_STEP = 1.0 / 32767.0
 NARROW_ERROR = 1e-4
 """Largest error in metres on an axis of 8-bit translation keys; 16 bits are used above it."""
-STILL = 1e-3
+CONSTANT_WITHIN = 1e-3
 """Largest distance in metres from the mean on an axis of a translation that is stored as a single value."""
 MOST_FRAMES = 1_048_574
 """Highest frame number of Blender."""
@@ -101,7 +101,7 @@ def refuse_overlong(motions: Sequence[Motion], file: str = "") -> None:
         )
 
 
-def side_by_side(motion: Motion) -> Tracks:
+def track_arrays(motion: Motion) -> Tracks:
     """Return all tracks of a motion as arrays with one row per frame. Raises `ReadError` as `refuse_overlong` does."""
     refuse_overlong([motion])
     flags = np.array([motion.flags(track) for track in range(motion.track_count)], np.uint8)
@@ -234,13 +234,13 @@ def new_translations(metres: Floats, width: Width) -> Translations:
             remedy="Delete these keys, or restore the motion from its file",
         )
     mean = metres.mean(axis=0)
-    if not (np.abs(metres - mean) > STILL).any():
-        still = metres[:1] if (metres == metres[:1]).all() else mean[None]
-        return Translations(still.astype("<f4"), keyed=False)
+    if not (np.abs(metres - mean) > CONSTANT_WITHIN).any():
+        constant = metres[:1] if (metres == metres[:1]).all() else mean[None]
+        return Translations(constant.astype("<f4"), keyed=False)
     if width is not Width.AUTOMATIC:
-        return _in_steps(metres, width)
-    narrow = _in_steps(metres, Width.NARROW)
-    return narrow if np.abs(narrow.decoded() - metres).max() <= NARROW_ERROR else _in_steps(metres, Width.WIDE)
+        return _quantise(metres, width)
+    narrow = _quantise(metres, Width.NARROW)
+    return narrow if np.abs(narrow.decoded() - metres).max() <= NARROW_ERROR else _quantise(metres, Width.WIDE)
 
 
 def storable(values: Floats) -> bool:
@@ -248,7 +248,7 @@ def storable(values: Floats) -> bool:
     return bool((np.abs(values) <= quantum.LARGEST).all())
 
 
-def _in_steps(metres: Floats, width: Width) -> Translations:
+def _quantise(metres: Floats, width: Width) -> Translations:
     low, high = metres.min(axis=0), metres.max(axis=0)
     init, half = (low + high) / 2, (high - low) / 2
     limit = 32767 if width is Width.WIDE else 127
@@ -264,10 +264,10 @@ def edited_translations(metres: Floats, base: Translations, kept: NDArray[np.boo
     """
     if base.size is not None and base.init is not None:
         limit = 127 if base.keys.dtype.itemsize == 1 else 32767
-        as_wanted = width is Width.AUTOMATIC or width.value == base.keys.dtype.itemsize * 8
+        width_allowed = width is Width.AUTOMATIC or width.value == base.keys.dtype.itemsize * 8
         steps = quantum.quantised(metres, base.size, base.init)
-        flat = (base.size == 0) & ~kept.all(axis=0)
-        if as_wanted and not flat.any() and not (np.abs(steps[~kept]) > limit).any():
+        zero_step = (base.size == 0) & ~kept.all(axis=0)
+        if width_allowed and not zero_step.any() and not (np.abs(steps[~kept]) > limit).any():
             keys = np.where(kept, base.keys, np.where(kept, 0, steps).astype(base.keys.dtype))
             return Translations(np.ascontiguousarray(keys, base.keys.dtype), True, base.size, base.init)
         if width is Width.AUTOMATIC and limit == 32767:
@@ -285,8 +285,8 @@ def float_rotations(quaternions: Floats, base: NDArray[Any], kept: NDArray[np.bo
 def float_translations(metres: Floats, base: Translations, kept: NDArray[np.bool_]) -> Translations:
     """Return the same as `edited_translations` for a track of float keys, without quantising."""
     keys = np.where(kept, base.keys, metres).astype("<f4")
-    still = not base.keyed and bool((keys == keys[:1]).all())
-    return Translations(keys[:1] if still else keys, keyed=not still)
+    constant = not base.keyed and bool((keys == keys[:1]).all())
+    return Translations(keys[:1] if constant else keys, keyed=not constant)
 
 
 def composed(rotations: Rotations, translations: Translations, flags: int = 0) -> Track:
@@ -316,11 +316,11 @@ def composed(rotations: Rotations, translations: Translations, flags: int = 0) -
 
 
 @dataclass
-class _Tracks:
+class _EditedTracks:
     """Edited tracks: their ``flags`` and ``starts`` in the base, and their new values in the file's axes.
 
-    ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3). ``turned`` (tracks, frames) and
-    ``moved`` (tracks, frames, 3) mark the values that were edited.
+    ``quaternions`` (tracks, frames, 4) x, y, z, w; ``metres`` (tracks, frames, 3). ``rotation_edited`` (tracks, frames)
+    and ``translation_edited`` (tracks, frames, 3) mark the values that were edited.
     """
 
     base: Motion
@@ -328,15 +328,15 @@ class _Tracks:
     starts: NDArray[np.int64]
     quaternions: Floats
     metres: Floats
-    turned: Flags
-    moved: Flags
+    rotation_edited: Flags
+    translation_edited: Flags
 
 
 @dataclass
-class _Places:
+class _StoredTranslations:
     """Translations of tracks as stored: ``keys`` (tracks, frames, 3) integers with ``size`` and ``init`` (tracks, 3).
 
-    ``wide`` (tracks,) marks 16-bit keys. Tracks that are not ``keyed`` store only ``lone`` (tracks, 3) metres.
+    ``wide`` (tracks,) marks 16-bit keys. Tracks that are not ``keyed`` store only ``single`` (tracks, 3) metres.
     """
 
     keyed: Flags
@@ -344,140 +344,145 @@ class _Places:
     keys: NDArray[np.int16]
     size: NDArray[np.float32]
     init: NDArray[np.float32]
-    lone: NDArray[np.float32]
+    single: NDArray[np.float32]
 
     @classmethod
-    def empty(cls, tracks: int, frames: int) -> _Places:
+    def empty(cls, tracks: int, frames: int) -> _StoredTranslations:
         """Return arrays of this size filled with zeros."""
-        no, numbers = np.zeros(tracks, np.bool_), np.zeros((3, tracks, 3), "<f4")
-        return cls(no, no.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
+        unset, numbers = np.zeros(tracks, np.bool_), np.zeros((3, tracks, 3), "<f4")
+        return cls(unset, unset.copy(), np.zeros((tracks, frames, 3), "<i2"), *numbers)
 
-    def off(self, metres: Floats) -> Floats:
+    def errors(self, metres: Floats) -> Floats:
         """Return (tracks,) the largest error on any axis of the stored translations, in metres."""
         stored = self.keys * self.size[:, None].astype(np.float64) + self.init[:, None].astype(np.float64)
-        stored[~self.keyed] = self.lone[~self.keyed, None]
+        stored[~self.keyed] = self.single[~self.keyed, None]
         result: Floats = np.abs(stored - metres).reshape(len(metres), -1).max(axis=1, initial=0.0)
         return result
 
 
-def edited_together(
-    clip: Clip, numbers: NDArray[np.int64], base: Motion, touched: tuple[Flags, Flags], width: Width
+def encode_tracks(
+    clip: Clip, indices: NDArray[np.int64], base: Motion, edited: tuple[Flags, Flags], width: Width
 ) -> tuple[Sequence[Track | bytes], Floats] | None:
-    """Encode the edited tracks ``numbers`` of ``base``. Return them, and (numbers,) their largest errors in metres.
+    """Encode the edited tracks ``indices`` of ``base``. Return them, and (indices,) their largest errors in metres.
 
-    ``touched``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were edited. The
+    ``edited``: which rotations (base's tracks, frames) and translations (base's tracks, frames, 3) were edited. The
     result is None if the tracks must be encoded one at a time: another number of frames, float keys, or values that
     cannot be stored.
     """
-    flags = np.array([base.flags(number) for number in numbers.tolist()], np.uint8)
+    flags = np.array([base.flags(number) for number in indices.tolist()], np.uint8)
     if clip.frames != base.frames or (flags & _FLOATS).any():
         return None
-    quaternions = space.xray_bone_rotations_back(clip.rotations[numbers])
-    metres = space.xray_bone_translations(clip.translations[numbers])
+    quaternions = space.xray_bone_rotations_back(clip.rotations[indices])
+    metres = space.xray_bone_translations(clip.translations[indices])
     if not (np.isfinite(quaternions).all() and storable(metres)):
         return None
-    starts = np.array(base.starts, np.int64)[numbers]
-    tracks = _Tracks(base, flags, starts, quaternions, metres, touched[0][numbers], touched[1][numbers])
-    rotations, single = _rotations(tracks)
-    places = _places(tracks, width)
-    return _packed(flags, rotations, single, places), places.off(metres)
+    starts = np.array(base.starts, np.int64)[indices]
+    tracks = _EditedTracks(base, flags, starts, quaternions, metres, edited[0][indices], edited[1][indices])
+    rotations, single = _encode_rotations(tracks)
+    translations = _encode_translations(tracks, width)
+    return _track_bytes(flags, rotations, single, translations), translations.errors(metres)
 
 
-def _rotations(tracks: _Tracks) -> tuple[NDArray[np.int16], Flags]:
+def _encode_rotations(tracks: _EditedTracks) -> tuple[NDArray[np.int16], Flags]:
     """Return the rotations of each track (tracks, frames, 4), and for which tracks only the first one is stored."""
     base, frames = tracks.base, tracks.base.frames
-    made = quantised_rotations(tracks.quaternions)
-    turned: Flags = np.logical_or.reduce(tracks.turned, axis=1)
+    keys = quantised_rotations(tracks.quaternions)
+    any_edited: Flags = np.logical_or.reduce(tracks.rotation_edited, axis=1)
     single: Flags = (tracks.flags & _SINGLE) != 0
     chosen = np.flatnonzero(~single)
     if len(chosen):
         old = joined(base, (tracks.starts[chosen] + 5).tolist(), "<i2", frames, 4)
         opposite = np.einsum("tij,tij->ti", tracks.quaternions[chosen], old.astype(np.float64)) < 0
         signs = np.where(opposite, -1, 1).astype("<i2")
-        made[chosen] = np.where(tracks.turned[chosen][..., None], made[chosen] * signs[..., None], old)
+        keys[chosen] = np.where(tracks.rotation_edited[chosen][..., None], keys[chosen] * signs[..., None], old)
     chosen = np.flatnonzero(single)
     if len(chosen):
-        made[chosen, 0] = np.where(
-            turned[chosen, None],
-            made[chosen, 0],
+        keys[chosen, 0] = np.where(
+            any_edited[chosen, None],
+            keys[chosen, 0],
             joined(base, (tracks.starts[chosen] + 1).tolist(), "<i2", 4),
         )
-        still = (made == made[:, :1]).reshape(len(made), -1).all(axis=1)
-        single &= still | ~turned
-    return made, single
+        constant = (keys == keys[:, :1]).reshape(len(keys), -1).all(axis=1)
+        single &= constant | ~any_edited
+    return keys, single
 
 
-def _places(tracks: _Tracks, width: Width) -> _Places:
+def _encode_translations(tracks: _EditedTracks, width: Width) -> _StoredTranslations:
     """Return the translations of each track: in the base's range if they fit, else as `new_translations` makes them."""
     frames, flags = tracks.base.frames, tracks.flags
-    begins = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
-    made = _Places.empty(len(flags), frames)
-    moved = tracks.moved.reshape(len(flags), -1).any(axis=1)
+    starts = tracks.starts + 1 + np.where(flags & _SINGLE, 8, 4 + 8 * frames)
+    result = _StoredTranslations.empty(len(flags), frames)
+    any_edited = tracks.translation_edited.reshape(len(flags), -1).any(axis=1)
     keyed, wide = (flags & _KEYED) != 0, (flags & _WIDE) != 0
-    lone = np.flatnonzero(~keyed & ~moved)
-    made.lone[lone] = joined(tracks.base, begins[lone].tolist(), "<f4", 3)
-    anew = {width: np.flatnonzero(~keyed & moved)}
-    for dtype, chosen in (("i1", np.flatnonzero(keyed & ~wide)), ("<i2", np.flatnonzero(keyed & wide))):
+    unedited_single = np.flatnonzero(~keyed & ~any_edited)
+    result.single[unedited_single] = joined(tracks.base, starts[unedited_single].tolist(), "<f4", 3)
+    to_requantise = {width: np.flatnonzero(~keyed & any_edited)}
+    for key_type, chosen in (("i1", np.flatnonzero(keyed & ~wide)), ("<i2", np.flatnonzero(keyed & wide))):
         if len(chosen):
-            old = joined(tracks.base, (begins[chosen] + 4).tolist(), dtype, frames, 3)
-            behind = begins[chosen] + 4 + old[0].nbytes
-            ranges = joined(tracks.base, behind.tolist(), "<f4", 2, 3)
-            fits = _keep_ranges(made, chosen, tracks, (old, ranges), width)
-            wider = Width.WIDE if width is Width.AUTOMATIC and dtype == "<i2" else width
-            anew[wider] = np.concatenate((anew.get(wider, chosen[:0]), chosen[~fits]))
-    for chosen_width, places in anew.items():
-        if len(places):
-            _new(made, places, tracks.metres[places], chosen_width)
-    return made
+            old = joined(tracks.base, (starts[chosen] + 4).tolist(), key_type, frames, 3)
+            range_starts = starts[chosen] + 4 + old[0].nbytes
+            ranges = joined(tracks.base, range_starts.tolist(), "<f4", 2, 3)
+            fits = _encode_in_old_ranges(result, chosen, tracks, (old, ranges), width)
+            wider = Width.WIDE if width is Width.AUTOMATIC and key_type == "<i2" else width
+            to_requantise[wider] = np.concatenate((to_requantise.get(wider, chosen[:0]), chosen[~fits]))
+    for chosen_width, indices in to_requantise.items():
+        if len(indices):
+            _encode_in_new_ranges(result, indices, tracks.metres[indices], chosen_width)
+    return result
 
 
-def _keep_ranges(
-    made: _Places, chosen: NDArray[np.int64], tracks: _Tracks, stored: tuple[NDArray[Any], NDArray[Any]], width: Width
+def _encode_in_old_ranges(
+    result: _StoredTranslations,
+    chosen: NDArray[np.int64],
+    tracks: _EditedTracks,
+    stored: tuple[NDArray[Any], NDArray[Any]],
+    width: Width,
 ) -> Flags:
-    """Fill the ``chosen`` tracks of ``made`` with keys in the base's own ranges; return which of them fit their range.
+    """Fill the ``chosen`` tracks of ``result`` with keys in the base's own ranges; return which of them fit.
 
     ``stored``: keys (chosen, frames, 3) and ranges (chosen, 2, 3) of the base.
     """
     old, ranges = stored
     limit = 127 if old.dtype.itemsize == 1 else 32767
-    moved = tracks.moved[chosen]
+    edited = tracks.translation_edited[chosen]
     steps = quantum.quantised(tracks.metres[chosen], ranges[:, :1], ranges[:, 1:])
-    flat = ((ranges[:, 0] == 0) & moved.any(axis=1)).any(axis=1)
-    outside = (moved & (np.abs(steps) > limit)).reshape(len(chosen), -1).any(axis=1)
-    as_wanted = width is Width.AUTOMATIC or width.value == old.dtype.itemsize * 8
-    fits: Flags = ~moved.reshape(len(chosen), -1).any(axis=1) | (as_wanted & ~flat & ~outside)
-    taken = moved & fits[:, None, None]
-    made.keys[chosen] = np.where(taken, np.where(taken, steps, 0).astype(old.dtype), old)
-    made.size[chosen], made.init[chosen] = ranges[:, 0], ranges[:, 1]
-    made.keyed[chosen], made.wide[chosen] = True, limit == 32767
+    zero_step = ((ranges[:, 0] == 0) & edited.any(axis=1)).any(axis=1)
+    outside = (edited & (np.abs(steps) > limit)).reshape(len(chosen), -1).any(axis=1)
+    width_allowed = width is Width.AUTOMATIC or width.value == old.dtype.itemsize * 8
+    fits: Flags = ~edited.reshape(len(chosen), -1).any(axis=1) | (width_allowed & ~zero_step & ~outside)
+    replaced = edited & fits[:, None, None]
+    result.keys[chosen] = np.where(replaced, np.where(replaced, steps, 0).astype(old.dtype), old)
+    result.size[chosen], result.init[chosen] = ranges[:, 0], ranges[:, 1]
+    result.keyed[chosen], result.wide[chosen] = True, limit == 32767
     return fits
 
 
-def _new(made: _Places, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
-    """Fill the ``chosen`` tracks of ``made`` as `new_translations` does, from storable (tracks, frames, 3) metres."""
+def _encode_in_new_ranges(result: _StoredTranslations, chosen: NDArray[np.int64], metres: Floats, width: Width) -> None:
+    """Fill the ``chosen`` tracks of ``result`` as `new_translations` does, from (tracks, frames, 3) metres."""
     by_frame = np.ascontiguousarray(metres.swapaxes(0, 1))  # numpy reduces whole rows along this axis
     mean = by_frame.mean(axis=0)
-    still = ~(np.abs(metres - mean[:, None]) > STILL).reshape(len(metres), -1).any(axis=1)
-    same = (metres == metres[:, :1]).reshape(len(metres), -1).all(axis=1)
-    made.lone[chosen] = np.where(same[:, None], metres[:, 0], mean)
-    made.keyed[chosen] = ~still
-    moving = metres[~still]
+    constant = ~(np.abs(metres - mean[:, None]) > CONSTANT_WITHIN).reshape(len(metres), -1).any(axis=1)
+    identical = (metres == metres[:, :1]).reshape(len(metres), -1).all(axis=1)
+    result.single[chosen] = np.where(identical[:, None], metres[:, 0], mean)
+    result.keyed[chosen] = ~constant
+    moving = metres[~constant]
     if not len(moving):
         return
-    low, high = by_frame.min(axis=0)[~still], by_frame.max(axis=0)[~still]
+    low, high = by_frame.min(axis=0)[~constant], by_frame.max(axis=0)[~constant]
     init, half = (low + high) / 2, (high - low) / 2
     wide = np.full(len(moving), width is Width.WIDE)
-    size, start, keys = _in_steps_of(moving, init, half, Width.NARROW)
+    size, start, keys = _quantise_tracks(moving, init, half, Width.NARROW)
     if width is Width.AUTOMATIC:
         stored = keys * size[:, None].astype(np.float64) + start[:, None].astype(np.float64)
         wide = np.abs(stored - moving).reshape(len(moving), -1).max(axis=1) > NARROW_ERROR
     if wide.any():
-        size[wide], start[wide], keys[wide] = _in_steps_of(moving[wide], init[wide], half[wide], Width.WIDE)
-    places = chosen[~still]
-    made.size[places], made.init[places], made.keys[places], made.wide[places] = size, start, keys, wide
+        size[wide], start[wide], keys[wide] = _quantise_tracks(moving[wide], init[wide], half[wide], Width.WIDE)
+    moving_tracks = chosen[~constant]
+    result.size[moving_tracks], result.init[moving_tracks] = size, start
+    result.keys[moving_tracks], result.wide[moving_tracks] = keys, wide
 
 
-def _in_steps_of(
+def _quantise_tracks(
     metres: Floats, init: Floats, half: Floats, width: Width
 ) -> tuple[NDArray[np.float32], NDArray[np.float32], NDArray[np.int16]]:
     """Return step, middle and keys of each track's range."""
@@ -487,33 +492,36 @@ def _in_steps_of(
     return size, start, keys.astype("<i2")
 
 
-def _packed(flags: NDArray[np.uint8], rotations: NDArray[np.int16], single: Flags, places: _Places) -> list[bytes]:
+def _track_bytes(
+    flags: NDArray[np.uint8], rotations: NDArray[np.int16], single: Flags, translations: _StoredTranslations
+) -> list[bytes]:
     """Return the bytes of each track with checksums; bits of ``flags`` that do not describe the track are kept."""
     flags = flags & np.uint8(0xFF & ~(_SINGLE | _KEYED | _FLOATS)) | np.where(single, _SINGLE, 0).astype(np.uint8)
-    flags[places.keyed] = flags[places.keyed] & np.uint8(0xFF & ~_WIDE) | np.uint8(_KEYED)
-    flags[places.keyed & places.wide] |= np.uint8(_WIDE)
-    made = [b""] * len(flags)
+    flags[translations.keyed] = flags[translations.keyed] & np.uint8(0xFF & ~_WIDE) | np.uint8(_KEYED)
+    flags[translations.keyed & translations.wide] |= np.uint8(_WIDE)
+    result = [b""] * len(flags)
     frames = rotations.shape[1]
-    kinds = flags & (_SINGLE | _KEYED | np.where(places.keyed, _WIDE, 0).astype(np.uint8))
+    kinds = flags & (_SINGLE | _KEYED | np.where(translations.keyed, _WIDE, 0).astype(np.uint8))
     for kind in np.unique(kinds).tolist():
         chosen = np.flatnonzero(kinds == kind)
-        fields: list[Any] = [("flags", "u1"), ("turns", "<i2", (1, 4))]
+        fields: list[Any] = [("flags", "u1"), ("rotation", "<i2", (1, 4))]
         if not kind & _SINGLE:
-            fields[1:] = ("turns_crc", "<u4"), ("turns", "<i2", (frames, 4))
+            fields[1:] = ("rotation_crc", "<u4"), ("rotation", "<i2", (frames, 4))
         if kind & _KEYED:
             key = "<i2" if kind & _WIDE else "i1"
             fields += [("keys_crc", "<u4"), ("keys", key, (frames, 3)), ("size", "<f4", 3), ("init", "<f4", 3)]
         else:
-            fields += [("lone", "<f4", 3)]
+            fields += [("single", "<f4", 3)]
         rows = np.zeros(len(chosen), np.dtype(fields))
-        rows["flags"], rows["turns"] = flags[chosen], rotations[chosen, : 1 if kind & _SINGLE else frames]
+        rows["flags"], rows["rotation"] = flags[chosen], rotations[chosen, : 1 if kind & _SINGLE else frames]
         if kind & _KEYED:
-            rows["keys"], rows["size"], rows["init"] = places.keys[chosen], places.size[chosen], places.init[chosen]
+            rows["keys"] = translations.keys[chosen]
+            rows["size"], rows["init"] = translations.size[chosen], translations.init[chosen]
         else:
-            rows["lone"] = places.lone[chosen]
-        for name, crc in (("turns", "turns_crc"), ("keys", "keys_crc")):
+            rows["single"] = translations.single[chosen]
+        for name, crc in (("rotation", "rotation_crc"), ("keys", "keys_crc")):
             if crc in (rows.dtype.names or ()):
                 rows[crc] = [checksum(row) for row in rows[name]]
-        for place, row in zip(chosen.tolist(), rows, strict=True):
-            made[place] = row.tobytes()
-    return made
+        for index, row in zip(chosen.tolist(), rows, strict=True):
+            result[index] = row.tobytes()
+    return result

@@ -591,7 +591,7 @@ def test_bones_that_differ_in_case_alone_are_named():
 
 
 @pytest.mark.parametrize("width", list(Width))
-def test_tracks_edited_together_are_those_edited_one_by_one(samples, monkeypatch, width):
+def test_tracks_encoded_together_are_those_encoded_one_by_one(samples, monkeypatch, width):
     """Every kind of edit, on every track at once: the same bytes, and the same changes are told."""
     for name in ("humanoid.omf", "weapon.omf"):
         document = omf.read((samples / name).read_bytes(), name, Report())
@@ -605,7 +605,7 @@ def test_tracks_edited_together_are_those_edited_one_by_one(samples, monkeypatch
                 clip.translations[: seed + 1, -1] += 5.0
             together = encode(clips, document.motion_set, width=width)
             with monkeypatch.context() as patched:
-                patched.setattr(mapping, "edited_together", lambda *_: None)
+                patched.setattr(mapping, "encode_tracks", lambda *_: None)
                 alone = encode(clips, document.motion_set, width=width)
             assert together[1].parts
             assert together[1] == alone[1]
