@@ -8,7 +8,7 @@ which would close a pop-up and is not allowed inside another file browser. There
 paths while the user types.
 
 The texts in the code are English; `ru.json` has the Russian ones. `iface_` translates what is drawn, `rpt_` what is
-reported. Sentences of other modules are translated when they are shown: see `change_words.teller`.
+reported. Sentences of other modules are translated when they are shown: see `change_words.sentence_translator`.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ CALL: Any = bpy.ops
 # Properties from options ----------------------------------------------------------------------------------------------
 
 Chosen = TypeVar("Chosen", bound=Options)
-MOST_LISTED = 200
+MAX_SUGGESTED = 200
 """Maximum number of suggested paths."""
 PROPERTIES: Mapping[type, Any] = {bool: BoolProperty, int: IntProperty, float: FloatProperty, str: StringProperty}
 
@@ -66,7 +66,7 @@ def properties_from(options: type[Options]) -> Any:
 def _property(one: Option) -> Any:
     declared = dict(one.declared or {})
     if one.suffixes is not None:
-        declared |= {"search": offered_paths(*one.suffixes), "search_options": {"SUGGESTION"}}
+        declared |= {"search": path_search(*one.suffixes), "search_options": {"SUGGESTION"}}
     if one.value is not None:
         return EnumProperty(**declared)
     if isinstance(one.default, Enum):
@@ -96,7 +96,7 @@ def _value(value: Any, one: Option) -> Any:
     return value
 
 
-def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
+def path_search(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
     """Return the `search` callback of a string property: suggests folders, and files with one of ``suffixes``, if any.
 
     Entries are those of the folder that is typed; without one, of the folder of the dialog's file.
@@ -104,8 +104,12 @@ def offered_paths(*suffixes: str) -> Callable[[Any, Any, str], Iterable[str]]:
 
     def search(operator: Any, context: Context, typed: str) -> list[str]:
         folder, _, begun = typed.replace("\\", "/").rpartition("/")
-        base = Path(bpy.path.abspath(f"{folder}/")) if "/" in typed.replace("\\", "/") else _beside(operator, context)
-        return list(islice(_entries(base, begun.lower(), suffixes), MOST_LISTED))
+        base = (
+            Path(bpy.path.abspath(f"{folder}/"))
+            if "/" in typed.replace("\\", "/")
+            else _dialog_folder(operator, context)
+        )
+        return list(islice(_entries(base, begun.lower(), suffixes), MAX_SUGGESTED))
 
     return search
 
@@ -124,7 +128,7 @@ def _entries(folder: Path, begun: str, suffixes: Iterable[str]) -> Iterator[str]
             yield f"{path}{os.sep}"
 
 
-def _beside(operator: Any, context: Context) -> Path:
+def _dialog_folder(operator: Any, context: Context) -> Path:
     """Return the folder shown by the file browser, else that of the operator's files, else the user's home."""
     browser = getattr(getattr(context, "space_data", None), "params", None)
     if browsed := getattr(browser, "directory", b""):
@@ -161,9 +165,9 @@ def refusal_in(raised: RuntimeError) -> str:
     return text
 
 
-def file_of(tell: Callable[[str], str]) -> Path | None:
-    """Return our translation file for the user's language, None for English; ``tell`` is `iface_` or `rpt_`."""
-    return _file("use_translate_interface" if tell is iface_ else "use_translate_reports")
+def file_of(translate: Callable[[str], str]) -> Path | None:
+    """Return our translation file for the user's language, None for English; ``translate`` is `iface_` or `rpt_`."""
+    return _file("use_translate_interface" if translate is iface_ else "use_translate_reports")
 
 
 def _own(english: str, option: str) -> str:
@@ -175,9 +179,9 @@ def _own(english: str, option: str) -> str:
     return _texts(DEFAULT, option).get(english, "")
 
 
-def texts(context: str, tell: Callable[[str], str]) -> Mapping[str, str]:
-    """Return English -> translation for one of our contexts, empty for English; ``tell`` is `iface_` or `rpt_`."""
-    return _texts(context, "use_translate_interface" if tell is iface_ else "use_translate_reports")
+def texts(context: str, translate: Callable[[str], str]) -> Mapping[str, str]:
+    """Return English -> translation for one of our contexts, empty for English; ``translate`` is `iface_` or `rpt_`."""
+    return _texts(context, "use_translate_interface" if translate is iface_ else "use_translate_reports")
 
 
 def _texts(context: str, option: str) -> Mapping[str, str]:

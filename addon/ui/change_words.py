@@ -33,12 +33,12 @@ LENGTH = re.compile(r"(\d+) -> (\d+) (.+)")
 OF = re.compile(r"(shader strings of|bone) (.+)")
 
 
-def teller(tell: Callable[[str], str] = iface_) -> Callable[[str], str]:
+def sentence_translator(translate: Callable[[str], str] = iface_) -> Callable[[str], str]:
     """Return the function that translates an English sentence of a report or an error into the user's language.
 
-    ``tell``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
+    ``translate``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
     """
-    file = file_of(tell)
+    file = file_of(translate)
     return str if file is None else _phrases(file).said
 
 
@@ -48,25 +48,25 @@ def _phrases(file: Path) -> phrases.Phrases:
     return phrases.Phrases(json.loads(file.with_name(f"{file.stem}_reports.json").read_bytes()))
 
 
-def words_for(tell: Callable[[str], str]) -> Words | None:
+def words_for(translate: Callable[[str], str]) -> Words | None:
     """Return the words of the user's language; None for English.
 
-    ``tell``: `iface_` for the interface, `rpt_` for reports.
+    ``translate``: `iface_` for the interface, `rpt_` for reports.
     """
-    table = texts(CONTEXT, tell)
+    table = texts(CONTEXT, translate)
     return TranslatedWords(table) if table else None
 
 
-class Told(Protocol):
+class ChangesPlan(Protocol):
     """A plan for a file, which can state what writing it changes."""
 
     def sentence(self, words: Words | None = None) -> str:
         """Return the changes in one sentence, as `core.changes.Changes.sentence`."""
 
 
-def plan_sentence(plan: Told, tell: Callable[[str], str] = iface_) -> str:
+def plan_sentence(plan: ChangesPlan, translate: Callable[[str], str] = iface_) -> str:
     """Return what writing a plan changes, as one sentence in the user's language."""
-    return plan.sentence(words_for(tell))
+    return plan.sentence(words_for(translate))
 
 
 def change_text(change: Part) -> str:

@@ -23,9 +23,9 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
-from .change_words import plan_sentence, teller
+from .change_words import plan_sentence, sentence_translator
 from .layouts import fields
-from .operation import FileChoice, Operation, Outcome, broken_lines, hand_over
+from .operation import FileChoice, Operation, Outcome, call_operator, wrapped_lines
 from .preferences import preferences
 from .target import rigs_of
 
@@ -42,7 +42,7 @@ class FileImport(Operation, FileChoice):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the options for dropped files, else the file browser."""
-        self.called_by_person(from_browser=not self.properties.is_property_set("filepath"))
+        self.invoked_by_user(from_browser=not self.properties.is_property_set("filepath"))
         return self.invoke_popup(context)
 
     def invoke_popup(self, context: Context) -> Any:
@@ -51,7 +51,7 @@ class FileImport(Operation, FileChoice):
             context.window_manager.fileselect_add(self)
             return {"RUNNING_MODAL"}
         button = bpy.app.translations.pgettext_iface(self.bl_label, OPERATOR)
-        return context.window_manager.invoke_props_dialog(self, title=self.files_said(), confirm_text=button)
+        return context.window_manager.invoke_props_dialog(self, title=self.files_title(), confirm_text=button)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """Nothing: an import creates new objects, unless a subclass names an object that it imports onto."""
@@ -162,7 +162,7 @@ class FileExport(Operation, NamedFile, BackupChoice):
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser at the suggested file."""
-        self.called_by_person(from_browser=True)
+        self.invoked_by_user(from_browser=True)
         self.suggest(context)
         self.backup = preferences(context).backup
         return ExportHelper.invoke(self, context, event)
@@ -212,7 +212,7 @@ UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
 PREVIEWS_KEPT = 4
 _VALUES = (str, bool, int, float)
-LETTERS_SHOWN = 70
+LINE_LENGTH = 70
 _ready: dict[str, Any] = {}
 """Name of an operator -> the previews that one operator hands over to the one with the dialog."""
 
@@ -308,7 +308,7 @@ class SaveBack(Operation, BackupChoice):
             return self.execute(context)
         self._previews, self._samples, self._asked = {}, {}, ()
         if not self._take_over(context):
-            return self.go_on(context, lambda: self.check(context), self._planned)
+            return self.run_in_steps(context, lambda: self.check(context), self._planned)
         return self._ask(context)
 
     def _ask(self, context: Context) -> Any:
@@ -322,7 +322,7 @@ class SaveBack(Operation, BackupChoice):
         def planned() -> None:
             result()
 
-        if self._tell(Report(), context, planned) == {"CANCELLED"}:
+        if self._report_result(Report(), context, planned) == {"CANCELLED"}:
             return {"CANCELLED"}
         if self._timer is None:
             return self._ask(context)
@@ -330,7 +330,7 @@ class SaveBack(Operation, BackupChoice):
         group, name = type(self).bl_idname.split(".")
         _ready[name] = self._previews, self._samples, self._asked
         try:
-            hand_over(self, getattr(getattr(CALL, group), name), **self.as_keywords(ignore=("backup",)))
+            call_operator(self, getattr(getattr(CALL, group), name), **self.as_keywords(ignore=("backup",)))
         finally:
             _ready.clear()
         return {"CANCELLED"}
@@ -383,8 +383,10 @@ class SaveBack(Operation, BackupChoice):
         column = layout.column(align=True)
         column.label(text=path, icon="FILE", translate=False)
         if preview.refusal is not None:
-            refused = preview.refusal.sentence(teller(), with_folder=False)  # the first line has the folder
-            for number, line in enumerate(broken_lines(refused, LETTERS_SHOWN)):
+            refused = preview.refusal.sentence(
+                sentence_translator(), with_folder=False
+            )  # the first line has the folder
+            for number, line in enumerate(wrapped_lines(refused, LINE_LENGTH)):
                 column.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
         elif preview.plan is not None:
             self._draw_plan(column, preview.plan, is_saved=preview.is_saved)
@@ -408,7 +410,7 @@ class SaveBack(Operation, BackupChoice):
         sentence = plan_sentence(plan)
         if plan.is_as_imported:
             sentence = iface_("the file is written as it was imported or last saved")
-        for number, line in enumerate(broken_lines(sentence, LETTERS_SHOWN)):
+        for number, line in enumerate(wrapped_lines(sentence, LINE_LENGTH)):
             column.label(text=line, icon="BLANK1" if number else "GREASEPENCIL", translate=False)
         details = self.details(plan)
         for line in details[:NAMES_SHOWN]:
@@ -444,9 +446,9 @@ class SaveBackOntoEither(SaveBack):
 
 def draw_warnings(layout: bpy.types.UILayout, report: Report) -> None:
     """Draw each warning, wrapped; beyond a limit only their number."""
-    lines = report.lines(teller())[: len(report.warnings)]
+    lines = report.lines(sentence_translator())[: len(report.warnings)]
     for warning in lines[:WARNINGS_SHOWN]:
-        for number, line in enumerate(broken_lines(warning, LETTERS_SHOWN)):
+        for number, line in enumerate(wrapped_lines(warning, LINE_LENGTH)):
             layout.label(text=line, icon="BLANK1" if number else "ERROR", translate=False)
     if len(lines) > WARNINGS_SHOWN:
         layout.label(text=iface_("and {} more").format(len(lines) - WARNINGS_SHOWN), icon="BLANK1", translate=False)

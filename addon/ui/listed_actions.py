@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from ..games.xray.motions.properties import MotionFile, SkeletalFile
 
 
-REMEMBERED = 8
+MAX_LISTS = 8
 """Maximum number of cached lists: one per kind, armature and filter that is shown somewhere."""
 
 
@@ -55,19 +55,19 @@ class Rows:
 
 
 _rows: dict[Any, tuple[Any, Rows]] = {}
-_shown: dict[Any, tuple[Rows, list[int]]] = {}
+_flags: dict[Any, tuple[Rows, list[int]]] = {}
 _entries: dict[Any, tuple[Any, list[list[int]]]] = {}
 _playing: dict[tuple[int, str], int] = {}
 _drawing: dict[tuple[int, str], Rows] = {}
 
 
-def _remembered(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], Any]) -> Any:
+def _cached(store: dict[Any, Any], key: Any, state: Any, read: Callable[[], Any]) -> Any:
     """Return the cached result for ``key`` if ``state`` is unchanged, else call ``read`` and cache its result."""
     before = store.pop(key, None)
     if before is None or before[0] != state:
         before = state, read()
     store[key] = before
-    if len(store) > REMEMBERED:
+    if len(store) > MAX_LISTS:
         del store[next(iter(store))]
     return before[1]
 
@@ -87,7 +87,7 @@ def rows_of(
     actions.foreach_get("session_uid", identities)
     there = names, identities.tobytes()
     pointing = properties.pointers_stamp(), names_of_files, [action_lists.length(file) for file in files], there
-    entries = _remembered(_entries, key, pointing, pointers)
+    entries = _cached(_entries, key, pointing, pointers)
     used = [(action.session_uid, kind.properties(action).file) for action in action_lists.used_by(rig)]
     state = properties.stamp(), names_of_files, entries, used, there
 
@@ -103,7 +103,7 @@ def rows_of(
     # In .blend files of version 0.1.0 each action stores its file: changes of that cannot be detected.
     if not all(file.lists_actions for file in files):
         return read()
-    found: Rows = _remembered(_rows, key, state, read)
+    found: Rows = _cached(_rows, key, state, read)
     return found
 
 
@@ -120,7 +120,7 @@ def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) ->
         flags = [flag if fits(row) else 0 for row in rows.listed]
         return flags + [nothing] * (rows.actions - len(flags))
 
-    found: list[int] = _remembered(_shown, asked, rows, read)
+    found: list[int] = _cached(_flags, asked, rows, read)
     return found
 
 
@@ -151,7 +151,7 @@ def row_playing(listing: Listing, rig: Object) -> int:
 def draw(layout: bpy.types.UILayout, listing: Listing, rig: Object, **options: Any) -> None:
     """Draw a list. Blender asks 34 times which row plays, partly after this call: the row is found once and stored."""
     key = rig.session_uid, listing.drawn_by
-    if len(_playing) > REMEMBERED:
+    if len(_playing) > MAX_LISTS:
         _playing.clear()
     _drawing[key] = listing.rows(rig)
     try:

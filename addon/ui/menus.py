@@ -21,9 +21,9 @@ EXPORTS = tuple(map(exporters, KINDS))
 XRAY, ARMA, DESCENT3 = IMPORTS
 
 
-def _draw_operators(layout: bpy.types.UILayout, room: str, entries: dict[str, str]) -> None:
+def _draw_operators(layout: bpy.types.UILayout, group: str, entries: dict[str, str]) -> None:
     for operator, text in entries.items():
-        layout.operator(f"{room}.{operator}", text=text)
+        layout.operator(f"{group}.{operator}", text=text)
 
 
 def _draw_import(menu: Any, _context: Context) -> None:
@@ -78,7 +78,7 @@ def _in_editor(context: Context, editor: str) -> bool:
     return context.area is not None and context.area.type == editor
 
 
-FITS = {
+CAN_DROP = {
     Drop.SCENE: _in_scene,
     Drop.MOTION: lambda context: _in_scene(context) or _in_editor(context, "DOPESHEET_EDITOR"),
     Drop.IMAGE: lambda context: _in_editor(context, "IMAGE_EDITOR"),
@@ -99,7 +99,7 @@ def handler_of(kind: FileKind) -> Any:
         "bl_label": kind.label,
         "bl_import_operator": f"import_scene.{kind.operator}",
         "bl_file_extensions": ";".join(kind.suffixes),
-        "poll_drop": classmethod(lambda _handler, context: FITS[kind.drop](context)),
+        "poll_drop": classmethod(lambda _handler, context: CAN_DROP[kind.drop](context)),
     }
     if kind.exported_suffixes:
         values["bl_export_operator"] = f"export_scene.{kind.operator}"

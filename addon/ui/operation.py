@@ -23,26 +23,26 @@ from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
-from .change_words import teller
+from .change_words import sentence_translator
 
 if TYPE_CHECKING:
     from ..blender.mesh import Offending
 
 
-AT_ONCE = 0.5
+FIRST_STEP = 0.5
 """Seconds that work may take before it is split into steps."""
-TICK = 0.2
+STEP = 0.2
 """Seconds of work per step; between two steps Blender draws and handles events."""
-INTERVAL = 0.01
+TIMER_INTERVAL = 0.01
 """Seconds between two timer events while work runs in steps."""
 
-PAUSES_FROM_BROWSER = compat.BROWSER_WAITS_WITH_UNDO
+STEPS_FROM_BROWSER = compat.BROWSER_WAITS_WITH_UNDO
 """Whether operators with UNDO may work in steps when the file browser calls them. Where this is False, the undo step
 would contain a half-finished import: imports from the browser then show their progress at the mouse pointer, and Esc
 does not stop them.
 """
 
-Answer = Callable[[Any, Callable[[], Any]], set[str]]
+ResultHandler = Callable[[Any, Callable[[], Any]], set[str]]
 """Function that reports the result of work and returns the operator's result set. It gets the context and a function
 that returns the outcome, or raises what the work raised.
 """
@@ -51,59 +51,59 @@ that returns the outcome, or raises what the work raised.
 class LongWork(MixedIn):
     """Mixin for operators: run work in short steps, so that Blender stays responsive and Esc stops it.
 
-    `execute` calls `go_on` where `pauses` is True.
+    `execute` calls `run_in_steps` where `works_in_steps` is True.
     """
 
     invoked = False
     """Whether the user called the operator in a window."""
-    _pauses = False
+    _in_steps = False
     if TYPE_CHECKING:  # Blender evaluates all annotations of all operators at every start to find properties.
         _work: Any = None
-        _answer: Answer | None = None
+        _on_result: ResultHandler | None = None
         _timer: Any = None
     else:
-        _work = _answer = _timer = None
+        _work = _on_result = _timer = None
 
-    def called_by_person(self, *, from_browser: bool = False) -> None:
+    def invoked_by_user(self, *, from_browser: bool = False) -> None:
         """Note that the user called the operator; called by `invoke`.
 
         ``from_browser``: the file browser will execute the operator, not a dialog.
         """
         self.invoked = True
-        self._pauses = not from_browser or PAUSES_FROM_BROWSER or "UNDO" not in self.bl_options
+        self._in_steps = not from_browser or STEPS_FROM_BROWSER or "UNDO" not in self.bl_options
 
-    def pauses(self, context: Context) -> bool:
+    def works_in_steps(self, context: Context) -> bool:
         """Whether to work in steps. True once per call: a repetition with other options (redo) works without pauses."""
-        pauses = self._pauses and not bpy.app.background and context.window is not None
-        self.invoked = self._pauses = False
-        return pauses
+        in_steps = self._in_steps and not bpy.app.background and context.window is not None
+        self.invoked = self._in_steps = False
+        return in_steps
 
-    def go_on(self, context: Context, call: Callable[[], Any], answer: Answer) -> set[str]:
-        """Run ``call`` in steps and return the operator's result; finally ``answer`` reports the outcome."""
+    def run_in_steps(self, context: Context, call: Callable[[], Any], on_result: ResultHandler) -> set[str]:
+        """Run ``call`` in steps and return the operator's result; finally ``on_result`` reports the outcome."""
         notice_language()
         work: pausing.Work[Any] = pausing.Work(call)
-        if work.advance(AT_ONCE):
-            return answer(context, work.result)
-        self._work, self._answer = work, answer
-        self._timer = context.window_manager.event_timer_add(INTERVAL, window=context.window)
+        if work.advance(FIRST_STEP):
+            return on_result(context, work.result)
+        self._work, self._on_result = work, on_result
+        self._timer = context.window_manager.event_timer_add(TIMER_INTERVAL, window=context.window)
         self._show(context, work)
         context.window_manager.modal_handler_add(self)
         return {"RUNNING_MODAL"}
 
     def modal(self, context: Context, event: bpy.types.Event) -> set[str]:
         """Called by Blender for each event; other operators do not get it."""
-        work, answer = self._work, self._answer
-        if work is None or answer is None:
+        work, on_result = self._work, self._on_result
+        if work is None or on_result is None:
             return {"CANCELLED"}
         if event.type == "ESC" and event.value == "PRESS":
             work.stop()
         elif event.type == "TIMER":
-            work.advance(TICK)
+            work.advance(STEP)
             self._show(context, work)
         if not work.ended:
             return {"RUNNING_MODAL"}
         self._leave(context)
-        return answer(context, work.result)
+        return on_result(context, work.result)
 
     def cancel(self, context: Context) -> None:
         """Stop the work. Called by Blender when the window is closed or another file is opened meanwhile."""
@@ -116,7 +116,7 @@ class LongWork(MixedIn):
         context.workspace.status_text_set(text)
 
     def _leave(self, context: Context) -> None:
-        self._work = self._answer = None
+        self._work = self._on_result = None
         context.window_manager.event_timer_remove(self._timer)
         context.workspace.status_text_set(None)
 
@@ -125,13 +125,13 @@ class StartsAtOnce(MixedIn):
     """Mixin for operators of buttons without a dialog, listed before `Operation`: run when invoked."""
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        self.called_by_person()
+        self.invoked_by_user()
         return self.execute(context)
 
 
 REPORT = "Motionbridge Report"
-LINES_SHOWN = 24
-LETTERS_SHOWN = 110
+MAX_LINES = 24
+LINE_LENGTH = 110
 
 
 class Outcome(NamedTuple):
@@ -166,10 +166,12 @@ class Operation(LongWork):
 
     def execute(self, context: Context) -> set[str]:
         """Called by Blender: by scripts, dialogs, the file browser and redo."""
-        if not self.pauses(context):
+        if not self.works_in_steps(context):
             return self.answer(context, self.run)
         report = Report()
-        return self.go_on(context, lambda: self._done(context, self.run, report), partial(self._tell, report))
+        return self.run_in_steps(
+            context, lambda: self._checked(context, self.run, report), partial(self._report_result, report)
+        )
 
     def answer(self, context: Context, work: Callable[[Any, Report], Outcome | None]) -> set[str]:
         """Do ``work`` and report its result. Work that returns None has opened a dialog, which continues.
@@ -177,34 +179,36 @@ class Operation(LongWork):
         If ``work`` raises anything, the data-blocks that it created are removed.
         """
         report = Report()
-        return self._tell(report, context, lambda: self._done(context, work, report))
+        return self._report_result(report, context, lambda: self._checked(context, work, report))
 
-    def _done(self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report) -> Outcome | None:
+    def _checked(
+        self, context: Context, work: Callable[[Any, Report], Outcome | None], report: Report
+    ) -> Outcome | None:
         refuse_linked(self.edited(context))
         renamed_bones.refuse_renamed_in_edit_mode()
         renamed_bones.follow_renames(report)
         with scope.undone_on_failure(context):
             return work(context, report)
 
-    def _tell(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> set[str]:
+    def _report_result(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> set[str]:
         try:
             outcome = result()
         except MotionbridgeError as refusal:
-            tell = teller(rpt_)
-            _keep(context, refusal.sentence(tell), report)
+            translate = sentence_translator(rpt_)
+            _store_report(context, refusal.sentence(translate), report)
             # Blender does not wrap its pop-up: a long path would push the remedy out of the window.
-            self.report({"ERROR"}, names.printable(refusal.sentence(tell, with_folder=bpy.app.background)))
+            self.report({"ERROR"}, names.printable(refusal.sentence(translate, with_folder=bpy.app.background)))
             return {"CANCELLED"}
         except pausing.Stopped:
             sentence = rpt_("Stopped: no changes were made")
-            _keep(context, sentence, Report())
+            _store_report(context, sentence, Report())
             self.report({"INFO"}, sentence)
             return {"CANCELLED"}
         if outcome is None:
             return {"RUNNING_MODAL"}
-        _keep(context, outcome.sentence, report)
-        said_shortly = names.printable(status_line(outcome.sentence, report))
-        self.report({"WARNING"} if report.warnings else {"INFO"}, said_shortly)
+        _store_report(context, outcome.sentence, report)
+        shortened = names.printable(status_line(outcome.sentence, report))
+        self.report({"WARNING"} if report.warnings else {"INFO"}, shortened)
         return {"FINISHED"} if outcome.done else {"CANCELLED"}
 
     def each_file(self, paths: Sequence[str], work: Callable[[str, Report], None], report: Report) -> int:
@@ -237,7 +241,7 @@ class Operation(LongWork):
         return len(paths) - len(failures)
 
 
-def hand_over(operator: Any, other: Any, **options: Any) -> bool:
+def call_operator(operator: Any, other: Any, **options: Any) -> bool:
     """Call another operator, such as ``CALL.import_scene.xray_omf``, with its dialog; returns whether it started.
 
     Its error is reported by ``operator``: Blender raises the error reports of a nested operator, and would show them
@@ -264,13 +268,13 @@ def status_line(sentence: str, report: Report) -> str:
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
-        return f"{sentence}. {report.lines(teller(rpt_))[0]}"
+        return f"{sentence}. {report.lines(sentence_translator(rpt_))[0]}"
     more = rpt_("{} warnings, see Motionbridge > Report").format(len(report.warnings))
     return f"{sentence}. {more}"
 
 
-def _keep(context: Context, sentence: str, report: Report) -> None:
-    lines = [sentence, *report.lines(teller(rpt_))]
+def _store_report(context: Context, sentence: str, report: Report) -> None:
+    lines = [sentence, *report.lines(sentence_translator(rpt_))]
     context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 
 
@@ -289,7 +293,7 @@ class FileChoice(MixedIn):
             found = [Path(self.filepath)]
         return list(dict.fromkeys(bpy.path.abspath(str(path)) for path in found))
 
-    def files_said(self) -> str:
+    def files_title(self) -> str:
         """Return the title of a dialog for the files: the name of the only one, or their number."""
         paths = self.paths()
         return Path(paths[0]).name if len(paths) == 1 else iface_("Import {} files").format(len(paths))
@@ -314,12 +318,12 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
 
     def draw(self, context: Context) -> None:
         """Draw the lines of the report, wrapped to the width of the dialog."""
-        lines = broken_lines(context.window_manager.motionbridge_report)
+        lines = wrapped_lines(context.window_manager.motionbridge_report)
         column = self.layout.column(align=True)
-        for line in lines[:LINES_SHOWN]:
+        for line in lines[:MAX_LINES]:
             column.label(text=line, translate=False)
-        if len(lines) > LINES_SHOWN:
-            column.label(text=rpt_("More lines: {}; use Keep as Text to read them").format(len(lines) - LINES_SHOWN))
+        if len(lines) > MAX_LINES:
+            column.label(text=rpt_("More lines: {}; use Keep as Text to read them").format(len(lines) - MAX_LINES))
 
     def execute(self, context: Context) -> set[str]:
         """Copy the report into a text data-block and show it in the open text editors."""
@@ -333,7 +337,7 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         return {"FINISHED"}
 
 
-def broken_lines(text: str, letters: int = LETTERS_SHOWN) -> list[str]:
+def wrapped_lines(text: str, letters: int = LINE_LENGTH) -> list[str]:
     """Wrap text to lines of at most ``letters`` characters; Blender's labels do not wrap."""
     lines = text.splitlines()
     return [part for line in lines for part in textwrap.wrap(line, letters, subsequent_indent="    ") or [""]]
@@ -405,8 +409,8 @@ class Check(Operation):
         self.select(context, selectable[number])
         if len(report.warnings) == 1:  # the status line adds the warning
             return Outcome(rpt_("Selected finding {} of {}").format(number + 1, len(selectable)))
-        found_there = teller(rpt_)(selectable[number].problem.sentence)
-        words = (number + 1, len(selectable), found_there)
+        sentence = sentence_translator(rpt_)(selectable[number].problem.sentence)
+        words = (number + 1, len(selectable), sentence)
         return Outcome(rpt_("Selected finding {} of {}: {}").format(*words))
 
 

@@ -36,10 +36,10 @@ MOTIONS_CHOSEN_ON_EXPORT = kinds.MOTIONS.suffixes
 def main(arguments: Sequence[str]) -> int:
     """Run the steps in order. Returns 0, or 2 after printing one sentence if a step failed."""
     chosen = _parser().parse_args(arguments)
-    return carried_out(lambda: _run(chosen))
+    return exit_status(lambda: _run(chosen))
 
 
-def carried_out(steps: Callable[[], None]) -> int:
+def exit_status(steps: Callable[[], None]) -> int:
     """Run a command and return its exit status: 0, or 2 after printing the error of an operator or of this module."""
     try:
         steps()
@@ -98,7 +98,7 @@ def _run(chosen: argparse.Namespace) -> None:
         operator = _operator(bpy.ops.import_scene, IMPORTERS, path)
         options = {"motions": chosen.motions} if path.suffix.lower() in MOTIONS_CHOSEN_ON_IMPORT else {}
         operator(filepath=absolute(path), **options)
-        said_last()
+        print_report()
     if chosen.export is not None:
         operator = _operator(bpy.ops.export_scene, EXPORTERS, chosen.export)
         options = {"motions": chosen.motions} if chosen.export.suffix.lower() in MOTIONS_CHOSEN_ON_EXPORT else {}
@@ -109,30 +109,30 @@ def _run(chosen: argparse.Namespace) -> None:
                 raise RuntimeError(f"--into is for motion files, not for {chosen.export}")
             options["onto"] = "FILE"
         operator(filepath=absolute(chosen.export), **options)
-        said_last()
+        print_report()
     for name, *values in chosen.run:
-        _named(name)(**dict(map(_option, values)))
-        said_last()
+        _operator_named(name)(**dict(map(_option, values)))
+        print_report()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))
 
 
-def _operator(rooms: Any, known: dict[str, str], path: Path) -> Callable[..., Any]:
+def _operator(operators: Any, known: dict[str, str], path: Path) -> Callable[..., Any]:
     name = known.get(path.suffix.lower())
     if name is None:
         raise RuntimeError(f"{path} does not have a supported suffix: {', '.join(known)}")
-    operator: Callable[..., Any] = getattr(rooms, name)
+    operator: Callable[..., Any] = getattr(operators, name)
     return operator
 
 
-def _named(name: str) -> Callable[..., Any]:
+def _operator_named(name: str) -> Callable[..., Any]:
     """Return an operator of this extension by its name in `bpy.ops`. Raises `RuntimeError` for all others."""
-    room, _, function = name.partition(".")
-    if room != "motionbridge" and not function.startswith(GAMES):
+    group, _, function = name.partition(".")
+    if group != "motionbridge" and not function.startswith(GAMES):
         games = ", ".join(f"….{game}…" for game in GAMES)
         raise RuntimeError(f"{name} is not an operator of Motionbridge (these are motionbridge.…, {games})")
     try:
-        operator: Callable[..., Any] = getattr(getattr(bpy.ops, room), function)
+        operator: Callable[..., Any] = getattr(getattr(bpy.ops, group), function)
         operator.get_rna_type()  # type: ignore[attr-defined]
     except (AttributeError, KeyError):
         raise RuntimeError(f"there is no operator named {name}") from None
@@ -153,7 +153,7 @@ def absolute(path: Path) -> str:
     return str(path.absolute())
 
 
-def said_last() -> None:
+def print_report() -> None:
     """Print the report of the last operator: its sentence and its findings."""
     manager: Any = bpy.context.window_manager
     print(manager.motionbridge_report, flush=True)
@@ -165,7 +165,7 @@ SEPARATOR = ";"
 def hud_main(arguments: Sequence[str]) -> int:
     """Make the first-person scene and save it. Returns 0, or 2 after printing one sentence if a step failed."""
     chosen = _hud_parser().parse_args(arguments)
-    return carried_out(lambda: _list_sections(chosen) if chosen.list else _make_hud_scene(chosen))
+    return exit_status(lambda: _list_sections(chosen) if chosen.list else _make_hud_scene(chosen))
 
 
 def _hud_parser() -> argparse.ArgumentParser:
@@ -220,7 +220,7 @@ def _make_hud_scene(chosen: argparse.Namespace) -> None:
         **{name: getattr(chosen, name).upper() for name in ("game", "aspect", "stance")},
         anchor=chosen.anchor,
     )
-    said_last()
+    print_report()
     if chosen.preview is not None:
         CALL.motionbridge.hud_preview(
             filepath=absolute(chosen.preview),
@@ -229,6 +229,6 @@ def _make_hud_scene(chosen: argparse.Namespace) -> None:
             height=chosen.height,
             renderer=chosen.renderer.upper(),
         )
-        said_last()
+        print_report()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))

@@ -186,14 +186,14 @@ def match_scene(context: Context, rate: float, frames: Any) -> None:
     scene.frame_start, scene.frame_end = (round(frame) for frame in frames)
 
 
-def come_into(context: Context, frames: tuple[int, int]) -> None:
+def enter_range(context: Context, frames: tuple[int, int]) -> None:
     """Go to the first of ``frames`` (first, last) if the current frame is outside, where nothing is animated."""
     scene = context.scene
     if not frames[0] <= scene.frame_current <= frames[1]:
         scene.frame_set(frames[0])
 
 
-def frames_said(context: Context) -> Outcome:
+def frame_range_outcome(context: Context) -> Outcome:
     """Report the scene's new frame range."""
     scene = context.scene
     return Outcome(rpt_("Frames {} to {}").format(scene.frame_start, scene.frame_end))

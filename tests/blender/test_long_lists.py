@@ -292,9 +292,9 @@ def test_rows_are_looked_for_again_after_a_redraw_that_failed(rig):
 def test_nothing_grows_with_what_was_shown(rig):
     for number in range(50):
         shown(pattern=f"w{number}")
-    assert len(listed_actions._shown) <= listed_actions.REMEMBERED
-    assert len(listed_actions._rows) <= listed_actions.REMEMBERED
-    assert len(listed_actions._entries) <= listed_actions.REMEMBERED
+    assert len(listed_actions._flags) <= listed_actions.MAX_LISTS
+    assert len(listed_actions._rows) <= listed_actions.MAX_LISTS
+    assert len(listed_actions._entries) <= listed_actions.MAX_LISTS
 
 
 def test_whether_an_action_is_a_copy_is_asked_of_its_own_place_first(rig, monkeypatch):

@@ -7,7 +7,7 @@ import bpy
 import pytest
 
 from addon.ui.arma import files
-from addon.ui.bases import MOST_LISTED, offered_paths
+from addon.ui.bases import MAX_SUGGESTED, path_search
 from addon.ui.descent3 import models as descent_models
 from addon.ui.xray import motion_files
 
@@ -23,7 +23,7 @@ def folder(tmp_path):
 
 def names(folder, typed, *suffixes, **dialog):
     dialog = SimpleNamespace(**({"directory": str(folder), "filepath": ""} | dialog))
-    return [path.removeprefix(f"{folder}/") for path in offered_paths(*suffixes)(dialog, bpy.context, typed)]
+    return [path.removeprefix(f"{folder}/") for path in path_search(*suffixes)(dialog, bpy.context, typed)]
 
 
 def test_what_lies_beside_the_file_is_offered(folder):
@@ -42,9 +42,9 @@ def test_what_is_typed_is_completed_in_its_folder(folder):
 
 
 def test_a_crowded_folder_is_cut_short(folder):
-    for number in range(MOST_LISTED):
+    for number in range(MAX_SUGGESTED):
         (folder / f"{number}.ogf").touch()
-    assert len(names(folder, "", ".ogf")) == MOST_LISTED
+    assert len(names(folder, "", ".ogf")) == MAX_SUGGESTED
 
 
 ASKED = {

@@ -487,8 +487,8 @@ def test_the_file_browser_says_what_is_not_shown_before_anything_is_written(vect
     for curve in rotation_curves(made, place, False):
         curve.mute = True
     bpy.context.view_layer.objects.active = made.parts[place]
-    found = models._unseen_of(bpy.context, made.holder)
-    operator = SimpleNamespace(layout=Layout(), filepath="", backup=False, _unseen=found)
+    found = models._not_shown_of(bpy.context, made.holder)
+    operator = SimpleNamespace(layout=Layout(), filepath="", backup=False, _not_shown=found)
     models.EXPORT_SCENE_OT_descent3_oof.draw(operator, bpy.context)
     assert "muted curves are not shown" in " ".join(text for text in operator.layout.kept if isinstance(text, str))
 

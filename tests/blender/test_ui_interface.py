@@ -15,7 +15,7 @@ from addon.formats.xray import omf
 from addon.games.xray.motions import timing
 from addon.ui import badges, listed_actions
 from addon.ui.layouts import name_filter
-from addon.ui.operation import Operation, Outcome, broken_lines, status_line
+from addon.ui.operation import Operation, Outcome, status_line, wrapped_lines
 from addon.ui.xray import motion_choices
 from addon.ui.xray.motion_choices import MotionChooser
 from addon.ui.xray.motion_panels import MOTIONS, MOTIONBRIDGE_UL_motions, was_renamed
@@ -317,9 +317,9 @@ def test_the_status_line_counts_warnings():
 
 
 def test_long_lines_are_broken_at_spaces():
-    assert broken_lines("aaa bbb ccc", 7) == ["aaa bbb", "    ccc"]
-    assert broken_lines("a" * 9 + " b", 7) == ["a" * 7, "    aa", "    b"]
-    assert broken_lines("one\ntwo", 10) == ["one", "two"]
+    assert wrapped_lines("aaa bbb ccc", 7) == ["aaa bbb", "    ccc"]
+    assert wrapped_lines("a" * 9 + " b", 7) == ["a" * 7, "    aa", "    b"]
+    assert wrapped_lines("one\ntwo", 10) == ["one", "two"]
 
 
 class Asked(Operation):

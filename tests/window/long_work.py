@@ -15,13 +15,13 @@ def in_small_steps(scene: Callable[[], Steps], interval: float = 0.01) -> Callab
     """The scene, with work that pauses wherever it can, for so many seconds."""
 
     def played() -> Steps:
-        before = operation.AT_ONCE, operation.TICK, operation.INTERVAL
-        operation.AT_ONCE = operation.TICK = 0.0
-        operation.INTERVAL = interval
+        before = operation.FIRST_STEP, operation.STEP, operation.TIMER_INTERVAL
+        operation.FIRST_STEP = operation.STEP = 0.0
+        operation.TIMER_INTERVAL = interval
         try:
             yield from scene()
         finally:
-            operation.AT_ONCE, operation.TICK, operation.INTERVAL = before
+            operation.FIRST_STEP, operation.STEP, operation.TIMER_INTERVAL = before
 
     return played
 
@@ -73,7 +73,7 @@ def folder_stopped(reached: Callable[[], object]) -> Steps:
     before = imports.state()
     with progress_seen() as seen:
         yield from stage.choose("import_scene.xray_level", stage.sample("level"))
-    if operation.PAUSES_FROM_BROWSER:
+    if operation.STEPS_FROM_BROWSER:
         yield from stage.until(lambda: running() and reached(), "this far")
         stage.press("ESC")
         yield from stage.until(lambda: not running(), "the import to stop")

@@ -21,8 +21,8 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     MixedIn,
-    offered_paths,
     options_from,
+    path_search,
     properties_from,
     rpt_,
 )
@@ -67,7 +67,7 @@ class BoneNamesChoice:
     bone_table: StringProperty(
         name="Table",
         description='A JSON file: {"bones": {"name in the file": "name in the armature"}}',
-        search=offered_paths(".json"),
+        search=path_search(".json"),
         search_options={"SUGGESTION"},
     )
 

@@ -17,14 +17,14 @@ from ...core.errors import ReadError
 from ...core.report import Report
 from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
-from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, offered_paths, rpt_
+from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, path_search, rpt_
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
-from ..change_words import change_text, plan_sentence, teller
+from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, fields, name_filter
-from ..operation import Operation, Outcome, broken_lines
+from ..operation import Operation, Outcome, wrapped_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
-from ..target import OnAction, active_action, active_rig, come_into, frames_said, lacks_rig
+from ..target import OnAction, active_action, active_rig, enter_range, frame_range_outcome, lacks_rig
 from .files import SkeletonFilesPanel
 
 if TYPE_CHECKING:
@@ -100,7 +100,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
     folder: StringProperty(
         name="New Animations To",
         description="Folder for copied and new animations, each in a file named after its action; empty for none",
-        search=offered_paths(),
+        search=path_search(),
         search_options={"SUGGESTION"},
         options={"SKIP_SAVE", *PATH_OPTIONS},
     )
@@ -313,7 +313,7 @@ def _draw_file(layout: Any, properties: Any) -> None:
     try:
         phases = timing.kept_phases(properties)
     except ReadError as damage:
-        for number, line in enumerate(broken_lines(damage.sentence(teller()), 50)):
+        for number, line in enumerate(wrapped_lines(damage.sentence(sentence_translator()), 50)):
             facts.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
     if phases is not None and len(phases):
         text = iface_("Keys: {}, phases {:g} to {:g}").format(len(phases), phases[0], phases[-1])
@@ -363,7 +363,7 @@ def _play(rig: Object, number: int) -> None:
     renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     actions.play(context, rig, action)
-    come_into(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
+    enter_range(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
 
 
 class MOTIONBRIDGE_UL_arma_animations(BlenderList):
@@ -441,7 +441,7 @@ class MOTIONBRIDGE_OT_match_scene_to_animation(OnAction, BlenderOperator):
         times = delta_action.DeltaReader(rig, delta_action.RestPose.of(rig)).key_times(action)
         length = timing.length_of(action, times, timing.kept_frames(action.motionbridge_animation))
         context.scene.frame_start, context.scene.frame_end = round(length.first), round(length.last)
-        return frames_said(context)
+        return frame_range_outcome(context)
 
 
 def _draw_list(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:

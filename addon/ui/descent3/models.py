@@ -12,7 +12,6 @@ from ...core.report import Report
 from ...games import plan as plans
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, property_values, textures
 from ...games.descent3.model_properties import holder_of
-from ...games.descent3.model_properties import holder_of as model_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
 from .. import layouts
 from ..bases import (
@@ -22,15 +21,15 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     iface_,
-    offered_paths,
     options_from,
+    path_search,
     properties_from,
     rpt_,
 )
-from ..change_words import plan_sentence, teller
+from ..change_words import plan_sentence, sentence_translator
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
-from ..operation import Outcome, broken_lines, hand_over
+from ..operation import Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
 from ..target import has_mesh, objects_of
 
@@ -103,7 +102,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             "Folder for the frames of animated textures, written as numbered files to play them at one per "
             "frame; if empty, one frame of each is shown"
         ),
-        search=offered_paths(),
+        search=path_search(),
         search_options={"SUGGESTION"},
     )
     keys: EnumProperty(name="Keys", description="Which frames get keyframes", items=KEY_ITEMS, default="EVERY")
@@ -124,7 +123,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the file browser; for dropped files a dialog with the options, for archives the list of their models."""
-        self.called_by_person(from_browser=not self.paths())
+        self.invoked_by_user(from_browser=not self.paths())
         if self._archives() and not bpy.app.background:
             return self.answer(context, self._list)
         return self.invoke_popup(context)
@@ -136,7 +135,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             names = [{"name": entry.name} for entry in self.files if entry.name]
             options = {name: getattr(self, name) for name in OPTIONS}
             importer = CALL.import_scene.descent3_oof
-            hand_over(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
+            call_operator(self, importer, filepath=self.filepath, directory=self.directory, files=names, **options)
             return {"CANCELLED"}
         answer: Any = super().execute(context)
         if answer == {"CANCELLED"} and len(self.listed) and not bpy.app.background:
@@ -234,10 +233,10 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         found: dict[str, model.Source] = {}
         wanted = {name.strip().lower() for name in self.models.split(";") if name.strip()}
 
-        def one(path: str, told: Report) -> None:
+        def one(path: str, file_report: Report) -> None:
             sources = [model.Source(Path(path))]
             if is_archive(path):
-                archive = textures.open_archive(path, told)
+                archive = textures.open_archive(path, file_report)
                 names = self._chosen(path, [name for name, _ in self._models_of(archive, path)], wanted)
                 sources = [model.Source(Path(path), name, archive) for name in names]
             found.update({source.label: source for source in sources})
@@ -249,7 +248,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
 
     def _chosen(self, path: str, names: list[str], wanted: set[str]) -> list[str]:
         if len(self.listed):
-            ticked = {row.name for row in self._rows_meant() if row.file == path}
+            ticked = {row.name for row in self._selected_rows() if row.file == path}
             return [name for name in names if name in ticked]
         if wanted == {"*"} or (not wanted and len(names) == 1):
             return names
@@ -260,7 +259,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
         return [name for name in names if {name.lower(), Path(name).stem.lower()} & wanted]
 
-    def _rows_meant(self) -> list[ListedModel]:
+    def _selected_rows(self) -> list[ListedModel]:
         """Return the selected rows of the list; if there are none, the active row, if the filter shows it."""
         ticked = [row for row in self.listed if row.ticked]
         if ticked:
@@ -315,15 +314,15 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         return has_mesh(context) or is_collection_exporter(cls)
 
     if TYPE_CHECKING:
-        _unseen: Report | None = None
+        _not_shown: Report | None = None
     else:
-        _unseen = None
+        _not_shown = None
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file, and find what Blender does not show of the model."""
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None:
-            self._unseen = _unseen_of(context, holder)
+            self._not_shown = _not_shown_of(context, holder)
             came_from = holder.motionbridge_descent_model
             folder = bpy.path.abspath(came_from.path) if came_from.path else ""
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
@@ -335,8 +334,8 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         for name in ("normals", "anew"):
             layout.prop(self, name)
         draw_backup(layout, self, self.filepath)
-        for finding in self._unseen.lines(teller()) if self._unseen is not None else ():
-            for number, line in enumerate(broken_lines(finding, 40)):
+        for finding in self._not_shown.lines(sentence_translator()) if self._not_shown is not None else ():
+            for number, line in enumerate(wrapped_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)
 
     def run(self, context: Context, report: Report) -> Outcome:
@@ -349,7 +348,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
         return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
 
 
-def _unseen_of(context: Context, holder: Object) -> Report:
+def _not_shown_of(context: Context, holder: Object) -> Report:
     chosen, report = hierarchy.Chosen(holder), Report()
     try:
         before = model_export.imported_model(chosen)
@@ -404,7 +403,9 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Import every file and show the first image in the open image editors."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
-        found = self.import_each(context, paths, lambda path, told: textures.import_pictures(Path(path), told), report)
+        found = self.import_each(
+            context, paths, lambda path, file_report: textures.import_pictures(Path(path), file_report), report
+        )
         return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
 
 
@@ -418,7 +419,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active object is part of a model that was imported from a file of its own, not from an archive."""
-        holder = model_of(context.view_layer.objects.active)
+        holder = holder_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object is not part of a model imported from its own file")
         if holder is None:
             return False
@@ -426,16 +427,16 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
 
     def source(self, context: Context) -> "DescentModelProperties":
         """Return the properties of the object that stores the model."""
-        return model_of(context.view_layer.objects.active).motionbridge_descent_model
+        return holder_of(context.view_layer.objects.active).motionbridge_descent_model
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        holder = model_of(context.view_layer.objects.active)
+        holder = holder_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model and its motions are those of the written file."""
-        model_export.settle(plan, model_of(context.view_layer.objects.active))
+        model_export.settle(plan, holder_of(context.view_layer.objects.active))
 
 
 CLASSES = (

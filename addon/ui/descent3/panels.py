@@ -15,7 +15,7 @@ from ...formats.descent3 import oof
 from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
-from ..change_words import teller
+from ..change_words import sentence_translator
 from ..layouts import STATUS_ICONS, fields
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..sidebar import MotionbridgePanel
@@ -218,7 +218,7 @@ def _draw_part(layout: bpy.types.UILayout, active: Object) -> None:
     column.prop(part, "text")
     found = oof.parse_property(part.text)
     if found is not None and found.problem:
-        column.label(text=teller()(found.problem), icon="ERROR", translate=False)
+        column.label(text=sentence_translator()(found.problem), icon="ERROR", translate=False)
 
 
 def _draw_point(layout: bpy.types.UILayout, context: Context, active: Object) -> None:

@@ -22,8 +22,8 @@ from ..bases import (
     BlenderOperator,
     BlenderPanel,
     iface_,
-    offered_paths,
     options_from,
+    path_search,
     properties_from,
     rpt_,
 )
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
 HudSceneProperties: Any = properties_from(HudSceneOptions)
 SEPARATOR = ";"
-MOST_LISTED = 200
+MAX_SUGGESTED = 200
 
 _listed: dict[tuple[Any, ...], tuple[list[str], list[str]]] = {}
 """(game folders, configs, game) -> sections of weapons and of hands; kept while the dialog is open."""
@@ -83,7 +83,7 @@ def sections_of(options: HudSceneOptions) -> tuple[list[str], list[str]]:
 
 
 def _containing(names: Iterable[str], typed: str) -> list[str]:
-    return [name for name in names if typed.lower() in name][:MOST_LISTED]
+    return [name for name in names if typed.lower() in name][:MAX_SUGGESTED]
 
 
 def _search_section(operator: Any, context: Context, typed: str) -> list[str]:
@@ -97,7 +97,7 @@ def _search_hands(operator: Any, context: Context, typed: str) -> list[str]:
 def _search_folders(operator: Any, context: Context, typed: str) -> list[str]:
     """Suggest completions of the last folder in the list."""
     before, separator, last = typed.rpartition(SEPARATOR)
-    return [f"{before}{separator}{one}" for one in offered_paths()(operator, context, last.strip())]
+    return [f"{before}{separator}{one}" for one in path_search()(operator, context, last.strip())]
 
 
 class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperator):
@@ -144,7 +144,7 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the game folder of the preferences."""
-        self.called_by_person()
+        self.invoked_by_user()
         _listed.clear()
         game, _ = folders(context)
         if game is not None and not self.folders:
@@ -182,7 +182,7 @@ def look_through_camera(context: Context) -> None:
             area.spaces.active.region_3d.view_perspective = "CAMERA"
 
 
-def _speed_said(row: Any) -> str:
+def _speed_text(row: Any) -> str:
     """Return the speeds of both motions, "" if both are 1."""
     speeds = [action.motionbridge_motion.speed * row.speed for action in (row.hands, row.item) if action is not None]
     return " / ".join(f"{speed:g}" for speed in speeds) if len(set(speeds)) > 1 or speeds[:1] != [1.0] else ""
@@ -277,7 +277,7 @@ class MOTIONBRIDGE_UL_hud_actions(BlenderList):
         weapon = names.row(align=True)
         weapon.active = not item.fallback
         weapon.label(text=item.item_motion, translate=False)
-        if speeds := _speed_said(item):
+        if speeds := _speed_text(item):
             names.label(text=speeds, translate=False)
 
     def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
@@ -306,7 +306,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         column.operator("motionbridge.hud_save_back", icon="FILE_TICK")
         column.operator("motionbridge.report", icon="TEXT")
         if len(hud.values):
-            _draw_place(layout, hud)
+            _draw_values(layout, hud)
         if not len(hud.actions):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
@@ -339,7 +339,7 @@ def _without_zeros(number: str) -> str:
     return number.rstrip("0").rstrip(".") if re.fullmatch(r"-?\d*\.\d+", number) else number
 
 
-def _draw_place(layout: Any, hud: Any) -> None:
+def _draw_values(layout: Any, hud: Any) -> None:
     """Draw stance, aspect and the config values that apply to them; changed values have another icon."""
     column = layout.column(align=True)
     if hud.follows is None:
@@ -429,7 +429,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     options=self.motion_options(),
                     if_changed=plans.OtherBase[self.if_changed],
                     report=report,
-                    progress=_from(before, step),
+                    progress=_progress_from(before, step),
                     samples=self._samples_of(rig),
                 )
                 before += len(library.motions_of(file))
@@ -494,7 +494,7 @@ def _hands(context: Context) -> Any:
     return holder_of(context.view_layer.objects.active)
 
 
-def _from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
+def _progress_from(before: int, step: Callable[[int], None]) -> Callable[[int], None]:
     """Return a progress function for one file among others; ``before``: motions done in the files before."""
     return lambda count: step(before + count)
 

@@ -241,7 +241,7 @@ def _points() -> "list[placing.Part]":
     return list(points) if part.shown == weapon else []
 
 
-def _value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[float], None]]:
+def _transform_value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[float], None]]:
     """Return getter and setter of an arrow or a ring: one number of the active part's location or rotation."""
 
     def get() -> float:
@@ -257,7 +257,7 @@ def _value(channel: str, axis: int) -> tuple[Callable[[], float], Callable[[floa
     return get, put
 
 
-def _place(number: int) -> tuple[Callable[[], Sequence[float]], Callable[[Sequence[float]], None]]:
+def _point_location(number: int) -> tuple[Callable[[], Sequence[float]], Callable[[Sequence[float]], None]]:
     """Return getter and setter of a dot: the location of a point."""
 
     def get() -> Sequence[float]:
@@ -296,14 +296,14 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
         theme = context.preferences.themes[0].user_interface
         colors = [tuple(getattr(theme, f"axis_{axis}")) for axis in "xyz"]
         for axis, color in enumerate(colors):
-            arrow = self._new("GIZMO_GT_arrow_3d", color, _value("location", axis))
+            arrow = self._new("GIZMO_GT_arrow_3d", color, _transform_value("location", axis))
             arrow.draw_style = "NORMAL"
         for axis, color in enumerate(colors):
-            ring = self._new("GIZMO_GT_dial_3d", color, _value("rotation_euler", axis))
+            ring = self._new("GIZMO_GT_dial_3d", color, _transform_value("rotation_euler", axis))
             ring.draw_options = {"CLIP"}
             ring.scale_basis = 0.75
         for number in range(POINTS):
-            dot = self._new("GIZMO_GT_move_3d", POINT_COLOR, _place(number))
+            dot = self._new("GIZMO_GT_move_3d", POINT_COLOR, _point_location(number))
             dot.draw_style, dot.draw_options, dot.scale_basis = "RING_2D", {"FILL", "ALIGN_VIEW"}, 0.08
 
     def _new(self, kind: str, color: Sequence[float], handlers: tuple[Any, Any]) -> Any:

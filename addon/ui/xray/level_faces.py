@@ -52,7 +52,7 @@ def value_names() -> tuple[str, ...]:
     return (cform.MATERIAL, cform.SECTOR, *flag_names())
 
 
-def game_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
+def game_material_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
     """Return index -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
@@ -61,7 +61,7 @@ def game_names(context: Context, holder: Object, report: Report) -> dict[int, st
 
 def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:
     """Return the indices of the game's materials if ``holder`` is collision, else an empty set."""
-    return frozenset(game_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
+    return frozenset(game_material_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
 
 class FaceValues(Operation):
@@ -137,7 +137,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog with the values of the active face."""
-        names = game_names(context, holder_of(context.active_object), Report())
+        names = game_material_names(context, holder_of(context.active_object), Report())
         self.is_list_of_game = bool(names)
         self.listed.clear()
         used = {made.motionbridge_material.number: made.name for made in level_materials.known_materials()}
@@ -183,7 +183,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         values: dict[str, Any] = {}
         names: dict[int, str] = {}
         if self.use_material:
-            names = game_names(context, holder_of(context.active_object), report)
+            names = game_material_names(context, holder_of(context.active_object), report)
             values[cform.MATERIAL] = self._number(names)
         if self.use_sector:
             values[cform.SECTOR] = self.sector
@@ -253,7 +253,7 @@ def draw_active_face(layout: bpy.types.UILayout, data: Mesh) -> None:
 # What grows on the ground ---------------------------------------------------------------------------------------------
 
 ScatterProperties: Any = properties_from(ScatterOptions)
-PLACES = tuple(
+MODEL_SLOTS = tuple(
     (str(place), label, "One of the four detail models of a slot")
     for place, label in enumerate(("First", "Second", "Third", "Fourth"))
 )
@@ -274,7 +274,7 @@ def active_model(ground: Any) -> Any:
     return chosen if chosen in level_details.models_of(ground) else None
 
 
-class OfGround(Operation):
+class GroundOperation(Operation):
     """Base of operators on the active ground."""
 
     if TYPE_CHECKING:
@@ -313,7 +313,7 @@ class MOTIONBRIDGE_OT_level_colours(Operation, BlenderOperator):
         return Outcome(rpt_("Updated the colors"))
 
 
-class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
+class MOTIONBRIDGE_OT_details_slots(GroundOperation, BlenderOperator):
     """Set detail models, height and light of the selected slots"""
 
     bl_idname = "motionbridge.details_slots"
@@ -321,7 +321,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
 
     use_plant: BoolProperty(name="Set Model", description="Change one of the four models, with its densities")
     place: EnumProperty(
-        name="Model Slot", description="Which of the four detail models of the slot to change", items=PLACES
+        name="Model Slot", description="Which of the four detail models of the slot to change", items=MODEL_SLOTS
     )
     model: IntProperty(name="Model", description="Index of the detail model, -1 for none", default=0, min=-1, max=254)
     density: FloatVectorProperty(
@@ -408,7 +408,7 @@ class MOTIONBRIDGE_OT_details_slots(OfGround, BlenderOperator):
         return Outcome(rpt_("Changed slots: {} of {} selected").format(counts.changed, counts.selected))
 
 
-class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
+class MOTIONBRIDGE_OT_details_add_models(GroundOperation, BlenderOperator):
     """Add the other selected meshes to the ground as detail models"""
 
     bl_idname = "motionbridge.details_add_models"
@@ -422,7 +422,7 @@ class MOTIONBRIDGE_OT_details_add_models(OfGround, BlenderOperator):
         return Outcome(rpt_("Added detail models: {}").format(count))
 
 
-class OfModel(OfGround):
+class DetailModelOperation(GroundOperation):
     """Base of operators on the detail model that is active in the list."""
 
     def chosen(self, context: Context) -> Any:
@@ -433,7 +433,7 @@ class OfModel(OfGround):
         return model
 
 
-class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
+class MOTIONBRIDGE_OT_details_replace_model(DetailModelOperation, BlenderOperator):
     """Replace the active detail model with the other selected mesh in every slot"""
 
     bl_idname = "motionbridge.details_replace_model"
@@ -451,7 +451,7 @@ class MOTIONBRIDGE_OT_details_replace_model(OfModel, BlenderOperator):
         return Outcome(rpt_("Replaced the model with {}").format(others[0].name))
 
 
-class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
+class MOTIONBRIDGE_OT_details_remove_model(DetailModelOperation, BlenderOperator):
     """Remove the active detail model from the level and its slots; the others are renumbered in the file"""
 
     bl_idname = "motionbridge.details_remove_model"
@@ -465,7 +465,7 @@ class MOTIONBRIDGE_OT_details_remove_model(OfModel, BlenderOperator):
         return Outcome(rpt_("Removed {}; entries removed from slots: {}").format(name, places))
 
 
-class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
+class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
     """Select the slots with the active detail model in Edit Mode"""
 
     bl_idname = "motionbridge.details_select"
@@ -486,7 +486,7 @@ class MOTIONBRIDGE_OT_details_select(OfModel, BlenderOperator):
         return Outcome(rpt_("Selected slots: {}").format(len(faces)))
 
 
-class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperator):
+class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, GroundOperation, BlenderOperator):
     """Show a preview of the plants: models, densities and scales are exact, positions and rotations approximate"""
 
     bl_idname = "motionbridge.details_scatter"
@@ -507,7 +507,7 @@ class MOTIONBRIDGE_OT_details_scatter(ScatterProperties, OfGround, BlenderOperat
         return Outcome(rpt_("Plants: {} (preview)").format(count))
 
 
-class MOTIONBRIDGE_OT_details_clear(OfGround, BlenderOperator):
+class MOTIONBRIDGE_OT_details_clear(GroundOperation, BlenderOperator):
     """Remove the scattered models"""
 
     bl_idname = "motionbridge.details_clear"

@@ -21,7 +21,6 @@ from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import marks
 from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
-from ...games.xray.levels.properties import holder_of as level_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
 from ..bases import (
     BlenderOperator,
@@ -33,7 +32,7 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_text, plan_sentence, teller
+from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
@@ -144,7 +143,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         return ()
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        self.called_by_person(from_browser=True)
+        self.invoked_by_user(from_browser=True)
         context.window_manager.fileselect_add(self)
         return {"RUNNING_MODAL"}
 
@@ -171,7 +170,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         super().draw(context)
 
 
-LETTERS_SHOWN = 30
+LINE_LENGTH = 30
 
 
 class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, ExportHelper, BlenderOperator):
@@ -183,7 +182,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     filename_ext = ""
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
     collection: StringProperty(
-        name="Source Collection", description="Export what of a level is in this collection", options={"HIDDEN"}
+        name="Source Collection", description="Export the level object of this collection", options={"HIDDEN"}
     )
     findings: StringProperty(
         name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
@@ -193,8 +192,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def poll(cls, context: Context) -> bool:
         """The scene has level objects that can be exported."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
-        told = (obj.motionbridge_level for obj in context.scene.objects)
-        there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in told)
+        levels = (obj.motionbridge_level for obj in context.scene.objects)
+        there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in levels)
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
@@ -225,12 +224,12 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
             words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
-            paragraph(layout.column(align=True), words, LETTERS_SHOWN, "INFO")
+            paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Check first:", icon="ERROR")
             for finding in self.findings.split("\n"):
-                paragraph(column, teller()(finding), LETTERS_SHOWN, "BLANK1")
+                paragraph(column, sentence_translator()(finding), LINE_LENGTH, "BLANK1")
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.LEVELS))
@@ -248,7 +247,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
 
 
-EDITED = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
+PANEL_PROPERTIES = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
 """Kind of object -> properties that its panel edits, because the viewport does not show them."""
 LEGEND_SHOWN = 24
 NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
@@ -378,10 +377,10 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
         active = context.active_object
         holder = holder_of(active)
         properties = holder.motionbridge_level
-        told = active.motionbridge_level if properties.kind == "LEVEL" else properties
-        layout.label(text=iface_(next(label for key, label, _ in KINDS if key == told.kind)))
-        for name in EDITED.get(told.kind, ()):
-            fields(layout).prop(told, name)
+        level = active.motionbridge_level if properties.kind == "LEVEL" else properties
+        layout.label(text=iface_(next(label for key, label, _ in KINDS if key == level.kind)))
+        for name in PANEL_PROPERTIES.get(level.kind, ()):
+            fields(layout).prop(level, name)
         if properties.kind == "DM":
             column = layout.column()
             column.use_property_split = True
@@ -464,7 +463,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active object was imported from a level file that can be exported."""
-        holder = level_of(context.view_layer.objects.active)
+        holder = holder_of(context.view_layer.objects.active)
         cls.poll_message_set("The active object was not imported from a level file")
         if holder is None or holder.motionbridge_level.kind not in level_geometry.SUFFIX_OF:
             return False
@@ -472,10 +471,10 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     def source(self, context: Context) -> "LevelProperties":
         """Return the properties of the object that stores the file."""
-        return level_of(context.view_layer.objects.active).motionbridge_level
+        return holder_of(context.view_layer.objects.active).motionbridge_level
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        holder = level_of(context.view_layer.objects.active)
+        holder = holder_of(context.view_layer.objects.active)
         if_changed = plans.OtherBase[self.if_changed]
         return level_geometry.plan_save_back(context, holder, if_changed=if_changed, report=report)
 
@@ -490,7 +489,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the files on disk are the written ones."""
-        level_geometry.settle(level_of(context.view_layer.objects.active), plan)
+        level_geometry.settle(holder_of(context.view_layer.objects.active), plan)
 
 
 CLASSES = (

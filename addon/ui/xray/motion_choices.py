@@ -21,7 +21,7 @@ from ..bases import BlenderList, ExportHelper, MixedIn, iface_, options_from, pr
 from ..bones import HiddenKeysChoice
 from ..change_words import plan_sentence
 from ..layouts import TickedChoice, TickedRows, fields
-from ..operation import hand_over
+from ..operation import call_operator
 from ..preferences import folders
 from ..target import likely_rig
 
@@ -101,7 +101,7 @@ class MotionList(TickedChoice):
     def ask(self, context: Context) -> None:
         """Open the dialog with the list."""
         context.window_manager.invoke_props_dialog(
-            self, width=460, title=self.files_said(), confirm_text=iface_("Import Motions")
+            self, width=460, title=self.files_title(), confirm_text=iface_("Import Motions")
         )
 
     def draw_list(self, layout: bpy.types.UILayout) -> None:
@@ -163,7 +163,7 @@ class MotionChooser(MixedIn):
         """Let the import operator list the motions of the chosen files and continue from there."""
         names = [{"name": entry.name} for entry in self.files if entry.name]
         chosen = {"filepath": self.filepath, "directory": self.directory, "files": names}
-        return {"FINISHED"} if hand_over(self, importer, **chosen) else {"CANCELLED"}
+        return {"FINISHED"} if call_operator(self, importer, **chosen) else {"CANCELLED"}
 
 
 NAMES_SHOWN = 4
@@ -193,7 +193,7 @@ class ExistingMotions(MixedIn):
     suggested_onto: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
     removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
-    def goes_into(self, path: Path) -> bool:
+    def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file at ``path``."""
         return path.is_file()
 
@@ -210,21 +210,21 @@ class ExistingMotions(MixedIn):
         """Open the file browser; ``onto`` suits the suggested file, unless the caller has set it."""
         self.suggested_onto = "" if self.properties.is_property_set("onto") else self.onto
         answer = super().invoke(context, event)
-        self.look_at_target(context)
+        self.check_target_file(context)
         return answer
 
     def check(self, context: Context) -> bool:
         """Called by Blender whenever the file or an option changes."""
         before = self.onto, self.removed_motions
         changed = ExportHelper.check(self, context)
-        self.look_at_target(context)
+        self.check_target_file(context)
         return bool(changed) or before != (self.onto, self.removed_motions)
 
-    def look_at_target(self, context: Context) -> None:
+    def check_target_file(self, context: Context) -> None:
         """Set ``onto``, unless the user has set it, and find which motions of the file would be removed."""
         path = Path(bpy.path.abspath(self.filepath))
         if self.suggested_onto and self.onto == self.suggested_onto:
-            self.suggested_onto = self.onto = "FILE" if self.goes_into(path) else "OWN_FILES"
+            self.suggested_onto = self.onto = "FILE" if self.can_add_to(path) else "OWN_FILES"
         removed: list[str] = []
         if self.onto == "OWN_FILES" and path.is_file():
             written = {name.lower() for name in self.names_to_write(context)}

@@ -25,8 +25,8 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     iface_,
-    offered_paths,
     options_from,
+    path_search,
     properties_from,
     rpt_,
 )
@@ -34,7 +34,7 @@ from ..bones import hides_keys
 from ..change_words import change_text
 from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
 from ..layouts import fields
-from ..operation import FileChoice, Outcome, hand_over
+from ..operation import FileChoice, Outcome, call_operator
 from ..preferences import model_options
 from ..target import action_to_export, active_action, active_rig, likely_rig, match_scene, rig_to_export, some_action
 from .motion_choices import (
@@ -68,7 +68,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             "same folder that refers to the file"
         ),
         options={"SKIP_SAVE", "SKIP_PRESET"},
-        search=offered_paths(".ogf"),
+        search=path_search(".ogf"),
         search_options={"SUGGESTION"},
     )
     match_scene: BoolProperty(
@@ -88,9 +88,9 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
-            hand_over(self, CALL.motionbridge.choose_motion_files)
+            call_operator(self, CALL.motionbridge.choose_motion_files)
             return {"CANCELLED"}
-        self.called_by_person()
+        self.invoked_by_user()
         return self.answer(context, self._list)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:

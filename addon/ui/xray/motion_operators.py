@@ -21,8 +21,8 @@ from ...games.xray.motions import library, omf_codec
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
 from ..bases import CALL, BlenderOperator, rpt_
-from ..operation import Operation, Outcome, StartsAtOnce, hand_over
-from ..target import OnAction, active_action, active_rig, frames_said, lacks_rig, match_scene, rig_to_export
+from ..operation import Operation, Outcome, StartsAtOnce, call_operator
+from ..target import OnAction, active_action, active_rig, frame_range_outcome, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
 from .target import active_file
 
@@ -199,7 +199,7 @@ class MOTIONBRIDGE_OT_match_scene(OnMotion, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         _, action = self.chosen(context)
         match_scene(context, omf.FRAMES_PER_SECOND, motion_timing.ends_of(action))
-        return frames_said(context)
+        return frame_range_outcome(context)
 
 
 class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
@@ -230,12 +230,12 @@ class MOTIONBRIDGE_OT_import_referenced_motions(Operation, BlenderOperator):
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open the list of motions in the files."""
         if bpy.app.background or self.every:
-            self.called_by_person()
+            self.invoked_by_user()
             return self.execute(context)
 
         def show(context: Context, _report: Report) -> None:
             first, *_ = paths = self._paths(rig_to_export(context, ""))
-            hand_over(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
+            call_operator(self, CALL.import_scene.xray_omf, filepath=first, files=[{"name": path} for path in paths])
 
         answer = self.answer(context, show)
         return {"CANCELLED"} if answer == {"RUNNING_MODAL"} else answer

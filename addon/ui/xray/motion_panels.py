@@ -24,7 +24,7 @@ from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
-from ..target import active_action, active_rig, come_into, rig_to_export
+from ..target import active_action, active_rig, enter_range, rig_to_export
 from . import hud_tools, motion_choices
 from .motion_operators import OnMotionFile
 from .target import active_file
@@ -119,7 +119,7 @@ def _play_action(rig: Any, action: Any) -> None:
     renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     library.play(context, rig, action)
-    come_into(context, motion_timing.drawn_ends(action, rig))
+    enter_range(context, motion_timing.drawn_ends(action, rig))
 
 
 def _motion_rows(rig: Object) -> "Rows":

@@ -21,7 +21,7 @@ from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, i
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
-from ..target import frames_said, match_scene, note_other_rates
+from ..target import frame_range_outcome, match_scene, note_other_rates
 from .target import mover_to_export
 
 if TYPE_CHECKING:
@@ -94,7 +94,7 @@ class MOTIONBRIDGE_OT_match_scene_to_path(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         _match(context, active_path(context))
-        return frames_said(context)
+        return frame_range_outcome(context)
 
 
 def _match(context: Context, action: Action) -> None:
@@ -106,7 +106,7 @@ def active_path(context: Context) -> Any:
     return motion_paths.followed_action(context.view_layer.objects.active)
 
 
-LETTERS_SHOWN = 30
+LINE_LENGTH = 30
 
 
 class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, BlenderOperator):
@@ -168,13 +168,13 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     else:
         box.label(text="Sampled on every frame because of:", icon="INFO")
         for reason in reasons:
-            paragraph(box, reason, LETTERS_SHOWN, "BLANK1")
+            paragraph(box, reason, LINE_LENGTH, "BLANK1")
     if motion_paths.is_mirrored(active):
-        said_there = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
-        paragraph(box, said_there, LETTERS_SHOWN, "ERROR")
+        text = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
+        paragraph(box, text, LINE_LENGTH, "ERROR")
 
 
-LETTERS_IN_PANEL = 40
+PANEL_LINE_LENGTH = 40
 
 
 class PathPanel(MotionbridgePanel):
@@ -216,7 +216,7 @@ def _draw_not_shown(box: Any, oddities: list[str]) -> None:
     column = box.column(align=True)
     column.label(text="Outside the keys (not shown, kept in the file):", icon="ERROR")
     for oddity in oddities:
-        paragraph(column, oddity, LETTERS_IN_PANEL)
+        paragraph(column, oddity, PANEL_LINE_LENGTH)
 
 
 FittingProperties: Any = properties_from(FittingOptions)

@@ -34,13 +34,13 @@ from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
 from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
 from ..layouts import draw_tolerances, fields, name_filter
-from ..operation import FileChoice, Operation, Outcome, hand_over
+from ..operation import FileChoice, Operation, Outcome, call_operator
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     action_to_export,
     active_action,
     active_rig,
-    frames_said,
+    frame_range_outcome,
     lacks_rig,
     likely_rig,
     match_scene,
@@ -81,9 +81,9 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
         if bpy.app.background:
             return self.execute(context)
         if not self.paths():
-            hand_over(self, CALL.motionbridge.choose_skeletal_files)
+            call_operator(self, CALL.motionbridge.choose_skeletal_files)
             return {"CANCELLED"}
-        self.called_by_person()
+        self.invoked_by_user()
         return self.answer(context, self._list)
 
     def _list(self, context: Context, report: Report) -> None:
@@ -190,14 +190,14 @@ class EXPORT_SCENE_OT_xray_skl(
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
         rig = likely_rig(context)
-        file = file_played(rig) if rig is not None else None
+        file = file_of_playing_motion(rig) if rig is not None else None
         if file is not None:
             path = bpy.path.abspath(file.path)
             self.filepath = str(Path(path).with_suffix(".skls")) if file.embedded else path
         elif rig is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(rig.name)}.skls"
 
-    def goes_into(self, path: Path) -> bool:
+    def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file; a `.skl` always has exactly one."""
         return path.suffix.lower() in {".skls", ".object"} and path.is_file()
 
@@ -250,7 +250,7 @@ class EXPORT_SCENE_OT_xray_skl(
         return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
 
     def _chosen(self, rig: Object) -> list[Action]:
-        file = file_played(rig)
+        file = file_of_playing_motion(rig)
         if self.choose == "FILE" and file is not None:
             return library.motions_of(file)
         if self.choose == "ACTIVE":
@@ -258,7 +258,7 @@ class EXPORT_SCENE_OT_xray_skl(
         return some_action(rig, actions_moving(rig))
 
 
-def file_played(rig: Object) -> Any:
+def file_of_playing_motion(rig: Object) -> Any:
     """Return the file of the playing motion, else the last file that still has actions, else None."""
     data = rig.animation_data
     files = rig.motionbridge_skeletal_files
@@ -331,7 +331,7 @@ class MOTIONBRIDGE_OT_match_scene_to_editor_motion(Operation, BlenderOperator):
     def run(self, context: Context, _report: Report) -> Outcome:
         action = active_skeletal(context)
         match_scene(context, action.motionbridge_skeletal.fps, motion_timing.ends_of(action))
-        return frames_said(context)
+        return frame_range_outcome(context)
 
 
 class SkeletalPanel(MotionbridgePanel):
@@ -411,16 +411,16 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no imported editor motions")
-        return file_played(active_rig(context)) is not None
+        return file_of_playing_motion(active_rig(context)) is not None
 
     def path(self, context: Context) -> str:
         """Return the path of the file of the playing motion."""
-        return str(file_played(active_rig(context)).path)
+        return str(file_of_playing_motion(active_rig(context)).path)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature, and the motions, which get the names that are written."""
         rig = active_rig(context)
-        return (rig, *library.motions_of(file_played(rig)))
+        return (rig, *library.motions_of(file_of_playing_motion(rig)))
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         rig = active_rig(context)
@@ -429,7 +429,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
                 skl_codec.SKL,
                 context,
                 rig,
-                file_played(rig),
+                file_of_playing_motion(rig),
                 options=self.editor_motion_options(),
                 if_changed=plans.OtherBase[self.if_changed],
                 report=report,
@@ -455,7 +455,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the motions are those of the written file."""
         rig = active_rig(context)
-        file = file_played(rig)
+        file = file_of_playing_motion(rig)
         before = file.sha256 if self.if_changed == "REFUSE" else ""
         library.settle_saved(skl_codec.SKL, context, plan, rig, file=file)
         if file.embedded:
