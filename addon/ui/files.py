@@ -264,7 +264,7 @@ class SaveBack(Operation, BackupChoice):
         raise NotImplementedError
 
     def paths(self, context: Context) -> Iterable[str]:
-        """Paths of the files that a plan depends on; a plan is made again when one of them changes."""
+        """Return the paths of the files that a plan depends on; a plan is made again when one of them changes."""
         return [self.path(context)]
 
     def planned(self, context: Context, report: Report) -> "FilePlan":

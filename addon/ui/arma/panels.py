@@ -51,7 +51,7 @@ class MOTIONBRIDGE_OT_arma_compare(OnAction, BlenderOperator):
 
 
 class OverwriteChoice:
-    """Mixed into operators that write animations to their source files."""
+    """Mixin for operators that write animations to their source files: whether to overwrite files changed on disk."""
 
     overwrite: BoolProperty(
         name="Overwrite",
@@ -107,14 +107,14 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active armature lists animations."""
+        """The list of the active armature has animations."""
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature lists no animations")
         return bool(animation_import.animations_of(active_rig(context)))
 
     def path(self, context: Context) -> str:
-        """The folder for new animations, else that of the first source file."""
+        """Return the folder for new animations, else the folder of the first source file."""
         listed = animation_import.animations_of(active_rig(context))
         first = next((one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path), "")
         return self.folder or str(Path(bpy.path.abspath(first)).parent if first else "")
@@ -136,12 +136,12 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
             )
 
     def paths(self, context: Context) -> Iterable[str]:
-        """Paths of all source files."""
+        """Return the paths of all source files."""
         listed = animation_import.animations_of(active_rig(context))
         return [one.motionbridge_animation.path for one in listed if one.motionbridge_animation.path]
 
     def questions(self, context: Context) -> dict[str, bool]:
-        """Whether to overwrite what others changed, and hidden keys."""
+        """Return whether to overwrite files that have changed on disk, and hidden keys."""
         rig = active_rig(context)
         listed = animation_import.animations_of(rig)
         changed = any(animation_edit.is_changed_on_disk(one) for one in listed if one.motionbridge_animation.path)
@@ -151,19 +151,19 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         layout.prop(self, "folder")
 
     def details(self, plan: Any) -> list[str]:
-        """What changes in each file."""
+        """Return one line per changed file."""
         return [
             change_text(part) if part.new else f"{part.name}: {plan_sentence(one.changes)}"
             for part, one in zip(plan.changes.parts, plan.plans, strict=True)
         ]
 
     def notes(self, plan: Any) -> list[str]:
-        """How many animations need a folder."""
+        """Return the number of animations that need a folder."""
         number = len(plan.without_file)
         return [iface_("Animations without a file, which need a folder: {}").format(number)] if number else []
 
     def put(self, context: Context, plan: Any, *, backup: bool) -> None:
-        """Write one file after the other, and remember each: a later one may be refused."""
+        """Write and settle each file before the next one, which may fail."""
         rig = active_rig(context)
         for action, one in zip(plan.actions, plan.plans, strict=True):
             one.write(backup=backup)
@@ -171,7 +171,6 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         self.restore_hidden_keys(rig, animation_import.animations_of(rig))
 
     def sentence(self, plan: Any) -> str:
-        """How many files were written."""
         return plan_sentence(plan, rpt_)
 
 
