@@ -414,7 +414,7 @@ def judge_mask(data: bytes) -> str:
         raise Broken(f"{reference!r} leads out of its folder: {outside[0]}")
     mask = reference.lower()
     if len(mask) <= 300 and "*" in mask:
-        fits = module._mask(mask)  # noqa: SLF001 (the matcher itself is judged)
+        fits = module._path_test(mask)  # noqa: SLF001 (the matcher itself is judged)
         for name in (*names, *_FILES):
             if len(name) <= 300 and fits(name) != _fits_by_table(mask, name):
                 raise Broken(f"{name!r} and {mask!r}: {fits(name)}")

@@ -145,7 +145,7 @@ def test_a_masks_square_brackets_are_only_brackets(game, tree):
 def test_a_mask_fits_what_the_expression_of_the_same_meaning_does(mask):
     wild = {"*": ".*", "?": "."}
     wanted = re.compile("".join(wild.get(sign, re.escape(sign)) for sign in mask), re.IGNORECASE | re.DOTALL)
-    fits = game_tree._mask(mask)
+    fits = game_tree._path_test(mask)
     paths = ["", "a", "b", "ab", "aB", "aab", "abb", "aba", "aaaa", "abab", "ab/ab", "a\nb", "()", "(x)", "Я/x", "xyz"]
     assert {path: fits(path) for path in paths} == {path: bool(wanted.fullmatch(path)) for path in paths}
 
@@ -163,7 +163,7 @@ def test_hostile_masks_cost_no_more_than_their_length(tree, game):
 
 def test_thousands_of_masks_are_not_all_looked_up(tree, monkeypatch):
     looked_up = []
-    monkeypatch.setattr(game_tree, "_mask", lambda mask: looked_up.append(mask) or (lambda _: False))
+    monkeypatch.setattr(game_tree, "_path_test", lambda mask: looked_up.append(mask) or (lambda _: False))
     assert game_tree.MOST_MASKS < 5000
     for number in range(5000):
         tree.find_motions(f"*{number}")

@@ -56,8 +56,8 @@ class GameTree:
             for folder in self.textures
             for suffix in TEXTURE_SUFFIXES
         )
-        near = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
-        return next((path for path in (*found, *near) if path is not None), None)
+        beside = (self._find(self.beside, [parts[-1] + suffix]) for suffix in TEXTURE_SUFFIXES)
+        return next((path for path in (*found, *beside) if path is not None), None)
 
     def find_file(self, name: str) -> Path | None:
         """Return the file of this name in the folder ``beside``, in any letter case, or None."""
@@ -87,16 +87,16 @@ class GameTree:
         parts = _parts(reference)
         if not parts:
             return []
-        if any(sign in reference for sign in "*?"):
+        if any(character in reference for character in "*?"):
             mask = "\\".join(parts).lower()
             if mask not in self._found and len(self._found) < MOST_MASKS:
                 self._found[mask] = self._find_matching(parts)
             return self._found.get(mask, [])
         if not parts[-1].lower().endswith(MOTION_SUFFIX):
             parts[-1] += MOTION_SUFFIX
-        places = [(folder, parts) for folder in self.meshes]
-        places += [(self.beside, parts), (self.beside, parts[-1:])]
-        paths = (self._find(folder, below) for folder, below in places)
+        candidates = [(folder, parts) for folder in self.meshes]
+        candidates += [(self.beside, parts), (self.beside, parts[-1:])]
+        paths = (self._find(folder, below) for folder, below in candidates)
         return [path for path in paths if path is not None][:1]
 
     def _listing(self, folder: Path) -> dict[str, list[str]]:
@@ -117,20 +117,20 @@ class GameTree:
         """Return the file at the path ``parts`` in ``folder``, in any letter case; the exact spelling is preferred."""
         names = self._listing(folder).get(parts[0].lower(), [])
         for name in sorted(names, key=lambda name: name != parts[0]):
-            below = folder / name
+            path = folder / name
             if len(parts) == 1:
-                if below.is_file():
-                    return below
+                if path.is_file():
+                    return path
             else:
-                found = self._find(below, parts[1:])
+                found = self._find(path, parts[1:])
                 if found is not None:
                     return found
         return None
 
     def _find_matching(self, parts: list[str]) -> list[Path]:
-        places = [(folder, parts) for folder in self.meshes]
-        places += [(self.beside, parts), (self.beside, parts[-1:])]
-        return next(filter(None, (self._matching(folder, below) for folder, below in places)), [])
+        candidates = [(folder, parts) for folder in self.meshes]
+        candidates += [(self.beside, parts), (self.beside, parts[-1:])]
+        return next(filter(None, (self._matching(folder, below) for folder, below in candidates)), [])
 
     def _matching(self, folder: Path, parts: list[str]) -> list[Path]:
         """Return the motion files below ``folder`` that match a mask, sorted by name in each folder."""
@@ -144,54 +144,56 @@ class GameTree:
         if start not in self._motions:
             self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in _files_below(start)]
         mask = "/".join(parts[fixed:])
-        least = len(mask) - mask.count("*")
+        shortest = len(mask) - mask.count("*")
         # Shorter paths cannot match. A mask of thousands of characters is never compiled.
-        long_enough = [(name, path) for name, path in self._motions[start] if len(name) >= least]
+        long_enough = [(name, path) for name, path in self._motions[start] if len(name) >= shortest]
         if not long_enough:
             return []
-        fits = _mask(mask)
-        return [path for name, path in long_enough if fits(name)]
+        matches = _path_test(mask)
+        return [path for name, path in long_enough if matches(name)]
 
 
-def _mask(mask: str) -> Callable[[str], bool]:
+def _path_test(mask: str) -> Callable[[str], bool]:
     """Return a test whether a path matches a mask, in any letter case.
 
     ``*`` stands for any number of characters, ``?`` for one. Each part between asterisks is searched for once, after
     the one before it. As one regular expression, a mask with twenty asterisks would take minutes.
     """
-    pieces = mask.split("*")
-    length = sum(map(len, pieces))
-    first, last = _piece(pieces[0]), _piece(pieces[-1])
-    middle = [_piece(piece) for piece in pieces[1:-1] if piece]
+    parts = mask.split("*")
+    length = sum(map(len, parts))
+    first, last = _pattern(parts[0]), _pattern(parts[-1])
+    middle = [_pattern(part) for part in parts[1:-1] if part]
 
-    def fits(path: str) -> bool:
-        end = len(path) - len(pieces[-1])
-        if len(path) < length or (len(pieces) == 1 and end):
+    def matches(path: str) -> bool:
+        end = len(path) - len(parts[-1])
+        if len(path) < length or (len(parts) == 1 and end):
             return False
         if first.match(path) is None or last.match(path, end) is None:
             return False
-        at = len(pieces[0])
-        for piece in middle:
-            found = piece.search(path, at, end)
+        at = len(parts[0])
+        for part in middle:
+            found = part.search(path, at, end)
             if found is None:
                 return False
             at = found.end()
         return True
 
-    return fits
+    return matches
 
 
-def _piece(text: str) -> re.Pattern[str]:
-    return re.compile("".join("." if sign == "?" else re.escape(sign) for sign in text), re.IGNORECASE | re.DOTALL)
+def _pattern(text: str) -> re.Pattern[str]:
+    return re.compile(
+        "".join("." if character == "?" else re.escape(character) for character in text), re.IGNORECASE | re.DOTALL
+    )
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
-    seen = 0
+    visited = 0
     for here, folders, files in os.walk(folder):
         folders.sort()
         for name in sorted(files):
-            seen += 1
-            if seen > MOST_FILES:
+            visited += 1
+            if visited > MOST_FILES:
                 return
             if name.lower().endswith(MOTION_SUFFIX):
                 yield Path(here, name)
@@ -214,12 +216,12 @@ def tree_of(file: Path, game_folder: Path | None = None, textures_folder: Path |
     file = file.absolute()
     meshes: list[Path] = []
     textures: list[Path] = [textures_folder] if textures_folder is not None else []
-    above = next((folder for folder in file.parents if folder.name.lower() == "meshes"), None)
-    if above is not None:
-        meshes.append(above)
+    ancestor = next((folder for folder in file.parents if folder.name.lower() == "meshes"), None)
+    if ancestor is not None:
+        meshes.append(ancestor)
     else:
-        above = next((folder for folder in file.parents if folder.name.lower() == "levels"), None)
-    roots = [above.parent] if above is not None else []
+        ancestor = next((folder for folder in file.parents if folder.name.lower() == "levels"), None)
+    roots = [ancestor.parent] if ancestor is not None else []
     if game_folder is not None:
         roots.append(game_folder)
         meshes += _named(game_folder, "meshes")
@@ -245,8 +247,8 @@ def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | N
     Searched in the file's folder, in the folder that contains ``levels`` or ``meshes``, and in ``game_folder``.
     """
     file = file.absolute()
-    above = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)
-    for folder in (file.parent, above, game_folder):
+    root = next((folder.parent for folder in file.parents if folder.name.lower() in {"levels", "meshes"}), None)
+    for folder in (file.parent, root, game_folder):
         if folder is not None:
             found = GameTree(folder).find_file(GAME_MATERIALS)
             if found is not None:

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from ...formats.xray.envelopes import StoredEnvelope
 
 
-CAMERA_TURN = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
+CAMERA_ROTATION = np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]])
 """Rotation Rx(90°) of a camera relative to the empty that moves it.
 
 A Blender camera looks along its -Z axis, an object of the game along its forward axis, which is +Y in Blender.
@@ -46,7 +46,7 @@ ALONG_A_CURVE = "the curve's shape"
 
 MIRRORED = "its scale is negative: the path has its rotation without the mirroring, as the game does not scale"
 """Warning about an object with negative scale."""
-ADDED_BESIDE = 0.1
+JUMP_KEY_DISTANCE = 0.1
 """Tolerance in frames: where a curve jumps, an import adds keys at most this far from a key of the file."""
 
 
@@ -82,21 +82,21 @@ def import_path(context: Context, file: str, options: PathImportOptions, report:
     owner, camera = _owner(context, name, options, report)
     action = paths.build(path, name, compat.slot_name(owner))
     action.use_fake_user = options.fake_user
-    _remember(action, path, document, file, data)
+    _store_source(action, path, document, file, data)
     if camera is not None:  # it may be the user's camera, so it is moved only after the action was created
         camera.parent = owner
         camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
     if options.play and options.target is not Target.ACTIVE:
         scope.make_current(context, [owner, *owner.children], owner)
-    for oddity in filter(None, action.motionbridge_path.not_shown.split("; ")):
-        report.warn(f"Blender does not show {oddity} outside the keys; kept unless edited", name)
+    for behaviour in filter(None, action.motionbridge_path.not_shown.split("; ")):
+        report.warn(f"Blender does not show {behaviour} outside the keys; kept unless edited", name)
     made = ImportedPath(owner, action)
     if options.play:
         play(context, [made], report)
     if options.draw_curve:
-        drawn = paths.draw_curve(path, name)
-        for line in drawn:
-            scope.target_collection(context, report).objects.link(line)
+        curve_objects = paths.draw_curve(path, name)
+        for curve_object in curve_objects:
+            scope.target_collection(context, report).objects.link(curve_object)
     return made
 
 
@@ -104,7 +104,7 @@ def import_action(file: str, slot: str, report: Report) -> Action | None:
     """Import a path as an action without an object, for objects with a slot called ``slot``. Raises `ReadError`."""
     data, document, path = _read(file, report)
     action = paths.build(path, FilePath(file).stem, slot)
-    _remember(action, path, document, file, data)
+    _store_source(action, path, document, file, data)
     return action
 
 
@@ -127,7 +127,7 @@ def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None
         compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
 
 
-def _remember(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
+def _store_source(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
     properties = action.motionbridge_path
     properties.is_path, properties.path_name, properties.path = True, path.name, file
     properties.came_as, properties.fps = document.animation.version, path.fps
@@ -186,8 +186,8 @@ def _new_owner(context: Context, name: str, report: Report) -> Any:
     return owner
 
 
-def _plays(shown: Object) -> bool:
-    return shown.animation_data is not None and shown.animation_data.action is not None
+def _plays(owner: Object) -> bool:
+    return owner.animation_data is not None and owner.animation_data.action is not None
 
 
 def followed_action(active: Object | None) -> Any:
@@ -196,7 +196,7 @@ def followed_action(active: Object | None) -> Any:
     For a camera it is the action of the empty that the camera is parented to.
     """
     owner = moved_object(active) if active is not None else None
-    return owner.animation_data.action if owner is not None and _is_followed(owner) else None
+    return owner.animation_data.action if owner is not None and _plays_path(owner) else None
 
 
 def moved_object(active: Object) -> Object:
@@ -204,16 +204,16 @@ def moved_object(active: Object) -> Object:
 
     For a camera parented to the empty of a path, as an import leaves it, that is the empty; else ``active`` itself.
     """
-    above = active.parent
-    if active.type != "CAMERA" or _plays(active) or above is None or not _is_followed(above):
+    parent = active.parent
+    if active.type != "CAMERA" or _plays(active) or parent is None or not _plays_path(parent):
         return active
-    hangs = np.array(active.matrix_parent_inverse @ active.matrix_basis)
-    straight = np.allclose(hangs[:3, :3], CAMERA_TURN, atol=1e-5) and np.allclose(hangs[:3, 3], 0.0, atol=1e-5)
-    return above if straight and not len(active.constraints) else active
+    local = np.array(active.matrix_parent_inverse @ active.matrix_basis)
+    as_imported = np.allclose(local[:3, :3], CAMERA_ROTATION, atol=1e-5) and np.allclose(local[:3, 3], 0.0, atol=1e-5)
+    return parent if as_imported and not len(active.constraints) else active
 
 
-def _is_followed(shown: Object) -> bool:
-    return _plays(shown) and bool(shown.animation_data.action.motionbridge_path.is_path)
+def _plays_path(owner: Object) -> bool:
+    return _plays(owner) and bool(owner.animation_data.action.motionbridge_path.is_path)
 
 
 def plan_export(
@@ -237,7 +237,7 @@ def plan_export(
                 context, active, FilePath(file).stem, rate, options.tolerance, banked=options.banked
             )
         document, changes = anm.encode(path, version=options.version)
-        _warn_of_cost(changes, options, report)
+        _warn_of_rounding(changes, options, report)
         return PathPlan(file, anm.write(document), changes, [ALONG_A_CURVE])
     owner = moved_object(active)
     data = owner.animation_data
@@ -259,7 +259,7 @@ def plan_export(
             fps,
             frames=_frames(context, owner, action, base, report),
             tolerance=options.tolerance,
-            appended=CAMERA_TURN.T if owner.type == "CAMERA" else None,
+            appended=CAMERA_ROTATION.T if owner.type == "CAMERA" else None,
             progress=progress,
         )
         report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
@@ -268,10 +268,10 @@ def plan_export(
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
             path.last = _last_frame(owner, action, path.last, base, report)
-        if base is not None and any(map(_ends_oddly, base.animation.envelopes)):
+        if base is not None and any(map(_has_unshown_behaviour, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
-    _warn_of_cost(changes, options, report)
+    _warn_of_rounding(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
 
 
@@ -310,16 +310,16 @@ def is_mirrored(active: Object) -> bool:
 
 
 def _moves(owner: Object, action: Any) -> bool:
-    of_file = action is not None and action.motionbridge_path.is_path
-    return of_file or paths.is_keyed(owner, action) or bool(paths.why_sampled(owner, action))
+    is_imported = action is not None and action.motionbridge_path.is_path
+    return is_imported or paths.is_keyed(owner, action) or bool(paths.why_sampled(owner, action))
 
 
 def _why_sampled(owner: Object, action: Any) -> list[str]:
-    of_camera = ["a camera of its own, which looks along another axis"] if owner.type == "CAMERA" else []
-    return paths.why_sampled(owner, action) + of_camera
+    camera_reasons = ["a camera of its own, which looks along another axis"] if owner.type == "CAMERA" else []
+    return paths.why_sampled(owner, action) + camera_reasons
 
 
-def _ends_oddly(envelope: StoredEnvelope) -> bool:
+def _has_unshown_behaviour(envelope: StoredEnvelope) -> bool:
     ends = {envelope.before, envelope.after}
     return ends != {Behaviour.CONSTANT} and not (ends == {Behaviour.LINEAR} and len(envelope.keys))
 
@@ -365,10 +365,10 @@ def _last_frame(owner: Object, action: Any, last: int, base: anm.Anm, report: Re
     times *= base.animation.rate
     known = float(times[np.isfinite(times)].max(initial=last))
     end = paths.last_key(owner, action)
-    return int(np.ceil(end - ADDED_BESIDE)) if end > known + ADDED_BESIDE else last
+    return int(np.ceil(end - JUMP_KEY_DISTANCE)) if end > known + JUMP_KEY_DISTANCE else last
 
 
-def _warn_of_cost(changes: Changes, options: PathExportOptions, report: Report) -> None:
+def _warn_of_rounding(changes: Changes, options: PathExportOptions, report: Report) -> None:
     metres, radians = changes.worst_errors()
     if metres > options.tolerance[0] or radians > options.tolerance[1]:
         report.warn(
