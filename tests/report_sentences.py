@@ -36,7 +36,7 @@ KEPT = "left_out"
 """An attribute with sentences that are reported later."""
 REASONS = "reasons"
 """A name of lists of what sentences give as the cause."""
-TABLES = {"_ODD_TYPES"}
+TABLES = {"_UNSHOWN_TYPES"}
 """Constants whose values are sentences."""
 PROBLEMS = re.compile(r"_?(\w+_)?problems")
 """Functions that yield sentences, or fill a dictionary: sentence -> remedy."""

@@ -40,7 +40,7 @@ def compare(context: Context) -> None:
         library.adopt_copies(omf_codec.OMF, rig)
         library.adopt_copies(skl_codec.SKL, rig)
         try:
-            omf_codec.update_status(context, rig, [action], Report(), look=False)
+            omf_codec.update_status(context, rig, [action], Report(), sample=False)
         except MotionbridgeError:
             # A motion that cannot be written cannot be compared; saving reports why.
             action.motionbridge_motion.status = "UNKNOWN"

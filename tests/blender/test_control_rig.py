@@ -260,11 +260,11 @@ def test_the_status_of_posed_controls_is_unknown_until_they_are_looked_at():
     rig, controls, _ = with_rig("humanoid")
     action = rig.animation_data.action
     motion = action.motionbridge_motion
-    omf_codec.update_status(bpy.context, rig, [action], Report(), look=False)
+    omf_codec.update_status(bpy.context, rig, [action], Report(), sample=False)
     assert motion.status == "UNTOUCHED"
     key(controls, goal_of(controls), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
     for look, status in ((False, "UNKNOWN"), (True, "EDITED")):
-        omf_codec.update_status(bpy.context, rig, [action], Report(), look=look)
+        omf_codec.update_status(bpy.context, rig, [action], Report(), sample=look)
         assert motion.status == status
 
 

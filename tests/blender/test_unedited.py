@@ -30,7 +30,7 @@ def listed(rig):
 
 
 def statuses(rig, *, looks: bool = True) -> dict[str, str]:
-    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), look=looks)
+    omf_codec.update_status(bpy.context, rig, listed(rig), Report(), sample=looks)
     return {action.name: action.motionbridge_motion.status for action in listed(rig)}
 
 

@@ -95,7 +95,7 @@ WIDTHS = (
 class MotionExportOptions(ExportOptions):
     """Options of exporting motions of the game.
 
-    ``look`` False: nothing is sampled. Bones that are moved by more than their keys then count as unedited, and the
+    ``sample`` False: nothing is sampled. Bones that are moved by more than their keys then count as unedited, and the
     plan lists their actions as ``unseen``.
     """
 
@@ -107,7 +107,7 @@ class MotionExportOptions(ExportOptions):
         WIDTHS,
     )
     rename: bool = option(True, "Rename Motions", "Write the new names of motions that were renamed in the panel")
-    look: bool = True
+    sample: bool = True
 
 
 class SkeletalExportOptions(ExportOptions, FittingOptions):

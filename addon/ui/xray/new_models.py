@@ -134,7 +134,7 @@ class MOTIONBRIDGE_OT_bones_as(FileImport, ImportHelper, BlenderOperator):
         rig = active_rig(context)
         with scope.object_mode(context):
             making.set_up(rig)
-            number = values.take(rig, conversion.bone_order_of(path), report)
+            number = values.take_order(rig, conversion.bone_order_of(path), report)
         parts = len(rig.motionbridge_editor_model.parts)
         return Outcome(rpt_("Bones in the order of {}: {}, bone parts: {}").format(Path(path).name, number, parts))
 

@@ -140,7 +140,7 @@ def game_name(bone: Bone) -> str:
 
 def in_order(rig: Object) -> list[Bone]:
     """Return the bones in the model's order, then other bones in Blender's order."""
-    bones = [(known(bone), place, bone) for place, bone in enumerate(rig.data.bones)]
+    bones = [(known(bone), index, bone) for index, bone in enumerate(rig.data.bones)]
     last = len(bones)
     ordered = sorted(bones, key=lambda row: (row[0].index if row[0] is not None else last, row[1]))
     return [bone for _, _, bone in ordered]

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from .properties import BoneProperties
 
 BREAKABLE = 1
-_OF_NEW_BONES: dict[str, Any] = {
+_DEFAULTS: dict[str, Any] = {
     "material": "",
     "shape": SHAPES[0][0],
     "shape_flags": set(),
@@ -62,7 +62,7 @@ Value = Any
 """Value of a property: a string, a bool, an enum identifier or a set of them, or float32 numbers (n,)."""
 
 
-_WIDTHS = {
+_LENGTHS = {
     "box_rotation": 9, "box_centre": 3, "box_half_size": 3, "sphere_centre": 3, "sphere_radius": 1,
     "cylinder_centre": 3, "cylinder_direction": 3, "cylinder_height": 1, "cylinder_radius": 1,
     **{f"limit_{axis}.{part}": 1 for axis in AXES for part in ("lowest", "highest", "spring", "damping")},
@@ -70,8 +70,8 @@ _WIDTHS = {
 }  # fmt: skip
 """How many numbers each property has, in the order of `_numbers`. ``limit_x.lowest`` is the property of a nested group.
 """
-_ENDS = np.cumsum(list(_WIDTHS.values())).tolist()
-_PLACES = [(path, end - width, end) for (path, width), end in zip(_WIDTHS.items(), _ENDS, strict=True)]
+_ENDS = np.cumsum(list(_LENGTHS.values())).tolist()
+_SLICES = [(path, end - width, end) for (path, width), end in zip(_LENGTHS.items(), _ENDS, strict=True)]
 
 
 def _numbers(entry: IkBone) -> NDArray[np.float32]:
@@ -89,24 +89,24 @@ def _numbers(entry: IkBone) -> NDArray[np.float32]:
     return np.concatenate(parts)
 
 
-def _words(entry: IkBone) -> dict[str, Value]:
+def _other_values(entry: IkBone) -> dict[str, Value]:
     """Return the values of an entry that are not numbers, by property."""
     shape, joint = entry.shape, entry.joint
-    words: dict[str, Value] = {
+    values: dict[str, Value] = {
         "material": names.decode(entry.material),
         "shape": _SHAPE_NAMES.get(shape.type, UNKNOWN[0]),
         "shape_flags": {item[0] for item in SHAPE_FLAGS if shape.flags & item[3]} if shape.flags else set(),
         "joint": _JOINT_NAMES.get(joint.type, UNKNOWN[0]),
     }
     if joint.flags is not None:
-        words["breakable"] = bool(joint.flags & BREAKABLE)
-    return words
+        values["breakable"] = bool(joint.flags & BREAKABLE)
+    return values
 
 
 def _values(entry: IkBone) -> dict[str, Value]:
     """Return all values of an entry, by property."""
     numbers = _numbers(entry)
-    return _words(entry) | {path: numbers[start:end] for path, start, end in _PLACES if end <= len(numbers)}
+    return _other_values(entry) | {path: numbers[start:end] for path, start, end in _SLICES if end <= len(numbers)}
 
 
 def build(bone: Bone, entry: IkBone) -> None:
@@ -120,15 +120,15 @@ def build(bone: Bone, entry: IkBone) -> None:
 def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, new: bool = False) -> None:
     """Set shape, joint and mass of a bone from ``entry``, except the properties ``left_out``.
 
-    ``new``: all numbers of the bone are still 0 and its other properties those of `_OF_NEW_BONES`, so only values that
+    ``new``: all numbers of the bone are still 0 and its other properties those of `_DEFAULTS`, so only values that
     differ from these are set.
     """
     properties = bone.motionbridge_xray
-    for name, word in _words(entry).items():
-        if name not in left_out and not (new and word == _OF_NEW_BONES[name]):
-            setattr(properties, name, word)
+    for name, value in _other_values(entry).items():
+        if name not in left_out and not (new and value == _DEFAULTS[name]):
+            setattr(properties, name, value)
     numbers = _numbers(entry).tolist()
-    for path, start, end in _PLACES:
+    for path, start, end in _SLICES:
         part = numbers[start:end]
         if not part or (new and not any(part)) or path in left_out:
             continue
@@ -205,14 +205,14 @@ def _entry(base: IkBone, values: dict[str, Value]) -> IkBone:
     )
 
 
-def _number(items: tuple[tuple[str, str, str, int], ...], identifier: str, otherwise: int) -> int:
-    return next((item[3] for item in items if item[0] == identifier), otherwise)
+def _number(items: tuple[tuple[str, str, str, int], ...], identifier: str, default: int) -> int:
+    return next((item[3] for item in items if item[0] == identifier), default)
 
 
 # Order and parts of another model -------------------------------------------------------------------------------------
 
 
-def of_new_model(holder: Object) -> BoneOrder:
+def order_of_new_model(holder: Object) -> BoneOrder:
     """Return the bone order and bone parts that a new model took from another; empty ones for any other object."""
     model = holder.motionbridge_editor_model
     if not model.is_made or not len(model.parts):
@@ -222,37 +222,39 @@ def of_new_model(holder: Object) -> BoneOrder:
     return conversion.BoneOrder([name for _, name in bones], parts)
 
 
-def take(rig: Object, order: BoneOrder, report: Report) -> int:
+def take_order(rig: Object, order: BoneOrder, report: Report) -> int:
     """Number the bones of a new model as in ``order``, and store its bone parts. Returns how many bones both have.
 
     Reports bones that only one of the models has. Bones without game properties do not change.
     """
     numbers = {bone.lower(): number for number, bone in enumerate(order.bones)}
-    own = sorted((bone for bone in rig.data.bones if known(bone) is not None), key=lambda bone: known(bone).index)
-    labels = [game_name(bone).lower() for bone in own]
+    bones = sorted((bone for bone in rig.data.bones if known(bone) is not None), key=lambda bone: known(bone).index)
+    labels = [game_name(bone).lower() for bone in bones]
     missing = [bone for bone in order.bones if bone.lower() not in labels]
-    more = [bone.name for bone, label in zip(own, labels, strict=True) if label not in numbers]
+    additional = [bone.name for bone, label in zip(bones, labels, strict=True) if label not in numbers]
     if missing:
         report.warn(f"bones of the other model that this one lacks: {listed(missing)}", rig.name)
-    if more:
-        report.warn(f"bones that the other model lacks, which get numbers behind its own: {listed(more)}", rig.name)
-    ranked = sorted(zip(own, labels, strict=True), key=lambda row: numbers.get(row[1], len(numbers)))
+    if additional:
+        report.warn(
+            f"bones that the other model lacks, which get numbers behind its own: {listed(additional)}", rig.name
+        )
+    ranked = sorted(zip(bones, labels, strict=True), key=lambda row: numbers.get(row[1], len(numbers)))
     for number, (bone, _) in enumerate(ranked):
         bone.motionbridge_xray.index = number
-    shown = rig.motionbridge_editor_model.parts
-    shown.clear()
-    for label, bones in order.parts or [("default", order.bones)]:
-        part = shown.add()
-        part.name = label
-        for bone in bones:
+    parts = rig.motionbridge_editor_model.parts
+    parts.clear()
+    for name, names_in_part in order.parts or [("default", order.bones)]:
+        part = parts.add()
+        part.name = name
+        for label in names_in_part:
             entry = part.bones.add()
-            entry.name, entry.track = bone, numbers.get(bone.lower(), len(numbers))
-    return len(own) - len(more)
+            entry.name, entry.track = label, numbers.get(label.lower(), len(numbers))
+    return len(bones) - len(additional)
 
 
 # Files of bones -------------------------------------------------------------------------------------------------------
 
-OF_KIND: dict[type, tuple[str, ...]] = {
+PROPERTIES_OF_CHUNK: dict[type, tuple[str, ...]] = {
     Material: ("material",),
     Shape: (
         *("shape", "shape_flags", "box_rotation", "box_centre", "box_half_size", "sphere_centre", "sphere_radius"),
@@ -285,14 +287,14 @@ class BonesPlan:
 
     def sentence(self, words: Words | None = None) -> str:
         """Describe the changes, such as ``1 bone changed, 2 added, 40 unchanged``; ``2 added`` if all bones are new."""
-        told, parts = words or ENGLISH, []
+        phrases, parts = words or ENGLISH, []
         if self.changed:
-            parts.append(told.said("{} changed").format(told.counted(len(self.changed), "bone")))
+            parts.append(phrases.said("{} changed").format(phrases.counted(len(self.changed), "bone")))
         if self.added:
-            parts.append(told.said("{} added").format(len(self.added)))
+            parts.append(phrases.said("{} added").format(len(self.added)))
         if self.untouched or self.changed or not self.added:
-            parts.append(told.said("{} unchanged").format(self.untouched))
-        return told.between.join(parts)
+            parts.append(phrases.said("{} unchanged").format(self.untouched))
+        return phrases.between.join(parts)
 
     def write(self, *, backup: bool = False) -> None:
         """Write the file in one step, so that it is never incomplete on disk."""
@@ -309,7 +311,7 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
     by_name = _bones_by_name(rig)
     given, missing = 0, []
     found = [(bone, by_name.get(bone.name.lower())) for bone in document.bones]
-    if not any(ours is not None for _, ours in found):
+    if not any(own is not None for _, own in found):
         raise ReadError(
             f"none of the file's bones is in the armature {rig.name!r}",
             file=path,
@@ -317,15 +319,15 @@ def import_bones(rig: Object, path: str, report: Report) -> int:
         )
     firsts = _first_of_each_name(document)
     decoded = [decode_bone(bone) for bone, _ in found]  # errors are raised before a bone is changed
-    for number, ((bone, ours), physics) in enumerate(zip(found, decoded, strict=True)):
+    for number, ((bone, own), physics) in enumerate(zip(found, decoded, strict=True)):
         if firsts[bone.name.lower()] is not bone:
             report.warn("the file has several bones of one name; the first is used, the others are kept", bone.name)
             continue
-        if ours is None:
+        if own is None:
             missing.append(bone.name)
             continue
-        _adopt(ours, bone.name, number)
-        build_physics(ours, physics.entry, _absent(physics))
+        _make_game_bone(own, bone.name, number)
+        build_physics(own, physics.entry, _missing_properties(physics))
         given += 1
     if missing:
         words = "are not in the armature; their properties are kept and written back"
@@ -351,7 +353,7 @@ def _bones_by_name(rig: Object) -> dict[str, Any]:
     return found
 
 
-def _adopt(bone: Bone, name: str, number: int) -> None:
+def _make_game_bone(bone: Bone, name: str, number: int) -> None:
     """Give a bone that was not imported from a model the properties of a game bone, so that the panels show it."""
     properties = bone.motionbridge_xray
     if bone_properties.known(bone) is None:
@@ -359,8 +361,10 @@ def _adopt(bone: Bone, name: str, number: int) -> None:
         properties.game_name, properties.imported_name = name, bone.name
 
 
-def _absent(physics: Physics) -> set[str]:
-    return {name for kind, properties in OF_KIND.items() if kind not in physics.kinds for name in properties}
+def _missing_properties(physics: Physics) -> set[str]:
+    return {
+        name for kind, properties in PROPERTIES_OF_CHUNK.items() if kind not in physics.kinds for name in properties
+    }
 
 
 def plan_export(rig: Object, path: str, report: Report) -> BonesPlan:
@@ -386,33 +390,33 @@ def _changed(rig: Object, document: Bones, plan: BonesPlan, report: Report) -> B
         bone = section.value
         if not isinstance(bone, bones_format.Bone):
             continue
-        ours = by_name.pop(bone.name.lower(), None)
+        own = by_name.pop(bone.name.lower(), None)
         plan.untouched += 1
-        if ours is None:
+        if own is None:
             continue
         physics = decode_bone(bone)
-        entry, properties = gather(ours, physics.entry, _absent(physics))
+        entry, properties = gather(own, physics.entry, _missing_properties(physics))
         if properties:
             plan.untouched -= 1
             plan.changed[bone.name] = properties
             changed[index] = encode_bone(bone, entry)
-    new = {name: ours for name, ours in by_name.items() if bone_properties.known(ours) is not None}
-    if strangers := [ours.name for name, ours in by_name.items() if name not in new]:
-        report.note("bones without properties of the game are left out", ", ".join(strangers))
+    new = {name: own for name, own in by_name.items() if bone_properties.known(own) is not None}
+    if left_out := [own.name for name, own in by_name.items() if name not in new]:
+        report.note("bones without properties of the game are left out", ", ".join(left_out))
     plan.added = list(new)
-    added = [new_bone(bone_properties.game_name(ours), _file_entry(ours)) for ours in new.values()]
+    added = [new_bone(bone_properties.game_name(own), _file_entry(own)) for own in new.values()]
     return with_bones(document, changed, added)
 
 
 def _new_file(rig: Object, plan: BonesPlan) -> Bones:
-    ours = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
-    if not ours:
+    bones = [bone for bone in bone_properties.in_order(rig) if bone_properties.known(bone) is not None]
+    if not bones:
         raise WriteError(
             f"no bone of {rig.name!r} has properties of the game",
             remedy="Import a model (.ogf) or bone properties (.bones) first",
         )
-    plan.added = [bone_properties.game_name(bone) for bone in ours]
-    made = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, ours, strict=True)]
+    plan.added = [bone_properties.game_name(bone) for bone in bones]
+    made = [new_bone(name, _file_entry(bone)) for name, bone in zip(plan.added, bones, strict=True)]
     return new_bones(made, list(_parts(rig)))
 
 
@@ -425,8 +429,8 @@ def _parts(rig: Object) -> Iterator[Part]:
 
 def _file_entry(bone: Bone) -> IkBone:
     """Return the values of a bone as an entry of a model."""
-    nothing = decode_bone(new_bone("", decode_bone(bones_format.Bone([])).entry))
-    entry, _ = gather(bone, nothing.entry)
+    empty = decode_bone(new_bone("", decode_bone(bones_format.Bone([])).entry))
+    entry, _ = gather(bone, empty.entry)
     return entry
 
 

@@ -52,13 +52,13 @@ from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, Motio
 from ...plan import FilePlan, OtherBase, keep_saved, onto_imported
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
-from ..bones.values import OF_KIND
+from ..bones.values import PROPERTIES_OF_CHUNK
 from ..motions import library
 from ..motions.library import motions_of
 from ..motions.skl_codec import SKL
 from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
-from .exporting import bone_above, place_of, untouched_rest, warn_of_own_transform, warn_of_pictures
+from .exporting import parent_bone, transform_in_model, unedited_rest, warn_of_own_transform, warn_of_pictures
 from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
@@ -247,7 +247,7 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     found: list[Offending] = []
     for shown in _meshes_of(holder) if found_meshes is None else found_meshes:
         mesh, faces = sharp_mesh.gather(shown, {})
-        _rename(mesh, shown, holder)
+        _use_game_names(mesh, shown, holder)
         _follow_parent(mesh, shown, holder)
         for problem in checks.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
@@ -266,8 +266,10 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     if data:
         # Problems of the stored file, except those of its meshes: these were checked above as they are now.
         remedy = "Repair it in the panels, or in the editor"
-        said = [one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("in mesh ")]
-        found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in said]
+        sentences = [
+            one for one in problems(editor_model.read(data, holder.name, report)) if not one.startswith("in mesh ")
+        ]
+        found += [Offending(holder, whole(sentence, remedy), none, none) for sentence in sentences]
     return found
 
 
@@ -279,25 +281,27 @@ def show_normals(holder: Object, report: Report) -> int:
     """
     properties = holder.motionbridge_editor_model
     model = editor_model.read(kept(properties, "document"), Path(properties.path).name, Report()).model
-    listed, shown_now = model.meshes, 0
+    listed, count = model.meshes, 0
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for shown in _meshes_of(holder):
-        known, found = shown.motionbridge_editor_mesh, Report()
+        properties_of_mesh, found = shown.motionbridge_editor_mesh, Report()
         mesh = gather(shown, holder, found)
-        is_part = known.is_part and known.index < len(listed)
-        made = encode_mesh(mesh, listed[known.index], model, found)[0] if is_part else None
-        made = made or encode_new_mesh(mesh, model, rule, found)
-        if rule_of(made) is Rule.NORMALS:
+        is_part = properties_of_mesh.is_part and properties_of_mesh.index < len(listed)
+        encoded = encode_mesh(mesh, listed[properties_of_mesh.index], model, found)[0] if is_part else None
+        encoded = encoded or encode_new_mesh(mesh, model, rule, found)
+        if rule_of(encoded) is Rule.NORMALS:
             report.note("the file stores normals, which are shown already", shown.name)
             continue
-        normals = decode_mesh(made, model, found).corner_normals
+        normals = decode_mesh(encoded, model, found).corner_normals
         if normals is None or len(normals) != len(mesh.corners):
             report.warn("normals are not shown: faces of the mesh cannot be stored", shown.name)
             continue
         # From model space to the object's space.
-        sharp_mesh.show_normals(shown.data, mesh, (normals @ place_of(shown, holder)[:3, :3]).astype(np.float32))
-        shown_now += 1
-    return shown_now
+        sharp_mesh.show_normals(
+            shown.data, mesh, (normals @ transform_in_model(shown, holder)[:3, :3]).astype(np.float32)
+        )
+        count += 1
+    return count
 
 
 # ---- bones
@@ -305,38 +309,38 @@ def show_normals(holder: Object, report: Report) -> int:
 
 def _with_bones(rig: Object, model: Model, changes: Changes, report: Report) -> Model:
     """Return the model with the bones of ``rig``: rest pose, parents, shapes, joints, new and removed bones."""
-    now, untouched = armature.rest_of(rig, space.XRAY_ROOT_FRAME), untouched_rest(rig)
-    place = {bone: number for number, bone in enumerate(now.bones)}
-    ours: dict[str, Any] = {}
+    now, unedited = armature.rest_of(rig, space.XRAY_ROOT_FRAME), unedited_rest(rig)
+    index_of = {bone: number for number, bone in enumerate(now.bones)}
+    own: dict[str, Any] = {}
     for bone in bone_properties.in_order(rig):
-        ours.setdefault(bone_properties.game_name(bone).lower(), bone)
+        own.setdefault(bone_properties.game_name(bone).lower(), bone)
     labels = {bone.name.lower() for bone in model.bones}
     written: list[Bone] = []
-    for held in model.bones:
-        bone = ours.pop(held.name.lower(), None)
-        if bone is None and any(one.name.lower() == held.name.lower() for one in written):
-            written.append(held)  # only the first bone of a name is edited
+    for stored in model.bones:
+        bone = own.pop(stored.name.lower(), None)
+        if bone is None and any(one.name.lower() == stored.name.lower() for one in written):
+            written.append(stored)  # only the first bone of a name is edited
             continue
         if bone is None:
-            changes.change("bone", held.name, "removed")
+            changes.change("bone", stored.name, "removed")
             continue
-        edited, fields = held, []
-        if bone.name not in untouched:
-            number = place[bone.name]
+        edited, fields = stored, []
+        if bone.name not in unedited:
+            number = index_of[bone.name]
             edited = mapping.with_rest_pose(edited, *placement(now, number))
             fields.append("rest position")
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
         # A bone whose parent's name belongs to no bone is a root.
-        if parent.lower() != (held.parent.lower() if held.parent.lower() in labels else ""):
+        if parent.lower() != (stored.parent.lower() if stored.parent.lower() in labels else ""):
             edited = mapping.with_parent(edited, parent)
             fields.append("parent")
         edited, more = _with_physics(bone, edited)
         if fields or more:
-            changes.change("bone", held.name, *fields, *more)
+            changes.change("bone", stored.name, *fields, *more)
         written.append(edited)
-    for label, bone in ours.items():
+    for label, bone in own.items():
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
-        written.append(new_bone(bone, parent, *placement(now, place[bone.name])))
+        written.append(new_bone(bone, parent, *placement(now, index_of[bone.name])))
         changes.add("bone", label)
     return with_bone_list(model, written, changes)
 
@@ -362,19 +366,19 @@ def placement(now: armature.Rest, number: int) -> tuple[NDArray[Any], NDArray[An
     )
 
 
-def _with_physics(bone: typed.Bone, held: Bone) -> tuple[Bone, list[str]]:
-    physics = bone_files.decode_bone(held)
+def _with_physics(bone: typed.Bone, stored: Bone) -> tuple[Bone, list[str]]:
+    physics = bone_files.decode_bone(stored)
     entry, fields = bone_values.gather(bone, physics.entry)
     if not fields:
-        return held, []
-    kinds = [kind for kind, properties in OF_KIND.items() if set(properties) & set(fields)]
-    return mapping.with_missing_chunks(bone_files.encode_bone(held, entry), entry, kinds), fields
+        return stored, []
+    kinds = [kind for kind, properties in PROPERTIES_OF_CHUNK.items() if set(properties) & set(fields)]
+    return mapping.with_missing_chunks(bone_files.encode_bone(stored, entry), entry, kinds), fields
 
 
 def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArray[Any]) -> Bone:
     """Return a new bone with the chunks that the SDK writes; ``offset`` and ``angles`` are relative to the parent."""
-    nothing = bone_files.decode_bone(Bone([])).entry
-    entry, _ = bone_values.gather(bone, nothing)
+    empty = bone_files.decode_bone(Bone([])).entry
+    entry, _ = bone_values.gather(bone, empty)
     return mapping.new_object_bone(bone_properties.game_name(bone), parent, offset, angles, entry)
 
 
@@ -395,25 +399,25 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
     parts: dict[int, Any] = {}
     added = []
     for shown in found:
-        known = shown.motionbridge_editor_mesh
-        if known.is_part and known.index < len(listed) and known.index not in parts:
-            parts[known.index] = shown
+        properties = shown.motionbridge_editor_mesh
+        if properties.is_part and properties.index < len(listed) and properties.index not in parts:
+            parts[properties.index] = shown
         else:
             added.append(shown)
     # If no mesh of the model is in the scene, those of the file are kept: editors do not load a model without one.
     deleted = bool(found) and holder.motionbridge_editor_model.has_meshes
     written = []
-    for number, held in enumerate(listed):
+    for number, stored in enumerate(listed):
         if number not in parts and deleted:
-            report.warn("a mesh of the model is no longer in the scene; left out of the file", held.label)
-            changes.change("mesh", held.label, "removed")
+            report.warn("a mesh of the model is no longer in the scene; left out of the file", stored.label)
+            changes.change("mesh", stored.label, "removed")
             continue
         if number not in parts:
-            report.warn("a mesh of the model is not in the scene; written as the file has it", held.label)
-            written.append(held)
+            report.warn("a mesh of the model is not in the scene; written as the file has it", stored.label)
+            written.append(stored)
             continue
-        mesh, difference = encode_mesh(gather(parts[number], holder, report), held, model, report)
-        changes.include(difference, held.label, "mesh")
+        mesh, difference = encode_mesh(gather(parts[number], holder, report), stored, model, report)
+        changes.include(difference, stored.label, "mesh")
         written.append(mesh)
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
     for shown in added:
@@ -438,25 +442,29 @@ def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model
 
 def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
     """Return a mesh as triangles in model space; groups have the game's names of bones, materials those of surfaces."""
-    others = [change.name for change in shown.modifiers if change.type != "ARMATURE" and change.show_viewport]
-    if others:
-        report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
+    modifiers = [
+        modifier.name for modifier in shown.modifiers if modifier.type != "ARMATURE" and modifier.show_viewport
+    ]
+    if modifiers:
+        report.warn(
+            f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", shown.name
+        )
     if shown.data.shape_keys is not None:
         report.warn("shape keys are left out: the game has none", shown.name)
     mesh, _ = sharp_mesh.gather(shown, WANTED)
-    _rename(mesh, shown, holder)
-    place = place_of(shown, holder)
-    if np.abs(place - np.eye(4)).max() > 1e-6:
-        _move(mesh, place)
+    _use_game_names(mesh, shown, holder)
+    transform = transform_in_model(shown, holder)
+    if np.abs(transform - np.eye(4)).max() > 1e-6:
+        _move(mesh, transform)
     _follow_parent(mesh, shown, holder)
     return mesh
 
 
 def _follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
     """Weight all vertices of an unweighted mesh to the bone that its object, or an ancestor of it, is parented to."""
-    above = bone_above(shown, holder)
-    if above is not None and mesh.weights is None:
-        follow(mesh, bone_properties.game_name(above.bone))
+    bone = parent_bone(shown, holder)
+    if bone is not None and mesh.weights is None:
+        follow(mesh, bone_properties.game_name(bone.bone))
 
 
 def follow(mesh: PolygonMesh, bone: str) -> None:
@@ -468,7 +476,7 @@ def follow(mesh: PolygonMesh, bone: str) -> None:
     )
 
 
-def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
+def _use_game_names(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
     """Give groups the game's names of bones, and materials the names of their surfaces."""
     mesh.materials = [
         replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, shown.data.materials, strict=True)
@@ -478,19 +486,21 @@ def _rename(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
         mesh.groups = [game_names.get(group, group) for group in mesh.groups]
 
 
-def _move(mesh: PolygonMesh, place: NDArray[np.float64]) -> None:
+def _move(mesh: PolygonMesh, transform: NDArray[np.float64]) -> None:
     """Apply a transform (4, 4) to triangles. If it mirrors, reverse the faces, so that outside stays outside."""
-    turn = place[:3, :3]
-    mesh.positions = (mesh.positions @ turn.T + place[:3, 3]).astype(np.float32)
+    matrix = transform[:3, :3]
+    mesh.positions = (mesh.positions @ matrix.T + transform[:3, 3]).astype(np.float32)
     if mesh.corner_normals is not None:
-        turned = mesh.corner_normals @ np.linalg.pinv(turn)
-        length = np.linalg.norm(turned, axis=1, keepdims=True)
-        mesh.corner_normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0).astype(np.float32)
-    if np.linalg.det(turn) < 0:
-        turned_over = np.arange(len(mesh.corners)).reshape(-1, 3)[:, [0, 2, 1]].ravel()
-        mesh.corners = mesh.corners[turned_over]
-        mesh.uvs = None if mesh.uvs is None else mesh.uvs[turned_over]
-        mesh.corner_normals = None if mesh.corner_normals is None else mesh.corner_normals[turned_over]
+        normals = mesh.corner_normals @ np.linalg.pinv(matrix)
+        length = np.linalg.norm(normals, axis=1, keepdims=True)
+        mesh.corner_normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0).astype(
+            np.float32
+        )
+    if np.linalg.det(matrix) < 0:
+        reversed_corners = np.arange(len(mesh.corners)).reshape(-1, 3)[:, [0, 2, 1]].ravel()
+        mesh.corners = mesh.corners[reversed_corners]
+        mesh.uvs = None if mesh.uvs is None else mesh.uvs[reversed_corners]
+        mesh.corner_normals = None if mesh.corner_normals is None else mesh.corner_normals[reversed_corners]
 
 
 def surface_name(used: Material | None) -> str:
@@ -502,15 +512,15 @@ def surface_name(used: Material | None) -> str:
 
 def surface_of(used: Material) -> Surface:
     """Return a surface with the values of a material."""
-    said, shader = used.motionbridge_surface, material.gather(used)
+    properties, shader = used.motionbridge_surface, material.gather(used)
     return Surface(
         names.encode(surface_name(used)),
         names.encode(shader.shader),
         names.encode(shader.texture),
         b"Texture",
-        TWO_SIDED if said.two_sided else 0,
-        names.encode(said.compiler_shader),
-        names.encode(said.game_material),
+        TWO_SIDED if properties.two_sided else 0,
+        names.encode(properties.compiler_shader),
+        names.encode(properties.game_material),
     )
 
 
@@ -560,11 +570,11 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
     if old is None:
         return model
     used = materials_by_surface(found)
-    named_before, named = _named(before), _named(model)
+    used_before, used_now = _used_surfaces(before), _used_surfaces(model)
     written = []
     for surface in old.surfaces:
         key = surface.label.lower()
-        if key in named_before - named:
+        if key in used_before - used_now:
             changes.change("surface", surface.label, "removed")
             continue
         edited, fields = _edited_surface(surface, used.pop(key, None))
@@ -572,7 +582,7 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
             changes.change("surface", surface.label, *fields)
         written.append(edited)
     for key, one in used.items():
-        if key in named and key not in {surface.label.lower() for surface in written}:
+        if key in used_now and key not in {surface.label.lower() for surface in written}:
             written.append(_of_layout(new_surface(one, bool(model.bones), report), old.layout))
             changes.add("surface", surface_name(one))
     if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
@@ -582,7 +592,7 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
     return model.replaced(old, Surfaces(written, old.layout))
 
 
-def _named(model: Model) -> set[str]:
+def _used_surfaces(model: Model) -> set[str]:
     """Return the names, in lower case, of the surfaces that meshes refer to."""
     listed = (mesh.first(SurfacesOfFaces) for mesh in model.meshes)
     return {entry.label.lower() for one in listed if one is not None for entry in one.surfaces}
@@ -599,9 +609,9 @@ def _edited_surface(surface: Surface, used: Material | None) -> tuple[Surface, l
         ("compiler_shader", "compiler shader"),
         ("material", "game material"),
     ):
-        held = getattr(surface, name)
+        stored = getattr(surface, name)
         # Compared as text, so that bytes that are not valid text are kept.
-        if held is not None and names.decode(held) != names.decode(getattr(now, name)):
+        if stored is not None and names.decode(stored) != names.decode(getattr(now, name)):
             values[name] = getattr(now, name)
             fields.append(label)
     if (surface.flags ^ now.flags) & TWO_SIDED:

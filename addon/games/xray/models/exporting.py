@@ -47,10 +47,10 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-SAME_TURN, SAME_PLACE = 1e-5, 1e-6
+SAME_ROTATION, SAME_POSITION = 1e-5, 1e-6
 """Tolerances for an unedited rest matrix: matrix elements, metres. In tests, saving and edit mode changed none."""
 SMALLEST_SCALE = 1e-12
-NORMAL_STEP = 2e-4
+NORMAL_TOLERANCE = 2e-4
 """Tolerance for normals that Blender stores in 16 bits."""
 
 Step = Callable[[Any, Ogf, "ModelExportOptions", Report], tuple[Ogf, Changes]]
@@ -69,8 +69,8 @@ class Plan:
         """Describe the changes, such as ``2 bones, 1 mesh changed`` or ``nothing changed``."""
         if not self.words:
             return self.changes.sentence(words)
-        told = words or ENGLISH
-        changed = told.said("{} changed").format(told.said(" and ").join(map(told.line, self.words)))
+        phrases = words or ENGLISH
+        changed = phrases.said("{} changed").format(phrases.said(" and ").join(map(phrases.line, self.words)))
         return f"{self.changes.sentence(words)}; {changed}" if self.changes else changed
 
 
@@ -143,30 +143,35 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
     old = decode_meshes(base, Report())
     gathered, exact, used = [], True, dict[Any, None]()
     for part, file_mesh in zip(mesh_parts(base), old, strict=True):
-        here = found.pop(model_properties.part_text(part.path), [])
-        if len(here) > 1:
+        objects = found.pop(model_properties.part_text(part.path), [])
+        if len(objects) > 1:
             raise WriteError(
-                f"{' and '.join(repr(shown.name) for shown in here)} are both {part_name(base, part)!r} of the model",
+                f"{' and '.join(repr(shown.name) for shown in objects)} are both "
+                f"{part_name(base, part)!r} of the model",
                 remedy="Join them, or delete one",
             )
-        if not here:
+        if not objects:
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        both = [one.name for one in here[0].data.materials if one is not None and one.motionbridge_surface.two_sided]
-        if both:
-            report.warn(f"two-sided materials are written by Replace Meshes alone: {', '.join(both)}", here[0].name)
-        used.update(dict.fromkeys(here[0].data.materials))
-        mesh, exact_here = _gather_mesh(here[0], holder, bone_labels(base), report)
+        two_sided = [
+            one.name for one in objects[0].data.materials if one is not None and one.motionbridge_surface.two_sided
+        ]
+        if two_sided:
+            report.warn(
+                f"two-sided materials are written by Replace Meshes alone: {', '.join(two_sided)}", objects[0].name
+            )
+        used.update(dict.fromkeys(objects[0].data.materials))
+        mesh, is_exact = _gather_mesh(objects[0], holder, bone_labels(base), report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
-            report.warn("it has no UV map: vertices of the file keep their texture coordinates", here[0].name)
-        exact = exact and exact_here
+            report.warn("it has no UV map: vertices of the file keep their texture coordinates", objects[0].name)
+        exact = exact and is_exact
         gathered.append(mesh)
     for shown in [shown for shown in model_properties.objects_below(holder) if shown.type == "MESH"]:
         if not shown.motionbridge_mesh.is_part:
             report.warn("a mesh that is not of the model is left out; join it to one that is", shown.name)
     warn_of_pictures(used, report)
-    settings = Settings(0.0 if exact else NORMAL_STEP, options.most_links)
+    settings = Settings(0.0 if exact else NORMAL_TOLERANCE, options.most_links)
     return encode_meshes(gathered, base, settings)
 
 
@@ -194,20 +199,22 @@ def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Repor
 
     ``labels``: the game's names of the model's bones.
     """
-    others = [
-        change.name
-        for change in shown.modifiers
-        if change.type != "ARMATURE" and change.show_viewport and not change.name.startswith(attributes.MASK)
+    modifiers = [
+        modifier.name
+        for modifier in shown.modifiers
+        if modifier.type != "ARMATURE" and modifier.show_viewport and not modifier.name.startswith(attributes.MASK)
     ]
-    if others:
-        report.warn(f"modifiers are not applied ({', '.join(others)}); apply them to export what they do", shown.name)
+    if modifiers:
+        report.warn(
+            f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", shown.name
+        )
     if shown.data.shape_keys is not None:
         report.warn("shape keys are left out: the game has none", shown.name)
     gathered = meshes.gather(shown)
     mesh = gathered.mesh
-    place = place_of(shown, holder)
-    if np.abs(place - np.eye(4)).max() > 1e-6:
-        mesh = transformed(mesh, place)
+    transform = transform_in_model(shown, holder)
+    if np.abs(transform - np.eye(4)).max() > 1e-6:
+        mesh = transformed(mesh, transform)
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
     else:
@@ -216,7 +223,7 @@ def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Repor
     return mesh, gathered.exact_normals
 
 
-def place_of(shown: Object, holder: Object) -> Floats:
+def transform_in_model(shown: Object, holder: Object) -> Floats:
     """Return the transform (4, 4) of an object in model space.
 
     If the object or an ancestor of it is parented to a bone of the model, the transform is that in the rest pose.
@@ -227,10 +234,10 @@ def place_of(shown: Object, holder: Object) -> Floats:
     if shown.parent == holder and shown.parent_type == "OBJECT":
         # Not through world space, which costs precision if the model is rotated or far from the origin.
         return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
-    place = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
-    bone = bone_above(shown, holder)
+    transform = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
+    bone = parent_bone(shown, holder)
     if bone is None:
-        return place
+        return transform
     posed = np.array(bone.matrix, np.float64)
     if abs(np.linalg.det(posed)) < SMALLEST_SCALE:
         raise WriteError(
@@ -238,15 +245,17 @@ def place_of(shown: Object, holder: Object) -> Floats:
             "it is",
             remedy="Show the armature in its rest position",
         )
-    return np.array(bone.bone.matrix_local, np.float64) @ np.linalg.inv(posed) @ place
+    return np.array(bone.bone.matrix_local, np.float64) @ np.linalg.inv(posed) @ transform
 
 
-def bone_above(shown: Object, holder: Object) -> PoseBone | None:
+def parent_bone(shown: Object, holder: Object) -> PoseBone | None:
     """Return the bone of ``holder`` that an object, or an ancestor of it, is parented to, or None."""
-    one: Object | None = shown
-    while one is not None and one.parent != holder:
-        one = one.parent
-    return holder.pose.bones.get(one.parent_bone) if one is not None and one.parent_type == "BONE" else None
+    ancestor: Object | None = shown
+    while ancestor is not None and ancestor.parent != holder:
+        ancestor = ancestor.parent
+    return (
+        holder.pose.bones.get(ancestor.parent_bone) if ancestor is not None and ancestor.parent_type == "BONE" else None
+    )
 
 
 def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
@@ -267,38 +276,38 @@ def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report:
 def gather_skeleton(rig: Object, base: Ogf) -> Skeleton:
     """Return the rig's bones in the model's order; unedited rest poses are those of the model's file."""
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
-    place_of = {bone: place for place, bone in enumerate(now.bones)}
+    index_of = {bone: index for index, bone in enumerate(now.bones)}
     ordered = bone_properties.in_order(rig)
-    places = [place_of[bone.name] for bone in ordered]
-    new_place = {place: number for number, place in enumerate(places)}
+    indices = [index_of[bone.name] for bone in ordered]
+    new_index = {index: number for number, index in enumerate(indices)}
     labels = [bone_properties.game_name(bone) for bone in ordered]
-    turns, offsets = now.rotations[places], now.translations[places]
+    rotations, offsets = now.rotations[indices], now.translations[indices]
     file = decode_skeleton(base, Report())
     in_file = {label.lower(): number for number, label in enumerate(file.bones)}
-    untouched = untouched_rest(rig)
+    unedited = unedited_rest(rig)
     for number, (bone, label) in enumerate(zip(ordered, labels, strict=True)):
         known = in_file.get(label.lower())
-        if known is not None and bone.name in untouched:
-            turns[number], offsets[number] = file.rest_rotation[known], file.rest_translation[known]
-    parents = [new_place[parent] if parent >= 0 else -1 for parent in now.parents[places].tolist()]
-    return Skeleton(rig.name, labels, np.array(parents, np.int32), turns, offsets, space.XRAY_ROOT_FRAME)
+        if known is not None and bone.name in unedited:
+            rotations[number], offsets[number] = file.rest_rotation[known], file.rest_translation[known]
+    parents = [new_index[parent] if parent >= 0 else -1 for parent in now.parents[indices].tolist()]
+    return Skeleton(rig.name, labels, np.array(parents, np.int32), rotations, offsets, space.XRAY_ROOT_FRAME)
 
 
-def untouched_rest(rig: Object) -> set[str]:
+def unedited_rest(rig: Object) -> set[str]:
     """Return the bones whose rest pose relative to their parents is the same as after the import."""
     bones = rig.data.bones
-    place_of = {bone.name: place for place, bone in enumerate(bones)}
-    parents = np.array([place_of[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
+    index_of = {bone.name: index for index, bone in enumerate(bones)}
+    parents = np.array([index_of[bone.parent.name] if bone.parent else -1 for bone in bones], np.int32)
     now = armature.matrices_of(bones, "matrix_local")
-    then = np.array([bone.motionbridge_xray.imported_rest[:] for bone in bones]).reshape(-1, 4, 4)
+    imported_rest = np.array([bone.motionbridge_xray.imported_rest[:] for bone in bones]).reshape(-1, 4, 4)
     known = np.array([bone_properties.known(bone) is not None for bone in bones])
-    then[~known] = np.eye(4)
-    here, there = (armature.parent_local(rest, parents, space.XRAY_ROOT_FRAME) for rest in (now, then))
+    imported_rest[~known] = np.eye(4)
+    current, imported = (armature.parent_local(rest, parents, space.XRAY_ROOT_FRAME) for rest in (now, imported_rest))
     same = known & (known[parents] | (parents < 0))
-    same &= (np.abs(here - there)[:, :3, :3] <= SAME_TURN).all(axis=(1, 2))
-    reach = SAME_PLACE * np.maximum(1.0, np.abs(now[:, :3, 3]).max(axis=1, initial=0.0))
-    same &= (np.abs(here - there)[:, :3, 3] <= reach[:, None]).all(axis=1)
-    return {bone.name for bone, kept_rest in zip(bones, same.tolist(), strict=True) if kept_rest}
+    same &= (np.abs(current - imported)[:, :3, :3] <= SAME_ROTATION).all(axis=(1, 2))
+    tolerance = SAME_POSITION * np.maximum(1.0, np.abs(now[:, :3, 3]).max(axis=1, initial=0.0))
+    same &= (np.abs(current - imported)[:, :3, 3] <= tolerance[:, None]).all(axis=1)
+    return {bone.name for bone, is_same in zip(bones, same.tolist(), strict=True) if is_same}
 
 
 def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Changes]:

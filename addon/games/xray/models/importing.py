@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 MODELS = "*.[oO][gG][fF]"
 MOST_MODELS = 200
 """Models in subfolders of a motion file's folder that are read; reading all models of a game would take minutes."""
-SEE_THROUGH = ("aref", "trans", "glass", "window", "blend")
+TRANSPARENT_SHADERS = ("aref", "trans", "glass", "window", "blend")
 """Parts of names of shaders that use the texture's alpha as transparency. For others it means gloss or nothing."""
 
 _SKELETONS: dict[int, set[int]] = {
@@ -57,7 +57,7 @@ _SKELETONS: dict[int, set[int]] = {
     3: {OldVisualType.SKELETON_ANIMATED, OldVisualType.SKELETON_RIGID},
 }
 
-_ODD_TYPES: dict[int, dict[int, str]] = {
+_UNSHOWN_TYPES: dict[int, dict[int, str]] = {
     4: {
         VisualType.LOD: "the pictures of a distant model are not shown",
         VisualType.TREE: "a tree's place and light in its level are not shown",
@@ -146,7 +146,7 @@ def import_model(
         show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(document.name, None))
     gather_below(holder, made, into)
-    _remember(holder, document, path, data)
+    _store_model(holder, document, path, data)
     inside = motion_set_of(document)
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
     result = ImportedModel(holder, rig, made, references_of(document, tree), inside, digest)
@@ -172,9 +172,9 @@ def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError
 def _report_left_out(document: Ogf, report: Report) -> None:
     for part in {part.path: part for part in [Part((), document), *parts(document)]}.values():
         header = part.visual.header
-        odd = _ODD_TYPES[header.version].get(header.type)
-        if odd is not None:
-            report.warn(odd, ".".join([document.name, *map(str, part.path)]))
+        sentence = _UNSHOWN_TYPES[header.version].get(header.type)
+        if sentence is not None:
+            report.warn(sentence, ".".join([document.name, *map(str, part.path)]))
 
 
 def _build_rig(context: Context, skeleton: Skeleton, document: Ogf) -> tuple[Any, list[str]]:
@@ -227,7 +227,7 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
             report.warn("a texture is missing; set the textures folder to see it", surface.texture)
         elif image is None:
             report.warn("Blender cannot show a texture", str(path))
-    see_through = any(part in surface.shader.lower() for part in SEE_THROUGH)
+    see_through = any(part in surface.shader.lower() for part in TRANSPARENT_SHADERS)
     return material.build(surface, image, see_through=see_through)
 
 
@@ -244,7 +244,7 @@ def gather_below(holder: Any, made: Sequence[Object], into: bpy.types.Collection
             modifier.object = holder
 
 
-def _remember(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
+def _store_model(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
     properties = holder.motionbridge_model
     properties.is_model = True
     properties.path = str(path)
@@ -334,7 +334,7 @@ def import_editor_model(
         show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
     gather_below(holder, made, into)
-    _remember_editor_model(holder, model, path, data, has_meshes=bool(made))
+    _store_editor_model(holder, model, path, data, has_meshes=bool(made))
     references = find_references([names.decode(name) for name in model.references], tree)
     inside = model.first(skl.Skl) if model.motions else None
     digest = hashlib.sha256(data).hexdigest() if inside is not None else ""
@@ -412,9 +412,7 @@ def _described(made: typed.Material, surface: Surface) -> typed.Material:
     return made
 
 
-def _remember_editor_model(
-    holder: Any, model: editor_model.Model, path: Path, data: bytes, *, has_meshes: bool
-) -> None:
+def _store_editor_model(holder: Any, model: editor_model.Model, path: Path, data: bytes, *, has_meshes: bool) -> None:
     properties = holder.motionbridge_editor_model
     properties.is_model, properties.has_meshes = True, has_meshes
     properties.path = str(path)

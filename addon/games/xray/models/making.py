@@ -86,7 +86,7 @@ if TYPE_CHECKING:
     from ..bones.properties import BoneProperties
 
 AUTHOR = b"Motionbridge"
-ONLY_BONE = "link"
+RIGID_BONE = "link"
 """Name that the SDK gives the bone of an object that moves as a whole."""
 
 
@@ -118,7 +118,7 @@ def plan_new_object(
             f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
-    bones = _bones(rig, report) if rig is not None else [_only_bone(shown, holder)] if rigid else []
+    bones = _bones(rig, report) if rig is not None else [_rigid_bone(shown, holder)] if rigid else []
     model = Model([Section(Chunk(BONES, b""), mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
     meshes = [_mesh(one, holder, model, rule, report) for one in shown]
@@ -134,8 +134,8 @@ def plan_new_object(
     changes = Changes(new="editor model")
     if rig is None or not chosen:
         return ModelPlan(path, editor_model.write(document), changes)
-    how = motions or SkeletalExportOptions()
-    plan = with_motions(context, rig, chosen, document, path, options=how, report=report)
+    motion_options = motions or SkeletalExportOptions()
+    plan = with_motions(context, rig, chosen, document, path, options=motion_options, report=report)
     report.note(f"motions in the new model: {len(plan.written)}")
     return replace(plan, changes=changes)
 
@@ -160,24 +160,24 @@ def find_problems_of_new(context: Context, holder: Object, report: Report) -> li
 
 def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
     now = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
-    place = {bone: number for number, bone in enumerate(now.bones)}
+    index_of = {bone: number for number, bone in enumerate(now.bones)}
     made, plain = [], []
     for bone in bone_properties.in_order(rig):
         parent = bone_properties.game_name(bone.parent) if bone.parent is not None else ""
-        one = new_bone(bone, parent, *placement(now, place[bone.name]))
+        made_bone = new_bone(bone, parent, *placement(now, index_of[bone.name]))
         if bone_properties.known(bone) is None:
-            one = bone_files.encode_bone(one, new_entry())
-        entry = bone_files.decode_bone(one).entry
+            made_bone = bone_files.encode_bone(made_bone, new_entry())
+        entry = bone_files.decode_bone(made_bone).entry
         if not entry.material:
             plain.append(bone.name)
-            one = bone_files.encode_bone(one, replace(entry, material=NEW_BONE_MATERIAL))
-        made.append(one)
+            made_bone = bone_files.encode_bone(made_bone, replace(entry, material=NEW_BONE_MATERIAL))
+        made.append(made_bone)
     if plain:
         report.note("bones without game material get default_object", ", ".join(plain))
     return mapping.in_editor_order(made)
 
 
-def _only_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
+def _rigid_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
     """Return the bone that moves a model as a whole: at its origin, with a box around all meshes as its shape."""
     points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
     entry = new_entry()
@@ -185,7 +185,7 @@ def _only_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
         entry.shape = replace(
             entry.shape, type=BOX, box=np.concatenate([*map(np.ravel, oriented_box(space.xray_points(points)))])
         )
-    return mapping.new_object_bone(ONLY_BONE, "", np.zeros(3), np.zeros(3), entry)
+    return mapping.new_object_bone(RIGID_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
 def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
@@ -196,7 +196,7 @@ def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Repor
     if not model.bones:
         mesh.groups, mesh.weights = [], None
     elif holder.type != "ARMATURE":
-        follow(mesh, ONLY_BONE)
+        follow(mesh, RIGID_BONE)
     return encode_new_mesh(mesh, model, rule, report)
 
 
@@ -241,7 +241,7 @@ def _model(
         labels = [bone.name for bone in bones]
         parts = [
             bone_files.Part(part.name, [names.encode(labels[bone.track or 0]) for bone in part.bones])
-            for part in partitions_of(labels, bone_values.of_new_model(holder).parts)
+            for part in partitions_of(labels, bone_values.order_of_new_model(holder).parts)
         ]
         numbered += [(0x923, bone_files.Parts(parts)), (0x920, ActorTransform(np.zeros((2, 3), np.float32)))]
     numbered.append((0x922, Authorship(creator, now, AUTHOR, now)))
@@ -273,7 +273,7 @@ def plan_new(
     """
     _warn(context, holder, report)
     document = _object(context, holder, options, report)
-    taken = conversion.bone_order_of(options.bones_as) if options.bones_as else bone_values.of_new_model(holder)
+    taken = conversion.bone_order_of(options.bones_as) if options.bones_as else bone_values.order_of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
     made = game_model(document, name, ModelSettings(generation, options.collapse, taken.bones), report)
@@ -282,9 +282,9 @@ def plan_new(
     elif chosen:
         host = omf_host.OmfHost(None, parts=taken.parts) if taken.parts else omf_codec.OMF.host(holder, chosen)
         with scope.object_mode(context):
-            how = motions or MotionExportOptions()
+            motion_options = motions or MotionExportOptions()
             plan = library.plan_onto(
-                omf_codec.OMF, context, holder, chosen, path, host=host, options=how, report=report
+                omf_codec.OMF, context, holder, chosen, path, host=host, options=motion_options, report=report
             )
         made = with_game_motions(made, plan.document.motion_set)
     return FilePlan(path, ogf.write(made), Changes(new="model"))
@@ -300,14 +300,16 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     plan = exporting.plan_export(context, holder, without_meshes, report)
     shown = meshes_for(context, holder)
     _warn(context, holder, report)
-    found, backs = [], []
+    found, two_sided_faces = [], []
     for one in shown:
         mesh = editor_exporting.gather(one, holder, report)
-        mesh.materials = [_named(used) for used in one.data.materials]
+        mesh.materials = [_with_texture_name(used) for used in one.data.materials]
         found.append(mesh)
-        backs.append([used is not None and used.motionbridge_surface.two_sided for used in one.data.materials])
+        two_sided_faces.append(
+            [used is not None and used.motionbridge_surface.two_sided for used in one.data.materials]
+        )
     base = ogf.read(plan.data, holder.name, Report())
-    data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=backs))
+    data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=two_sided_faces))
     plan.changes.lines.append("all meshes")
     return FilePlan(path, data, plan.changes)
 
@@ -315,7 +317,7 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
 def _warn(context: Context, holder: Object, report: Report) -> None:
     """Warn of materials without a texture, about which the game itself reports nothing."""
     for used in _materials(meshes_for(context, holder)):
-        if not _named(used).texture:
+        if not _with_texture_name(used).texture:
             report.warn(
                 "the material has no texture; type its path in Properties > Material > X-Ray Material", used.name
             )
@@ -326,7 +328,7 @@ def _materials(shown: Sequence[Object]) -> list[typed.Material]:
     return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
 
 
-def _named(used: typed.Material | None) -> Material:
+def _with_texture_name(used: typed.Material | None) -> Material:
     """Return the material's values; if it has no texture name, that of its image is used."""
     found = material.gather(used)
     return found if found.texture or used is None else replace(found, texture=texture_name(used))
@@ -430,8 +432,8 @@ def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats
         bone.sphere_centre, bone.sphere_radius = box_centre.tolist(), radius
         return 4 / 3 * np.pi * radius**3, box_centre
     longest = int(np.argmax(half))
-    away = (points - box_centre) @ np.delete(axes, longest, axis=0).T
-    radius, height = float(np.linalg.norm(away, axis=1).max()), float(2 * half[longest])
+    distances = (points - box_centre) @ np.delete(axes, longest, axis=0).T
+    radius, height = float(np.linalg.norm(distances, axis=1).max()), float(2 * half[longest])
     bone.cylinder_centre, bone.cylinder_direction = box_centre.tolist(), axes[longest].tolist()
     bone.cylinder_height, bone.cylinder_radius = height, radius
     return float(np.pi * radius**2 * height), box_centre
@@ -446,7 +448,7 @@ def find_problems(context: Context, holder: Object, report: Report) -> list[Offe
     shown = meshes_for(context, holder)
     found += [_whole(holder, *words) for words in _object_problems(holder)]
     for used in _materials(shown):
-        if not _named(used).texture:
+        if not _with_texture_name(used).texture:
             words = (
                 f"the material {used.name!r} has no texture",
                 "Type its path in Properties > Material > X-Ray Material",

@@ -61,9 +61,9 @@ def holder_of(shown: Any) -> Any:
 
     It is ``shown``, one of its ancestors, or the armature that deforms it.
     """
-    above = nearest_above(shown, lambda one: remembered(one) is not None)
-    if above is not None or shown is None:
-        return above
+    ancestor = nearest_above(shown, lambda one: remembered(one) is not None)
+    if ancestor is not None or shown is None:
+        return ancestor
     rig = shown.find_armature()
     return rig if rig is not None and remembered(rig) is not None else None
 
@@ -87,10 +87,10 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
 
 def objects_below(holder: Object) -> list[Object]:
     """Return the descendants of a model's object, except those of another model parented to it, such as a weapon."""
-    return [shown for shown in holder.children_recursive if _model_above(shown, holder) == holder]
+    return [shown for shown in holder.children_recursive if _model_ancestor(shown, holder) == holder]
 
 
-def _model_above(shown: Any, holder: Object) -> Object:
+def _model_ancestor(shown: Any, holder: Object) -> Object:
     while shown != holder and not (shown.motionbridge_model.is_model or shown.motionbridge_editor_model.is_model):
         shown = shown.parent
     return shown

@@ -62,7 +62,7 @@ class TakenOver:
     references: int = 0
 
 
-class Held:
+class StoredGroup:
     """The properties of blender-xray on a data-block or bone. False if there are none, or none was ever set.
 
     While blender-xray is enabled, enumerations are read from its own properties; all other values as Blender stored
@@ -110,9 +110,9 @@ def _stored(owner: Any) -> Any:
 
 def is_foreign(holder: Object) -> bool:
     """Return whether blender-xray stored anything on an object or the bones of its armature."""
-    if Held(holder):
+    if StoredGroup(holder):
         return True
-    return holder.type == "ARMATURE" and any(Held(bone) for bone in holder.data.bones)
+    return holder.type == "ARMATURE" and any(StoredGroup(bone) for bone in holder.data.bones)
 
 
 def take_over(holder: Object, actions: Iterable[Action], report: Report) -> TakenOver:
@@ -123,19 +123,19 @@ def take_over(holder: Object, actions: Iterable[Action], report: Report) -> Take
     found = TakenOver()
     rig = holder if holder.type == "ARMATURE" else None
     if rig is not None:
-        found.bones = _take_bones(rig, report)
+        found.bones = _convert_bones(rig, report)
     meshes = [shown for shown in (holder, *holder.children_recursive) if shown.type == "MESH"]
     used = dict.fromkeys(one for shown in meshes for one in shown.data.materials if one is not None)
-    found.materials = sum(_take_material(one) for one in used if one.library is None)
-    group = Held(holder)
+    found.materials = sum(_convert_material(one) for one in used if one.library is None)
+    group = StoredGroup(holder)
     listed = {str(one["name"]): one for one in group.get("motions_collection", ()) if "name" in one}
     named = bool(group.get("use_custom_motion_names", False))
     for action in actions:
         known = listed.get(action.name)
         label = str(known.get("export_name", "")) if known is not None and named else ""
-        found.actions += _take_action(action, label)
+        found.actions += _convert_action(action, label)
     if group:
-        found.references = _take_object(holder, group)
+        found.references = _convert_object(holder, group)
     if not (group or found.bones or found.materials or found.actions):
         raise WriteError(
             f"{holder.name!r} has no properties of blender-xray",
@@ -144,32 +144,32 @@ def take_over(holder: Object, actions: Iterable[Action], report: Report) -> Take
     return found
 
 
-def _take_bones(rig: Object, report: Report) -> int:
-    number, unknown, kept_out = 0, 0, []
-    for place, bone in enumerate(rig.data.bones):
-        group = Held(bone)
+def _convert_bones(rig: Object, report: Report) -> int:
+    number, unknown, not_exported = 0, 0, []
+    for index, bone in enumerate(rig.data.bones):
+        group = StoredGroup(bone)
         if not group:
             continue
         number += 1
-        _take_bone(bone, place, group)
-        unknown += not _take_joint(bone.motionbridge_xray, group)
+        _convert_bone(bone, index, group)
+        unknown += not _convert_joint(bone.motionbridge_xray, group)
         if not group.get("exportable", True):
-            kept_out.append(bone.name)
+            not_exported.append(bone.name)
     if unknown:
         report.warn(
             f"{said_of(unknown, 'bones', 'have')} a kind of joint that is known only while blender-xray is enabled; "
             "enable it and take over again, or set Joint by hand",
             rig.name,
         )
-    if kept_out:
-        report.warn("bones that blender-xray does not export are exported here", ", ".join(kept_out))
+    if not_exported:
+        report.warn("bones that blender-xray does not export are exported here", ", ".join(not_exported))
     return number
 
 
-def _take_bone(bone: Bone, place: int, group: Held) -> None:
+def _convert_bone(bone: Bone, index: int, group: StoredGroup) -> None:
     properties = bone.motionbridge_xray
     if not properties.is_bone:
-        properties.is_bone, properties.index = True, place
+        properties.is_bone, properties.index = True, index
         properties.game_name = properties.imported_name = bone.name
     properties.material = str(group.get("gamemtl", "default_object"))
     kind = group.get("shape.type", 0)
@@ -193,17 +193,17 @@ def _take_bone(bone: Bone, place: int, group: Held) -> None:
                 setattr(limit, ours, float(value))
 
 
-def _take_joint(properties: BoneProperties, group: Held) -> bool:
+def _convert_joint(properties: BoneProperties, group: StoredGroup) -> bool:
     """Convert the type of the joint. Returns False if it was set but is not known; then it does not change."""
-    said = group.identifier("ikjoint.type")
-    if said is None:
+    identifier = group.identifier("ikjoint.type")
+    if identifier is None:
         return group.get("ikjoint.type") is None
-    properties.joint = next((item[0] for item in JOINTS if str(item[3]) == said), properties.joint)
+    properties.joint = next((item[0] for item in JOINTS if str(item[3]) == identifier), properties.joint)
     return True
 
 
-def _take_material(used: Material) -> bool:
-    group = Held(used)
+def _convert_material(used: Material) -> bool:
+    group = StoredGroup(used)
     if not group:
         return False
     used.motionbridge_material.shader = str(group.get("eshader", used.motionbridge_material.shader))
@@ -216,8 +216,8 @@ def _take_material(used: Material) -> bool:
     return True
 
 
-def _take_action(action: Any, label: str) -> bool:
-    group = Held(action)
+def _convert_action(action: Any, label: str) -> bool:
+    group = StoredGroup(action)
     if action.library is not None or not (group or label):
         return False
     motion = action.motionbridge_motion
@@ -233,7 +233,7 @@ def _take_action(action: Any, label: str) -> bool:
     return True
 
 
-def _take_object(holder: Object, group: Held) -> int:
+def _convert_object(holder: Object, group: StoredGroup) -> int:
     """Convert flags, user data, LOD, authors and motion references. Returns the number of references."""
     model = holder.motionbridge_editor_model
     model.is_made = not model.is_model
@@ -250,7 +250,7 @@ def _take_object(holder: Object, group: Held) -> int:
     return len(references)
 
 
-def _references(group: Held) -> Iterator[str]:
+def _references(group: StoredGroup) -> Iterator[str]:
     """Yield the motion references: the list of newer versions, else the text of older ones."""
     listed = [str(one["name"]) for one in group.get("motionrefs_collection", ()) if "name" in one]
     yield from listed or filter(None, (name.strip() for name in str(group.get("motionrefs", "")).split(",")))

@@ -51,7 +51,7 @@ ALL = "all"
 """Name in the panel of the target of a motion that plays on all bone parts."""
 HIGHEST_TRACK = 2**31 - 1
 """The largest value of an `IntProperty`."""
-UNKNOWN_REST = 1e-6
+REST_TOLERANCE = 1e-6
 """Tolerance for each element of a rest matrix that counts as not edited."""
 
 
@@ -60,23 +60,23 @@ def objects() -> Iterable[Any]:
     return bpy.data.objects
 
 
-def _fits(action: Action, file: MotionFile, place: int) -> bool:
+def _fits(action: Action, file: MotionFile, index: int) -> bool:
     """Return whether an action can be the motion at an index of an `.omf`: same name and number of frames."""
-    there = document_of(file).motion_set.library.motions
+    motions = document_of(file).motion_set.library.motions
     motion = motion_of(action)
-    if motion is None or place >= len(there):
+    if motion is None or index >= len(motions):
         return False
-    return (motion.name, motion.frames) == (there[place].name, there[place].frames)
+    return (motion.name, motion.frames) == (motions[index].name, motions[index].frames)
 
 
 LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
 """Property names of the game's motion files on an armature and of their actions."""
 
 
-def _fits_skl(action: Action, file: Any, place: int) -> bool:
+def _fits_skl(action: Action, file: Any, index: int) -> bool:
     """Return whether an action can be the motion at an index of an editor file, by its name."""
     motions = skl_document_of(file).motions
-    return place < len(motions) and action.motionbridge_skeletal.imported_name == motions[place].label
+    return index < len(motions) and action.motionbridge_skeletal.imported_name == motions[index].label
 
 
 SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_skl)
@@ -151,10 +151,10 @@ def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
     document = document_of(file)
     library, parameters = document.motion_set
     found = [
-        replace(stub, body=motions[place].body, starts=motions[place].starts, frames=motions[place].frames)
-        if place in motions
+        replace(stub, body=motions[index].body, starts=motions[index].starts, frames=motions[index].frames)
+        if index in motions
         else stub
-        for place, stub in enumerate(library.motions)
+        for index, stub in enumerate(library.motions)
     ]
     return document.with_motion_set(edit.only(MotionSet(with_motions(library, found), parameters), motions))
 
@@ -209,7 +209,7 @@ def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
     changed = []
     for entry in file.rest:
         then = np.array(entry.matrix[:]).reshape(4, 4)
-        if entry.name in now and np.abs(now[entry.name] - then).max() > UNKNOWN_REST:
+        if entry.name in now and np.abs(now[entry.name] - then).max() > REST_TOLERANCE:
             changed.append(entry.name)
     return changed
 
@@ -267,17 +267,17 @@ def move_to_partition(file: MotionFile, place: int, bones: Collection[str]) -> i
     """
     wanted = {bone.lower() for bone in bones}
     target = file.partitions[place]
-    came = []
+    moved = []
     for partition in file.partitions:
         if partition == target:
             continue
         for number in reversed(range(len(partition.bones))):
             if partition.bones[number].name.lower() in wanted:
-                came.append((partition.bones[number].track, partition.bones[number].name))
+                moved.append((partition.bones[number].track, partition.bones[number].name))
                 partition.bones.remove(number)
-    for track, name in sorted(came):
+    for track, name in sorted(moved):
         _add_bone(target, name, track)
-    return len(came)
+    return len(moved)
 
 
 def _add_bone(partition: Any, name: str, track: int) -> None:
@@ -319,9 +319,9 @@ def _choices(motion: Any) -> list[tuple[str, int]]:
         return [(ALL, ALL_PARTITIONS)]
     rig, file = found
     if "FX" in motion.flags:
-        numbers = ((bone, known(bone), place) for place, bone in enumerate(in_order(rig)))
-        return [(bone.name, place if of_file is None else of_file.index) for bone, of_file, place in numbers]
-    return [(ALL, ALL_PARTITIONS), *((partition.name, place) for place, partition in enumerate(file.partitions))]
+        numbers = ((bone, known(bone), index) for index, bone in enumerate(in_order(rig)))
+        return [(bone.name, index if of_file is None else of_file.index) for bone, of_file, index in numbers]
+    return [(ALL, ALL_PARTITIONS), *((partition.name, index) for index, partition in enumerate(file.partitions))]
 
 
 def target_names(motion: Any) -> list[str]:

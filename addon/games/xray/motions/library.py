@@ -85,7 +85,7 @@ class Builder(Protocol):
     def missing(self) -> list[str]:
         """Return the file's names of bones that these motions have tracks for and that are not in the armature."""
 
-    def tell(self, result: MotionImport) -> None:
+    def report_results(self, result: MotionImport) -> None:
         """Report anything else the user should know, before the first action is played."""
 
     def finish(self) -> None:
@@ -122,9 +122,9 @@ class Codec(Protocol):
         """Return the target of an export of ``chosen``: the file at ``disk``, else ``file`` (or theirs) as imported."""
 
     def host_of_list(
-        self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others: bool
+        self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others_changed: bool
     ) -> Host:
-        """Return the target for saving a file's list. ``others``: keep what other programs changed at ``disk``."""
+        """Return the target for saving a file's list. ``others_changed``: keep those changes at ``disk``."""
 
     def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
         """Return a reader of actions."""
@@ -153,7 +153,7 @@ class ReadFiles:
 
     def list_motions(self, codec: Codec, path: str) -> list[tuple[str, int]]:
         """Return the name and the number of frames of each motion, and keep the file for `take`. Raises `ReadError`."""
-        state = _state_of(path)
+        state = _file_state(path)
         if path not in self._read or self._read[path][0] != state:
             report = Report()
             self._read[path] = state, codec.read(path, report), report
@@ -162,13 +162,13 @@ class ReadFiles:
     def take(self, codec: Codec, path: str, report: Report) -> Opened:
         """Remove and return the kept file, with its report. Reads it again if it has changed on disk."""
         state, opened, found = self._read.pop(path, (None, None, report))
-        if opened is None or state != _state_of(path):
+        if opened is None or state != _file_state(path):
             return codec.read(path, report)
         report.include(found)
         return opened
 
 
-def _state_of(path: str) -> tuple[int, int]:
+def _file_state(path: str) -> tuple[int, int]:
     """Return the modification time and the size of a file; zeros if unknown, and reading it reports why."""
     try:
         found = Path(path).stat()
@@ -205,16 +205,16 @@ def import_motions(
         result = MotionImport()
         with codec.builder(rig, opened, chosen, options, report) as builder:
             result.file = codec.attach(rig, opened)
-            for place, action in builder.build(result.file):
+            for index, action in builder.build(result.file):
                 action.use_fake_user = options.fake_user
-                action_lists.add(result.file, action, place, codec.lists)
+                action_lists.add(result.file, action, index, codec.lists)
                 result.actions.append(action)
                 progress(len(result.actions))
             result.missing = builder.missing()
         if result.missing:
             words = "are not in the armature; their keys are kept and written back"
             report.warn(said_of(len(result.missing), "bones of the file", words), ", ".join(result.missing))
-        builder.tell(result)
+        builder.report_results(result)
         if options.assign_first:
             actions.play(context, rig, result.actions[0], order_of_angles(result.actions[0]))
         if options.stash:
@@ -231,15 +231,15 @@ def _chosen(labels: list[str], wanted: Collection[str] | None, path: str) -> lis
     unknown = sorted(asked - set(lowered))
     if unknown:
         raise ReadError(f"there is no motion named {unknown[0]!r}", file=path, remedy="Choose from the list of motions")
-    chosen = [place for place, label in enumerate(lowered) if label in asked]
+    chosen = [index for index, label in enumerate(lowered) if label in asked]
     if not chosen:
         raise ReadError("there are no motions in this file", file=path, remedy="Choose another file")
     return chosen
 
 
-def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object, path: str) -> None:
-    """Raise `ReadError` if none of a file's ``bones`` is in the armature. ``places``: the result of `bone_places`."""
-    if bones and not {bone.lower() for bone in bones} & places.keys():
+def refuse_unknown_bones(bones: Collection[str], indices: dict[str, int], rig: Object, path: str) -> None:
+    """Raise `ReadError` if none of a file's ``bones`` is in the armature with these `bone_indices`."""
+    if bones and not {bone.lower() for bone in bones} & indices.keys():
         raise ReadError(
             f"none of the file's bones is in the armature {rig.name!r}",
             file=path,
@@ -247,12 +247,12 @@ def refuse_strangers(bones: Collection[str], places: dict[str, int], rig: Object
         )
 
 
-def bone_places(rig: Object, rest: Rest) -> dict[str, int]:
+def bone_indices(rig: Object, rest: Rest) -> dict[str, int]:
     """Return the index of each bone in ``rest`` by its game name in lower case; Blender's name if it has none."""
-    places: dict[str, int] = {}
-    for place, bone in enumerate(rest.bones):
-        places.setdefault(game_name(rig.data.bones[bone]).lower(), place)
-    return places
+    indices: dict[str, int] = {}
+    for index, bone in enumerate(rest.bones):
+        indices.setdefault(game_name(rig.data.bones[bone]).lower(), index)
+    return indices
 
 
 def play(context: Context, rig: Object, action: Action) -> None:
@@ -273,30 +273,30 @@ def hold_used(rig: Object) -> None:
 def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
     """Return the actions of a file in the order of its list; copies that are not yet added to it come last."""
     lists = lists_of(file)
-    places, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
+    indices, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
 
     def rank(action: Action) -> tuple[Any, ...]:
         # Motions of the editor have no order property.
         order = getattr(lists.properties(action), "order", 0)
-        return action not in listed, order, places[action] < 0, places[action], action.name
+        return action not in listed, order, indices[action] < 0, indices[action], action.name
 
-    return sorted(places, key=rank)
+    return sorted(indices, key=rank)
 
 
 def add(codec: Codec, file: Any, action: Action) -> None:
     """Add an action as a new motion at the end of a file's list. A copy becomes independent of its original."""
     lists = codec.lists
     orders = [getattr(lists.properties(other), "order", 0) for other in motions_of(file)]
-    known, motion = lists.properties(action), action.motionbridge_motion
+    properties, motion = lists.properties(action), action.motionbridge_motion
     copies = action_lists.copies([action], lists)
     if copies or not motion.motion_name:
         motion.motion_name = name_of_copy(action, copies.get(action), lists)
     before = action_lists.file_of(file.id_data, action, lists)
     if before is not None:
         action_lists.remove(before, action, lists)
-    if known.file != file.name:
-        drop(known, "body")  # tracks of another file's bones
-    motion.is_motion, known.file, known.place, known.imported_name = True, file.name, -1, ""
+    if properties.file != file.name:
+        drop(properties, "body")  # tracks of another file's bones
+    motion.is_motion, properties.file, properties.place, properties.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
     action_lists.add(file, action, -1, lists)
     hold_used(file.id_data)
@@ -344,18 +344,18 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def refuse_one_name(
-    chosen: Sequence[Action], labels: Sequence[str], had_one_name: Callable[[list[Action], str], bool]
+def refuse_same_names(
+    chosen: Sequence[Action], labels: Sequence[str], had_same_name: Callable[[list[Action], str], bool]
 ) -> None:
     """Raise `WriteError` if two motions would get the same name, unless they already had it in the file."""
     found: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
         found.setdefault(label.lower(), []).append(action)
-    for label, twins in found.items():
-        if len(twins) > 1 and not had_one_name(twins, label):
+    for label, same_named in found.items():
+        if len(same_named) > 1 and not had_same_name(same_named, label):
             raise WriteError(
-                f"the actions {' and '.join(repr(action.name) for action in twins[:3])} would be motions of one name, "
-                f"{label!r}",
+                f"the actions {' and '.join(repr(action.name) for action in same_named[:3])} would be motions of "
+                f"one name, {label!r}",
                 remedy="Type another name for one of them in the Motion panel",
             )
 
@@ -397,13 +397,13 @@ class Plan(FilePlan):
 class Host(Protocol):
     """The target of an export: the file that motions are written into."""
 
-    def had_one_name(self, twins: list[Action], label: str) -> bool:
+    def had_same_name(self, same_named: list[Action], label: str) -> bool:
         """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
         """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
 
-    def take_out_deleted(self, *, whole: bool) -> None:
+    def remove_deleted(self, *, whole: bool) -> None:
         """Remove motions deleted in the panel; unless the ``whole`` file is saved, only where that is unavoidable."""
 
     def arrange(self, plan: Any, chosen: Sequence[Action], *, whole: bool) -> None:
@@ -465,15 +465,15 @@ def plan_save_back(
             f"the action {only.name!r} is not a motion of {file.name}", remedy="Play one of its motions, or save all"
         )
     chosen = listed if only is None else [only]
-    there = bpy.path.abspath(file.path)
-    on_disk = starts_from_disk(there, _known(rig, file), if_changed)
-    others = on_disk and if_changed is OtherBase.DISK and changed_by_others(rig, file)
-    host = codec.host_of_list(rig, file, listed, report, disk=there if on_disk else "", others=others)
-    host.take_out_deleted(whole=only is None)
+    path = bpy.path.abspath(file.path)
+    on_disk = starts_from_disk(path, _known_digests(rig, file), if_changed)
+    others_changed = on_disk and if_changed is OtherBase.DISK and changed_by_others(rig, file)
+    host = codec.host_of_list(rig, file, listed, report, disk=path if on_disk else "", others_changed=others_changed)
+    host.remove_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
     theirs: dict[Any, None] = {}
-    if others:
-        saved = _saved.get((rig.session_uid, there), set())
+    if others_changed:
+        saved = _saved.get((rig.session_uid, path), set())
         changed = host.changed(chosen, saved)
         theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
     for action in theirs:
@@ -487,7 +487,7 @@ def plan_save_back(
         context,
         rig,
         [action for action in chosen if action not in theirs],
-        there,
+        path,
         host=host,
         options=options,
         report=report,
@@ -499,7 +499,7 @@ def plan_save_back(
     return plan
 
 
-def _known(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
+def _known_digests(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
     """Return the SHA-256 digests of a file as it was imported or last saved, and as it was saved before an undo."""
     return {file.sha256, saved_here(rig, bpy.path.abspath(file.path))}
 
@@ -507,7 +507,7 @@ def _known(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
 def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
     """Return whether the file on disk is neither the imported nor the saved one."""
     digest = digest_on_disk(bpy.path.abspath(file.path))
-    return digest is not None and digest not in _known(rig, file)
+    return digest is not None and digest not in _known_digests(rig, file)
 
 
 def _unedited(
@@ -573,7 +573,7 @@ def plan_onto(
         )
     files.warn_of_replacing(bpy.path.abspath(path), report)
     labels = written_names(chosen, codec.lists, report, rename=options.rename)
-    refuse_one_name(chosen, labels, host.had_one_name)
+    refuse_same_names(chosen, labels, host.had_same_name)
     gathered = []
     with Sampler(context, rig, samples) as sampler:
         gatherer = codec.gatherer(rig, options, report, sampler, host)
@@ -588,11 +588,11 @@ def plan_onto(
 def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
     """Warn of motions in the replaced file that are not written. A file that cannot be read is not checked."""
     try:
-        there = list_motions(codec, plan.path)
+        on_disk = list_motions(codec, plan.path)
     except ReadError:
         return
     kept = {name.lower() for name, _ in codec.motions(plan.document)}
-    removed = [name for name, _ in there if name.lower() not in kept]
+    removed = [name for name, _ in on_disk if name.lower() not in kept]
     if removed:
         report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), listed(removed))
 
@@ -614,8 +614,8 @@ class Gatherer:
         """Raises `WriteError` as `ShownActions`."""
         self._rig, self._options, self.report = rig, options, report
         self._sampler, self._reasons = sampler, set[str]()
-        self._now = rest_of(rig, space.XRAY_ROOT_FRAME)
-        self.skeleton = skeleton_of(rig, self._now)
+        self._rest_now = rest_of(rig, space.XRAY_ROOT_FRAME)
+        self.skeleton = skeleton_of(rig, self._rest_now)
         self._shown = ShownActions(rig, options.hidden_keys, report)
         self._files = action_lists.files_of_actions(rig, lists)
         self._rest_changes, self._deleted = dict[str, list[str]](), dict[str, list[str]]()
@@ -624,12 +624,12 @@ class Gatherer:
         """Return the motion to write for an action, named ``label``."""
         raise NotImplementedError
 
-    def _reached(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
+    def _bones_to_sample(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
         """Return the bones (of those ``among``) that are moved by more than their keys, and the reasons."""
         reasons = self._sampler.reach.of(action, among)
         return {bone for bones in reasons.values() for bone in bones}, reasons
 
-    def _note(self, reasons: Iterable[str]) -> None:
+    def _note_sampling(self, reasons: Iterable[str]) -> None:
         """Report once why something is sampled."""
         text = f"sampled frame by frame because of {', '.join(reasons)}"
         if text not in self._reasons:
@@ -637,14 +637,14 @@ class Gatherer:
             self.report.note(text, self._rig.name)
 
     def _warn_of_left_out(
-        self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], reached: set[str]
+        self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], sampled: set[str]
     ) -> None:
-        """Warn of curves that are not written. Bones in ``reached`` are written as Blender shows them."""
+        """Warn of curves that are not written. Bones in ``sampled`` are written as Blender shows them."""
         deleted = self._deleted_of(action)
         for path in left_out:
-            if not (reached and is_of_a_rig(path)) and bone_of(path) not in deleted:
+            if not (sampled and is_of_a_rig(path)) and bone_of(path) not in deleted:
                 self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
-        warn_of_other_kinds([bone for bone in other_kinds if bone not in reached], action, self.report)
+        warn_of_other_kinds([bone for bone in other_kinds if bone not in sampled], action, self.report)
 
     def _deleted_of(self, action: Action) -> list[str]:
         """Return the deleted bones of an action's file, whose keys are kept. Requires a call of `_rest_for`."""
@@ -668,7 +668,7 @@ class Gatherer:
                 )
         changed = self._rest_changes[file.name] if file is not None else []
         if not changed:
-            return self._now, set()
+            return self._rest_now, set()
         if self._options.rest_change is RestChange.REFUSE:
             raise WriteError(
                 f"the rest pose has changed since the motions were imported ({', '.join(changed[:6])})",
@@ -676,21 +676,21 @@ class Gatherer:
                 option="rest_change",
             )
         if self._options.rest_change is RestChange.OFFSETS:
-            return self._now, set(changed)
-        return motion_files.rest_then(file, self._now), set()
+            return self._rest_now, set(changed)
+        return motion_files.rest_then(file, self._rest_now), set()
 
 
 def skeleton_of(rig: Object, rest: Rest) -> Skeleton:
     """Return the bones of a rig by their game names in the game's order, with the rest pose ``rest``."""
     labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
     order = bones_in_order(rig)
-    places = [labels.index(label) for label in order]
-    parents = [places.index(parent) if parent >= 0 else -1 for parent in rest.parents[places].tolist()]
+    rows = [labels.index(label) for label in order]
+    parents = [rows.index(parent) if parent >= 0 else -1 for parent in rest.parents[rows].tolist()]
     return Skeleton(
         rig.name,
         order,
         np.array(parents, np.int32),
-        rest.rotations[places],
-        rest.translations[places],
+        rest.rotations[rows],
+        rest.translations[rows],
         space.XRAY_ROOT_FRAME,
     )

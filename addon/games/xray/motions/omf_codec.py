@@ -53,11 +53,11 @@ from .library import (
     Gatherer,
     MotionImport,
     Opened,
-    bone_places,
+    bone_indices,
     keys_replaced,
     motions_of,
     plan_onto,
-    refuse_strangers,
+    refuse_unknown_bones,
 )
 from .omf_host import MotionPlan, OmfHost, fingerprint, host_as_imported, host_of_list, host_on_disk, settle
 from .properties import order_of_angles
@@ -94,8 +94,8 @@ class OmfCodec:
         """Return the name and the number of frames of each motion."""
         library, parameters = document.motion_set
         return [
-            (_label(motion, parameters.definitions, place), motion.frames)
-            for place, motion in enumerate(library.motions)
+            (_label(motion, parameters.definitions, index), motion.frames)
+            for index, motion in enumerate(library.motions)
         ]
 
     def builder(
@@ -143,10 +143,17 @@ class OmfCodec:
         return host
 
     def host_of_list(
-        self, rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
+        self,
+        rig: Object,
+        file: MotionFile,
+        listed: Sequence[Action],
+        report: Report,
+        *,
+        disk: str,
+        others_changed: bool,
     ) -> OmfHost:
         """Return the target for saving the list of a file, with the bone parts of the panel. Raises `WriteError`."""
-        return host_of_list(rig, file, listed, report, disk=disk, others=others)
+        return host_of_list(rig, file, listed, report, disk=disk, others_changed=others_changed)
 
     def gatherer(
         self, rig: Object, options: MotionExportOptions, report: Report, sampler: Sampler, host: OmfHost
@@ -177,8 +184,8 @@ class OmfCodec:
         data, document = host.written(encoded)
         plan = MotionPlan(path, data, changes, document, list(zip(chosen, labels, strict=True)), indices=indices)
         plan.edited = [chosen[change.number] for change in changes.parts]
-        if not options.look:
-            plan.unseen = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
+        if not options.sample:
+            plan.unsampled = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]
         return plan
 
     def settle(
@@ -194,9 +201,9 @@ class OmfCodec:
 
     def reload(self, plan: MotionPlan, _rig: Object, file: MotionFile) -> None:
         """Restore keys, marks and parameters of the plan's ``theirs`` from the written file."""
-        there = plan.document.motion_set.library.motions
-        places = {action: plan.indices[action] for action in plan.theirs}
-        _restore(file, {action: (there[index], index) for action, index in places.items()}, Report())
+        motions = plan.document.motion_set.library.motions
+        indices = {action: plan.indices[action] for action in plan.theirs}
+        _restore(file, {action: (motions[index], index) for action, index in indices.items()}, Report())
 
 
 OMF = OmfCodec()
@@ -207,21 +214,21 @@ def opened_model(path: str, inside: MotionSet, digest: str) -> Opened:
     return Opened(path, omf.new_omf(inside), digest, embedded=True)
 
 
-def _label(motion: Motion, definitions: list[Definition], place: int) -> str:
-    return definitions[place].label if place < len(definitions) else motion.label
+def _label(motion: Motion, definitions: list[Definition], index: int) -> str:
+    return definitions[index].label if index < len(definitions) else motion.label
 
 
 def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]:
     """Return the motions that have tracks, and warn of the others. Raises `ReadError` if none has."""
     motions, definitions = opened.document.motion_set.library.motions, opened.document.motion_set.parameters.definitions
-    empty = [place for place in chosen if not motions[place].track_count]
+    empty = [index for index in chosen if not motions[index].track_count]
     if empty and len(empty) == len(chosen):
         label = _label(motions[empty[0]], definitions, empty[0])
         problem = f"the motion {label!r} has no tracks: it moves no bone"
         raise ReadError(problem, file=opened.path, remedy="Choose other motions, or another file")
-    for place in empty:
-        report.warn("a motion without tracks moves nothing; left out", _label(motions[place], definitions, place))
-    return [place for place in chosen if motions[place].track_count]
+    for index in empty:
+        report.warn("a motion without tracks moves nothing; left out", _label(motions[index], definitions, index))
+    return [index for index in chosen if motions[index].track_count]
 
 
 class Builders:
@@ -232,7 +239,7 @@ class Builders:
 
     def __init__(self, rig: Object, rest: Rest, parameters: Parameters, path: str, report: Report) -> None:
         self._rest = rest
-        self._places = bone_places(rig, self._rest)
+        self._bone_indices = bone_indices(rig, self._rest)
         self._rig, self._parameters, self._path, self._report = rig, parameters, path, report
         self._slot_name = compat.slot_name(rig)
         self._step = scope.frames_per_second(bpy.context.scene) / FRAMES_PER_SECOND
@@ -251,10 +258,10 @@ class Builders:
         count = motion.track_count
         if count not in self._made:
             bones = track_bones(self._parameters, count, self._report, bones_in_order(self._rig))
-            tracks = [track for track, bone in enumerate(bones) if bone.lower() in self._places]
-            refuse_strangers(bones, self._places, self._rig, self._path)
-            places = [self._places[bones[track].lower()] for track in tracks]
-            self._made[count] = (actions.ClipWriter(self._rest, places, self._slot_name), bones, tracks)
+            tracks = [track for track, bone in enumerate(bones) if bone.lower() in self._bone_indices]
+            refuse_unknown_bones(bones, self._bone_indices, self._rig, self._path)
+            rows = [self._bone_indices[bones[track].lower()] for track in tracks]
+            self._made[count] = (actions.ClipWriter(self._rest, rows, self._slot_name), bones, tracks)
         return self._made[count]
 
     def make(self, motion: Motion, definition: Definition | None, options: MotionImportOptions) -> Action:
@@ -279,7 +286,7 @@ class Builders:
 
     def missing(self) -> list[str]:
         named = dict.fromkeys(bone for _, bones, _ in self._made.values() for bone in bones)
-        return [bone for bone in named if bone.lower() not in self._places]
+        return [bone for bone in named if bone.lower() not in self._bone_indices]
 
 
 class Unedited:
@@ -303,19 +310,19 @@ class Unedited:
             found.update(np.ascontiguousarray(array).data)
         self._of_file = found.digest()
 
-    def digest(self, action: Action, place: int, keys: bytes | None = None) -> bytes:
+    def digest(self, action: Action, index: int, keys: bytes | None = None) -> bytes:
         """Return the digest of an action; empty for a new motion, and if keys alone do not show what it plays.
 
-        ``place``: index of the motion in the file. ``keys``: the result of `digest_of`, if known. Raises `ReadError` if
+        ``index``: index of the motion in the file. ``keys``: the result of `digest_of`, if known. Raises `ReadError` if
         the stored bytes of the motion are damaged.
         """
         keys = digest_of(action, self._rig) if keys is None else keys
         motion = action.motionbridge_motion
-        if not keys or place < 0 or not kept(motion, "body"):
+        if not keys or index < 0 or not kept(motion, "body"):
             return b""
         marks = [(mark.name, [(one.start, one.end) for one in mark.intervals]) for mark in motion.marks]
         of_action = (
-            (place, motion.motion_name, motion.imported_name, motion.body_seal),
+            (index, motion.motion_name, motion.imported_name, motion.body_seal),
             (action.use_frame_range, action.frame_start, action.frame_end, motion.frame_step, motion.is_cut),
             (motion_files.flags_of(motion), motion.bone_or_part, [getattr(motion, name) for name in TIMING]),
             (marks, [(marker.name, marker.frame) for marker in action.pose_markers]),
@@ -344,21 +351,21 @@ class OmfBuilder(Builders):
         motion_set = opened.document.motion_set
         super().__init__(rig, rest_of(rig, space.XRAY_ROOT_FRAME), motion_set.parameters, opened.path, report)
         self._motions, self._chosen, self._options = motion_set.library.motions, chosen, options
-        for place in chosen:
-            self.for_motion(self._motions[place])
+        for index in chosen:
+            self.for_motion(self._motions[index])
 
     def build(self, file: MotionFile) -> Iterator[tuple[int, Any]]:
         """Yield the index of each motion and its action, stored as unedited."""
         unedited = Unedited(self._rig, file)
         definitions = self._parameters.definitions
-        for place in self._chosen:
-            definition = definitions[place] if place < len(definitions) else None
-            action = self.make(self._motions[place], definition, self._options)
-            describe(action, self._motions[place], definition, place, file)
-            unedited.remember(action, unedited.digest(action, place, self.digest))
-            yield place, action
+        for index in self._chosen:
+            definition = definitions[index] if index < len(definitions) else None
+            action = self.make(self._motions[index], definition, self._options)
+            describe(action, self._motions[index], definition, index, file)
+            unedited.remember(action, unedited.digest(action, index, self.digest))
+            yield index, action
 
-    def tell(self, _result: MotionImport) -> None:
+    def report_results(self, _result: MotionImport) -> None:
         """Warn of the user's actions that no longer play because the bones now rotate by quaternions."""
         if self._options.assign_first:
             _warn_of_stopped(self._rig, self._report)
@@ -383,11 +390,11 @@ def _warn_of_stopped(rig: Object, report: Report) -> None:
         )
 
 
-def describe(action: Action, motion: Motion, definition: Definition | None, place: int, file: MotionFile) -> None:
+def describe(action: Action, motion: Motion, definition: Definition | None, index: int, file: MotionFile) -> None:
     """Store on the action the bytes of its motion, and its ``definition``: how the game plays it."""
     properties = action.motionbridge_motion
     properties.is_motion = True
-    properties.file, properties.place, properties.order = file.name, place, place
+    properties.file, properties.place, properties.order = file.name, index, index
     properties.status = "UNTOUCHED"
     properties.motion_name = properties.imported_name = definition.label if definition else motion.label
     keep(properties, "body", write_motion(motion))
@@ -407,7 +414,7 @@ class OmfGatherer(Gatherer):
     """Reader of actions as clips.
 
     ``gathered``: the actions read so far. ``sampled``: for each of them the game's names of the bones that were
-    sampled, or with the option ``look`` off would have to be.
+    sampled, or with the option ``sample`` off would have to be.
     """
 
     def __init__(
@@ -416,9 +423,9 @@ class OmfGatherer(Gatherer):
         """Reads the bones that ``host`` has tracks for; all bones if that is not known."""
         super().__init__(rig, options, report, sampler, LISTS)
         self.gathered, self.sampled = list[Any](), list[set[str]]()
-        self._labels = [game_name(rig.data.bones[bone]) for bone in self._now.bones]
+        self._labels = [game_name(rig.data.bones[bone]) for bone in self._rest_now.bones]
         self._readers: dict[str, actions.ClipReader] = {}
-        named, bones = zip(self._now.bones, self._labels, strict=True), host.bones
+        named, bones = zip(self._rest_now.bones, self._labels, strict=True), host.bones
         self._written = [bone for bone, label in named if bones is None or label.lower() in bones]
         self._parameters: dict[str, Parameters] = {}
         if host.as_imported and host.document is not None:
@@ -432,66 +439,68 @@ class OmfGatherer(Gatherer):
         rest = self._rest_for(action)[0]
         gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
         clip = gathered.clip
-        reached, reasons = self._reached(action, self._written)
-        self._warn_of_left_out(action, gathered.left_out, gathered.other_kinds, reached)
+        to_sample, reasons = self._bones_to_sample(action, self._written)
+        self._warn_of_left_out(action, gathered.left_out, gathered.other_kinds, to_sample)
         if action == played(self._rig):
-            tracked = self._tracked(action)
-            if reached:
-                tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
+            tracked = self._bones_with_tracks(action)
+            if to_sample:
+                tracked = [bone for bone in tracked or self._rest_now.bones if bone not in to_sample]
             self._shown.warn_of_pose(action, modes, tracked)
-        self._take_muted(clip, gathered.muted, action, reached)
+        self._restore_muted(clip, gathered.muted, action, to_sample)
         motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
         clip.markers = motion_timing.gather_marks(action)
         before = (imported - 1) / FRAMES_PER_SECOND if imported is not None else None
         motion_timing.warn_of_marks(action, clip.markers, (frames[1] - 1) / FRAMES_PER_SECOND, before, self.report)
         self.gathered.append(action)
-        self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in reached})
-        if reached and self._options.look:
-            self._note(reasons)
+        self.sampled.append({self._labels[row] for row, bone in enumerate(rest.bones) if bone in to_sample})
+        if to_sample and self._options.sample:
+            self._note_sampling(reasons)
             rows, sampled = self._sampler.clip(
-                action, rest, FRAMES_PER_SECOND, reached, modes=modes, step=step, frames=frames
+                action, rest, FRAMES_PER_SECOND, to_sample, modes=modes, step=step, frames=frames
             )
             if CONTROLS in reasons:
                 keep_baseline(sampled, clip.of_tracks(rows))
             clip.put(rows, sampled)
-        elif reached:
-            clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in reached])
+        elif to_sample:
+            clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in to_sample])
         clip.name = label
         return clip
 
-    def _take_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, reached: set[str]) -> None:
+    def _restore_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, sampled: set[str]) -> None:
         """Give bones with muted curves the values of the file, and warn of them. ``clip`` has Blender's names of bones.
 
-        ``muted``: (bones, 2), whether rotation and translation are muted. Bones in ``reached`` are sampled and left
+        ``muted``: (bones, 2), whether rotation and translation are muted. Bones in ``sampled`` are sampled and left
         alone.
         """
-        rows = np.flatnonzero(muted.any(axis=1) & np.array([bone not in reached for bone in clip.bones]))
+        rows = np.flatnonzero(muted.any(axis=1) & np.array([bone not in sampled for bone in clip.bones]))
         if not len(rows):
             return
         stored = motion_files.motion_of(action)
         warn_of_muted([clip.bones[row] for row in rows.tolist()], action, self.report, in_file=stored is not None)
         if stored is None:
             return
-        then = decode_motion(stored, self._bones_in_file(action, stored.track_count))
-        tracks = {bone.lower(): track for track, bone in enumerate(then.bones)}
-        frames = np.minimum(np.arange(clip.frames), then.frames - 1)
+        imported = decode_motion(stored, self._bones_in_file(action, stored.track_count))
+        tracks = {bone.lower(): track for track, bone in enumerate(imported.bones)}
+        frames = np.minimum(np.arange(clip.frames), imported.frames - 1)
         for row in rows.tolist():
             track = tracks.get(self._labels[row].lower())
             if track is not None and muted[row, 0]:
-                clip.rotations[row] = then.rotations[track, frames]
-                clip.rotation_keyed[row] = then.rotation_keyed[track]
+                clip.rotations[row] = imported.rotations[track, frames]
+                clip.rotation_keyed[row] = imported.rotation_keyed[track]
             if track is not None and muted[row, 1]:
-                clip.translations[row] = then.translations[track, frames]
-                clip.translation_keyed[row] = then.translation_keyed[track]
+                clip.translations[row] = imported.translations[track, frames]
+                clip.translation_keyed[row] = imported.translation_keyed[track]
 
-    def _tracked(self, action: Action) -> list[str] | None:
+    def _bones_with_tracks(self, action: Action) -> list[str] | None:
         """Return Blender's names of the bones that an action's file has tracks of; None for a new motion."""
         stored = motion_files.motion_of(action)
         if stored is None:
             return None
         tracked = {bone.lower() for bone in self._bones_in_file(action, stored.track_count)}
-        return [bone for bone, label in zip(self._now.bones, self._labels, strict=True) if label.lower() in tracked]
+        return [
+            bone for bone, label in zip(self._rest_now.bones, self._labels, strict=True) if label.lower() in tracked
+        ]
 
     def _bones_in_file(self, action: Action, tracks: int) -> list[str]:
         key = action.motionbridge_motion.file
@@ -529,12 +538,12 @@ def update_status(
     chosen: Sequence[Action],
     report: Report,
     *,
-    look: bool = True,
+    sample: bool = True,
     progress: Callable[[int], None] = lambda _: None,
 ) -> None:
     """Compare each action with its motion in the file and set its status: new, edited or unedited.
 
-    ``look`` False: nothing is sampled, and actions that would need it get the status unknown.
+    ``sample`` False: nothing is sampled, and actions that would need it get the status unknown.
     """
     by_file: dict[str, list[Any]] = {}
     files_of = action_lists.files_of_actions(rig, LISTS)
@@ -547,17 +556,17 @@ def update_status(
     reach, done = Reach(rig), 0
     for key, of_file in by_file.items():
         file = rig.motionbridge_motion_files[key]
-        unedited, places = Unedited(rig, file), action_lists.listed(file, LISTS)
+        unedited, indices = Unedited(rig, file), action_lists.listed(file, LISTS)
         digests: dict[Any, bytes] = {}
         for action in of_file:
-            digest = unedited.digest(action, places.get(action, -1)) if not reach.of(action) else b""
+            digest = unedited.digest(action, indices.get(action, -1)) if not reach.of(action) else b""
             if unedited.is_known(action, digest):
                 _set_status(action, "UNTOUCHED")
                 done += 1
             else:
                 digests[action] = digest
             progress(done)
-        found = _compared(context, rig, file, list(digests), report, look=look, progress=_behind(done, progress))
+        found = _compared(context, rig, file, list(digests), report, sample=sample, progress=_after(done, progress))
         for action, status in found.items():
             _set_status(action, status)
             if status == "UNTOUCHED":
@@ -565,8 +574,8 @@ def update_status(
         done += len(digests)
 
 
-def _behind(before: int, progress: Callable[[int], None]) -> Callable[[int], None]:
-    return lambda done: progress(before + done)
+def _after(offset: int, progress: Callable[[int], None]) -> Callable[[int], None]:
+    return lambda done: progress(offset + done)
 
 
 def _set_status(action: Action, status: str) -> None:
@@ -581,7 +590,7 @@ def _compared(
     chosen: Sequence[Action],
     report: Report,
     *,
-    look: bool,
+    sample: bool,
     progress: Callable[[int], None],
 ) -> dict[Any, str]:
     """Return the status of actions of one file, each compared with its motion in that file."""
@@ -589,7 +598,7 @@ def _compared(
         return {}
     host = OMF.host(rig, chosen, file=file)
     options = MotionExportOptions(
-        rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE, rename=False, look=look
+        rest_change=RestChange.GAME_POSE, hidden_keys=HiddenKeys.RESTORE, rename=False, sample=sample
     )
     plan = plan_onto(OMF, context, rig, chosen, file.name, host=host, options=options, report=report, progress=progress)
     changed = {change.number: change for change in plan.changes.parts}
@@ -597,7 +606,7 @@ def _compared(
     for number, action in enumerate(chosen):
         motion, change = action.motionbridge_motion, changed.get(number)
         renamed = motion.motion_name != motion.imported_name
-        same = "UNKNOWN" if action in plan.unseen else "UNTOUCHED"
+        same = "UNKNOWN" if action in plan.unsampled else "UNTOUCHED"
         found[action] = "NEW" if change and change.new else "EDITED" if change or renamed else same
     return found
 
@@ -609,13 +618,13 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
     """
     file = action_lists.file_of(rig, action, LISTS)
     motion = motion_files.motion_of(action)
-    place = action_lists.members(file, LISTS)[action] if file is not None else -1
-    if file is None or motion is None or place < 0:
+    index = action_lists.members(file, LISTS)[action] if file is not None else -1
+    if file is None or motion is None or index < 0:
         raise WriteError(
             f"the action {action.name!r} came from no motion file of {rig.name!r}",
             remedy="Undo instead, or import its file again",
         )
-    _restore(file, {action: (motion, place)}, report)
+    _restore(file, {action: (motion, index)}, report)
     keys_replaced(context, rig, action)
 
 
@@ -627,19 +636,19 @@ def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Rep
     if motion_files.rest_changes(file, rig):
         rest = motion_files.rest_then(file, rest)
     with Builders(rig, rest, parameters, file.path, report) as builders:
-        for action, (motion, place) in found.items():
-            definition = parameters.definitions[place] if place < len(parameters.definitions) else None
+        for action, (motion, index) in found.items():
+            definition = parameters.definitions[index] if index < len(parameters.definitions) else None
             order = action.motionbridge_motion.order
             builders.rebuild(action, motion, definition)
-            describe(action, motion, definition, place, file)
+            describe(action, motion, definition, index, file)
             action.motionbridge_motion.order = order
 
 
 def move(file: MotionFile, action: Action, steps: int) -> None:
     """Move an action up (negative ``steps``) or down in the list of its file."""
     listed = motions_of(file)
-    place = listed.index(action)
-    listed.insert(min(max(place + steps, 0), len(listed) - 1), listed.pop(place))
+    index = listed.index(action)
+    listed.insert(min(max(index + steps, 0), len(listed) - 1), listed.pop(index))
     for order, moved in enumerate(listed):
         moved.motionbridge_motion.order = order
 
@@ -651,10 +660,10 @@ def delete(file: MotionFile, action: Action) -> None:
     used elsewhere.
     """
     motion, controls = action.motionbridge_motion, action.motionbridge_controls
-    place = action_lists.members(file, LISTS)[action]
-    if place >= 0:
-        gone = file.deleted.add()
-        gone.name, gone.place = motion.imported_name, place
+    index = action_lists.members(file, LISTS)[action]
+    if index >= 0:
+        deleted = file.deleted.add()
+        deleted.name, deleted.place = motion.imported_name, index
     action_lists.remove(file, action, LISTS)
     if not action_lists.is_listed(action, LISTS):
         bpy.data.actions.remove(action)

@@ -49,7 +49,7 @@ class MotionPlan(Plan):
     """Action -> index of its motion in the written file, also for actions of the file that are not exported."""
     kept_deleted: list[tuple[str, int]] = field(default_factory=list)
     """Name and index of motions that were deleted in the panel but stay in this file."""
-    unseen: list[Any] = field(default_factory=list)
+    unsampled: list[Any] = field(default_factory=list)
     """Actions with bones that were not sampled although they need it."""
 
     @property
@@ -89,7 +89,7 @@ class OmfHost:
     """Whether it was put together from the bytes that actions store, not read from disk."""
     listed: Any = None
     """File on the rig whose list is to be saved."""
-    others: bool = False
+    others_changed: bool = False
     """Whether other programs changed the file on disk: motions then keep its order, unless the list was reordered."""
     deleted: list[str] = field(default_factory=list)
     """Names of the removed motions that were deleted in the panel."""
@@ -114,7 +114,7 @@ class OmfHost:
         """Remove all motions but those at these indices."""
         if self.motions is not None:
             self.motions = edit.arranged(self.motions, indices)
-        rank = {index: place for place, index in enumerate(indices)}
+        rank = {index: new for new, index in enumerate(indices)}
         self.moved = {before: rank[index] for before, index in self.moved.items() if index in rank}
         self.indices = {action: rank[index] for action, index in self.indices.items() if index in rank}
 
@@ -130,12 +130,12 @@ class OmfHost:
             return Identity(index, motion_files.motion_of(action) if of_file and not self.is_known else None)
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
-    def had_one_name(self, twins: list[Action], label: str) -> bool:
+    def had_same_name(self, same_named: list[Action], label: str) -> bool:
         """Return whether the motions of all these actions already had the name ``label`` (in lower case) here."""
         if self.motions is None:
             return False
         labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
-        indices = map(self.index, twins)
+        indices = map(self.index, same_named)
         return all(index is not None and labels[index : index + 1] == [label] for index in indices)
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
@@ -143,18 +143,18 @@ class OmfHost:
         if self.motions is None or self.file is None:
             return []
         before = motion_files.document_of(self.file).motion_set.parameters.definitions
-        places = action_lists.members(self.file, LISTS)
+        indices = action_lists.members(self.file, LISTS)
         found = []
         for action in chosen:
             index, stored = self.index(action), motion_files.motion_of(action)
             if index is None or stored is None:
                 continue
-            now = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
-            if now not in saved and now != fingerprint(stored, before[places[action]]):
+            current = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
+            if current not in saved and current != fingerprint(stored, before[indices[action]]):
                 found.append(action)
         return found
 
-    def take_out_deleted(self, *, whole: bool) -> None:
+    def remove_deleted(self, *, whole: bool) -> None:
         """Remove the motions that were deleted in the panel, so that other motions can get their names.
 
         If only one action is saved (not ``whole``) into a file on disk, they are kept. A target that was put together
@@ -164,17 +164,17 @@ class OmfHost:
             return
         labels = [definition.label for definition in self.motions.parameters.definitions]
         lowered = [label.lower() for label in labels]
-        gone = set()
+        removed = set()
         for entry in self.listed.deleted:
             index = self.moved.get(entry.place)
             if entry.place < 0 and entry.name.lower() in lowered:  # stored by version 0.1.0
                 index = lowered.index(entry.name.lower())
             if index is not None:
-                gone.add(index)
-        if gone:
-            self.keep([index for index in range(len(labels)) if index not in gone])
-        names_gone = [labels[index] for index in sorted(gone)]
-        self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else names_gone
+                removed.add(index)
+        if removed:
+            self.keep([index for index in range(len(labels)) if index not in removed])
+        removed_names = [labels[index] for index in sorted(removed)]
+        self.deleted = [entry.name for entry in self.listed.deleted] if self.as_imported else removed_names
 
     def arrange(self, plan: MotionPlan, chosen: Sequence[Action], *, whole: bool) -> None:
         """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
@@ -186,14 +186,14 @@ class OmfHost:
         motions = plan.document.motion_set
         indices = [self.index(action) for action in chosen]
         known = [index for index in indices if index is not None]
-        places = action_lists.members(self.listed, LISTS) if self.others else self.indices
-        ranks = [places[action] for action in chosen if self.index(action) is not None]
+        imported_at = action_lists.members(self.listed, LISTS) if self.others_changed else self.indices
+        ranks = [imported_at[action] for action in chosen if self.index(action) is not None]
         if ranks != sorted(ranks) or None in indices[: len(known)]:
             count = len(motions.library.motions)
             order = _in_list_order(indices, len(self.motions.library.motions) if self.motions else 0, count)
             plan.reordered = order != list(range(count))
             plan.data, plan.document = self.written(edit.arranged(motions, order))
-            rank = {index: place for place, index in enumerate(order)}
+            rank = {index: new for new, index in enumerate(order)}
             plan.indices = {action: rank[index] for action, index in plan.indices.items()}
 
     def written(self, motions: MotionSet) -> tuple[bytes, Omf]:
@@ -232,8 +232,8 @@ def host_on_disk(path: str, rig: Object) -> OmfHost:
         digest = hashlib.sha256(data).hexdigest()
         host.is_known = digest == file.sha256
         moved = host.moved = _moved_indices(file, host.motions, digest)
-        placed = action_lists.members(file, LISTS)
-        host.indices = {action: moved[place] for action, place in placed.items() if place in moved}
+        members = action_lists.members(file, LISTS)
+        host.indices = {action: moved[index] for action, index in members.items() if index in moved}
     return host
 
 
@@ -245,37 +245,37 @@ def file_at(rig: Object, path: str) -> MotionFile | None:
     )
 
 
-def _moved_indices(file: MotionFile, there: MotionSet | None, digest: str) -> dict[int, int]:
+def _moved_indices(file: MotionFile, on_disk: MotionSet | None, digest: str) -> dict[int, int]:
     """Return the index of each motion in the file on disk: index at import -> index there.
 
     If the file was changed, motions are matched by name; those of the same name in their order.
     """
     before = [one.label.lower() for one in motion_files.document_of(file).motion_set.parameters.definitions]
-    if digest == file.sha256 or there is None:
+    if digest == file.sha256 or on_disk is None:
         return {index: index for index in range(len(before))}
-    now: dict[str, list[int]] = {}
-    for index, one in enumerate(there.parameters.definitions):
-        now.setdefault(one.label.lower(), []).append(index)
-    return {index: now[label].pop(0) for index, label in enumerate(before) if now.get(label)}
+    available: dict[str, list[int]] = {}
+    for index, one in enumerate(on_disk.parameters.definitions):
+        available.setdefault(one.label.lower(), []).append(index)
+    return {index: available[label].pop(0) for index, label in enumerate(before) if available.get(label)}
 
 
 def host_as_imported(rig: Object, chosen: Sequence[Action], file: MotionFile | None = None) -> OmfHost:
     """Return the imported motions of ``chosen``, in ``file`` or in the file most of them came from, as a target."""
     file = file if file is not None else _common_file(rig, chosen)
     if file is None:
-        return OmfHost(None, parts=values.of_new_model(rig).parts)
-    places = action_lists.members(file, LISTS)
+        return OmfHost(None, parts=values.order_of_new_model(rig).parts)
+    indices_in_file = action_lists.members(file, LISTS)
     originals: dict[int, Motion] = {}
-    placed: dict[Any, int] = {}
+    imported_at: dict[Any, int] = {}
     for action in chosen:
         motion = motion_files.motion_of(action)
-        if motion is not None and places.get(action, -1) >= 0:
-            placed[action] = places[action]
-            originals[places[action]] = motion
+        if motion is not None and indices_in_file.get(action, -1) >= 0:
+            imported_at[action] = indices_in_file[action]
+            originals[indices_in_file[action]] = motion
     document = motion_files.joined(file, originals)
     library, parameters = document.motion_set
-    rank = {place: index for index, place in enumerate(sorted(originals))}
-    indices = {action: rank[place] for action, place in placed.items()}
+    rank = {index_in_file: index for index, index_in_file in enumerate(sorted(originals))}
+    indices = {action: rank[index_in_file] for action, index_in_file in imported_at.items()}
     motions = MotionSet(library, motion_files.with_partitions(parameters, file))
     return OmfHost(motions, document, file=file, moved=rank, indices=indices, as_imported=True)
 
@@ -288,35 +288,35 @@ def _common_file(rig: Object, chosen: Sequence[Action]) -> MotionFile | None:
 
 
 def host_of_list(
-    rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others: bool
+    rig: Object, file: MotionFile, listed: Sequence[Action], report: Report, *, disk: str, others_changed: bool
 ) -> OmfHost:
     """Return the target for saving the list of ``file``: ``disk``, else the file as imported.
 
-    It gets the bone parts of the panel. If ``others`` changed the file on disk, its bone parts are kept unless they
-    were edited in the panel. Motions inside a model are always written into the model on disk. Raises `WriteError` if
-    that is missing.
+    It gets the bone parts of the panel. If other programs changed the file on disk (``others_changed``), its bone parts
+    are kept unless they were edited in the panel. Motions inside a model are always written into the model on disk.
+    Raises `WriteError` if that is missing.
     """
-    there = Path(bpy.path.abspath(file.path))
+    path = Path(bpy.path.abspath(file.path))
     if disk or file.embedded:
-        if not there.is_file():
+        if not path.is_file():
             raise WriteError(
                 "the model with these motions is missing",
-                file=str(there),
+                file=str(path),
                 remedy="Put it back, or export to a motion file",
             )
-        host = host_on_disk(str(there), rig)
+        host = host_on_disk(str(path), rig)
         before = motion_files.document_of(file).motion_set.parameters
         edited = motion_files.with_partitions(before, file) is not before
-        if host.motions is not None and (edited or not others):
+        if host.motions is not None and (edited or not others_changed):
             host.motions = host.motions._replace(parameters=motion_files.with_partitions(host.motions.parameters, file))
-        host.listed, host.others = file, others
+        host.listed, host.others_changed = file, others_changed
         return host
     host = host_as_imported(rig, listed, file)
     host.listed = file
     imported = sum(host.index(action) is not None for action in listed)
-    lost = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
-    if lost > 0:
-        report.warn(f"motions of the file that were not imported and cannot be written: {lost}", there.name)
+    missing = len(motion_files.document_of(file).motion_set.library.motions) - len(file.deleted) - imported
+    if missing > 0:
+        report.warn(f"motions of the file that were not imported and cannot be written: {missing}", path.name)
     return host
 
 

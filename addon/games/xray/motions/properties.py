@@ -44,11 +44,11 @@ FLAG_ITEMS = (
 
 
 def _start_typed(interval: "MarkInterval", _context: Context) -> None:
-    timing.show_typed(interval, 0)
+    timing.move_marker(interval, 0)
 
 
 def _end_typed(interval: "MarkInterval", _context: Context) -> None:
-    timing.show_typed(interval, 1)
+    timing.move_marker(interval, 1)
 
 
 class MarkInterval(bpy.types.PropertyGroup):

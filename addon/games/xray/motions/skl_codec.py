@@ -52,19 +52,19 @@ from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
-from .library import Gatherer, MotionImport, Opened, Plan, bone_places, imported_name, refuse_strangers
+from .library import Gatherer, MotionImport, Opened, Plan, bone_indices, imported_name, refuse_unknown_bones
 from .properties import EULER_ORDER, order_of_angles
 from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
-from .skl_pose import Showing, Shown, ShownTracks, odd_behaviours, same, show, show_all, to_file
+from .skl_pose import Showing, Shown, ShownTracks, continues_outside_keys, same, show, show_all, to_file
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
     from .properties import SkeletalFile
 
 
-FARTHEST = 1_048_574
+LAST_FRAME = 1_048_574
 """The largest frame number in Blender."""
-KEYS_TOGETHER = 30_000
+KEYS_PER_BLOCK = 30_000
 """Keys of motions that are converted together, which takes a hundredth of a second and 10 MB."""
 
 Floats = NDArray[np.float64]
@@ -138,20 +138,27 @@ class SklCodec:
         return SklHost(rig, skl_document_of(file) if file is not None else None, file)
 
     def host_of_list(
-        self, rig: Object, file: SkeletalFile, listed: Sequence[Action], _report: Report, *, disk: str, others: bool
+        self,
+        rig: Object,
+        file: SkeletalFile,
+        listed: Sequence[Action],
+        _report: Report,
+        *,
+        disk: str,
+        others_changed: bool,
     ) -> SklHost:
         """Return the same target as `host`, whether or not other programs changed the file.
 
         Motions inside a model are written into the model on disk. Raises `WriteError` if that model is missing.
         """
-        there = bpy.path.abspath(file.path)
-        if file.embedded and not Path(there).is_file():
+        path = bpy.path.abspath(file.path)
+        if file.embedded and not Path(path).is_file():
             raise WriteError(
                 "the model with these motions is missing",
-                file=there,
+                file=path,
                 remedy="Put it back, or export to a file of motions",
             )
-        return self.host(rig, listed, disk=there if file.embedded else disk, file=file)
+        return self.host(rig, listed, disk=path if file.embedded else disk, file=file)
 
     def gatherer(
         self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost
@@ -209,12 +216,12 @@ class SklCodec:
             for action in plan.theirs:
                 skeletal = action.motionbridge_skeletal
                 motion = motions[skeletal.imported_name.lower()]
-                before = _Kept.of(action, motion, bones)
-                tracks = {place: motion.tracks[number] for place, number in before.numbers.items()}
+                before = _Imported.of(action, motion, bones)
+                tracks = {bone: motion.tracks[number] for bone, number in before.numbers.items()}
                 (shown,) = show_all([(motion, tracks)], bones.rest, showing=before.showing, report=report)
                 frames, on_bones = _frames_of(motion), shown.on_bones(bones.rest.bones)
                 digests = writer.rebuild(action, rig, on_bones, 1.0 / motion.frame, frames)
-                _keep_shown(
+                _store_shown(
                     action, motion, shown, before.numbers, digests, bones=bones.rest.bones, showing=before.showing
                 )
                 describe(action, motion, skl.bytes_of(replace(motion, tail=b"")), skeletal.place, file)
@@ -242,9 +249,9 @@ class SklBuilder:
         self._rig, self._document, self._chosen, self._options = rig, opened.document, chosen, options
         self._path, self._report = opened.path, report
         self._bones = bones_of(rig, rest_of(rig, space.XRAY_ROOT_FRAME))
-        named = [bone for place in chosen for bone in bone_names(self._document.motions[place], self._bones.order)]
+        named = [bone for index in chosen for bone in bone_names(self._document.motions[index], self._bones.order)]
         self._named = dict.fromkeys(named)
-        refuse_strangers({bone.lower() for bone in named}, self._bones.places, rig, opened.path)
+        refuse_unknown_bones({bone.lower() for bone in named}, self._bones.indices, rig, opened.path)
         self._showing = _showing(rig, options, report)
         if reasons := actions.why_sampled(rig):
             report.warn(f"what is shown differs from the game, because the armature has {', '.join(reasons)}", rig.name)
@@ -260,19 +267,21 @@ class SklBuilder:
     def build(self, file: SkeletalFile) -> Iterator[tuple[int, Any]]:
         """Yield the index of each motion and its action; the bones get the rotation mode that plays it."""
         bones = self._bones.rest.bones
-        for place, shown, numbers in _shown(self._document, self._chosen, self._bones, self._showing, self._report):
-            motion = self._document.motions[place]
+        for index, shown, numbers in _show_chosen(
+            self._document, self._chosen, self._bones, self._showing, self._report
+        ):
+            motion = self._document.motions[index]
             action = _build(self._writer, motion, shown, numbers, bones=bones, showing=self._showing)
-            describe(action, motion, self._document.bodies[place], place, file)
+            describe(action, motion, self._document.bodies[index], index, file)
             motion_timing.store_marks(action, decode_marks(motion.marks))
             _set_modes(self._rig, [bones[bone] for bone in shown], self._showing)
-            yield place, action
+            yield index, action
 
     def missing(self) -> list[str]:
         """Return the file's names of bones that are not in the armature."""
-        return [bone for bone in self._named if bone.lower() not in self._bones.places]
+        return [bone for bone in self._named if bone.lower() not in self._bones.indices]
 
-    def tell(self, result: MotionImport) -> None:
+    def report_results(self, result: MotionImport) -> None:
         """Report how many tracks have the file's curves and how many are fitted."""
         result.kept_exactly = sum(action.motionbridge_skeletal.kept_exactly for action in result.actions)
         result.fitted = sum(action.motionbridge_skeletal.fitted for action in result.actions)
@@ -289,13 +298,15 @@ class SklBuilder:
 
 
 def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Showing:
-    others = pose.actions_turning(rig, pose.QUATERNION)
-    quaternions = options.rotation is Rotation.QUATERNION or (options.rotation is Rotation.AUTOMATIC and bool(others))
+    others_changed = pose.actions_turning(rig, pose.QUATERNION)
+    quaternions = options.rotation is Rotation.QUATERNION or (
+        options.rotation is Rotation.AUTOMATIC and bool(others_changed)
+    )
     if quaternions and options.rotation is Rotation.AUTOMATIC:
         report.note("bones use quaternions, as in the other actions of this armature", rig.name)
-    elif not quaternions and others:
+    elif not quaternions and others_changed:
         report.warn(
-            f"bones now use Euler angles; actions with quaternion keys that no longer play: {len(others)} "
+            f"bones now use Euler angles; actions with quaternion keys that no longer play: {len(others_changed)} "
             "(import with quaternions to keep both)",
             rig.name,
         )
@@ -308,18 +319,18 @@ def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Sho
 class Bones:
     """Bones of a rig.
 
-    ``rest``: their rest pose. ``places``: index in ``rest`` by the game's name in lower case. ``order``: the game's
+    ``rest``: their rest pose. ``indices``: index in ``rest`` by the game's name in lower case. ``order``: the game's
     names in the game's order, for motions that do not name their bones.
     """
 
     rest: Rest
-    places: dict[str, int]
+    indices: dict[str, int]
     order: list[str]
 
 
 def bones_of(rig: Object, rest: Rest) -> Bones:
     """Return the bones of ``rig`` with the rest pose ``rest``."""
-    return Bones(rest, bone_places(rig, rest), bones_in_order(rig))
+    return Bones(rest, bone_indices(rig, rest), bones_in_order(rig))
 
 
 def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int, int]:
@@ -329,44 +340,44 @@ def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int,
     the game.
     """
     result: dict[int, int] = {}
-    odd = []
+    continued = []
     for number, (label, track) in enumerate(zip(bone_names(motion, bones.order), motion.tracks, strict=True)):
-        place = bones.places.get(label.lower())
-        if place is None:
+        bone = bones.indices.get(label.lower())
+        if bone is None:
             continue
-        if place in result:
+        if bone in result:
             report.warn("a bone occurs twice: the first is shown, the second is kept", f"{motion.label} {label}")
             continue
         if track.flags & 1:
             report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
-        if odd_behaviours(track):
-            odd.append(label)
-        result[place] = number
-    if odd:
+        if continues_outside_keys(track):
+            continued.append(label)
+        result[bone] = number
+    if continued:
         report.warn(
-            f"keys of {counted_plural(len(odd), 'bones')} repeat or continue outside their range, which is shown only "
-            "where channels carry over as they are; kept unless edited",
+            f"keys of {counted_plural(len(continued), 'bones')} repeat or continue outside their range, which is shown "
+            "only where channels carry over as they are; kept unless edited",
             motion.label,
         )
     return result
 
 
-def _shown(
+def _show_chosen(
     document: Skl, chosen: Sequence[int], bones: Bones, showing: Showing, report: Report
 ) -> Iterator[tuple[int, ShownTracks, dict[int, int]]]:
     """Yield for each chosen motion its index, its tracks as shown on bones, and which track each bone has.
 
-    Motions with frames of the same length are converted together, up to `KEYS_TOGETHER`, because larger arrays hardly
+    Motions with frames of the same length are converted together, up to `KEYS_PER_BLOCK`, because larger arrays hardly
     take longer.
     """
     block: list[tuple[int, dict[int, int]]] = []
     keys = 0
-    for number, place in enumerate(chosen, 1):
-        motion = document.motions[place]
-        block.append((place, tracks_on(motion, bones, report)))
+    for number, motion_index in enumerate(chosen, 1):
+        motion = document.motions[motion_index]
+        block.append((motion_index, tracks_on(motion, bones, report)))
         keys += sum(len(one.keys) for track in motion.tracks for one in track.envelopes)
         last = number == len(chosen)
-        if not last and keys < KEYS_TOGETHER and document.motions[chosen[number]].frame == motion.frame:
+        if not last and keys < KEYS_PER_BLOCK and document.motions[chosen[number]].frame == motion.frame:
             continue
         motions = [
             (document.motions[index], {bone: document.motions[index].tracks[track] for bone, track in numbers.items()})
@@ -391,16 +402,16 @@ def _build(
     action, digests = writer.build(
         motion.label or "motion", shown.on_bones(bones), 1.0 / motion.frame, _frames_of(motion)
     )
-    _keep_shown(action, motion, shown, numbers, digests, bones=bones, showing=showing)
+    _store_shown(action, motion, shown, numbers, digests, bones=bones, showing=showing)
     return action
 
 
 def _frames_of(motion: SkeletalMotion) -> tuple[int, int]:
     """Return the first and the last frame, limited to what Blender supports."""
-    return min(max(motion.first, -FARTHEST), FARTHEST), min(max(motion.last, -FARTHEST), FARTHEST)
+    return min(max(motion.first, -LAST_FRAME), LAST_FRAME), min(max(motion.last, -LAST_FRAME), LAST_FRAME)
 
 
-def _keep_shown(
+def _store_shown(
     action: Action,
     motion: SkeletalMotion,
     shown: ShownTracks,
@@ -416,15 +427,15 @@ def _keep_shown(
     properties.metres, properties.radians = showing.tolerance
     properties.kept_exactly = sum(map(shown.is_exact, shown))
     properties.fitted = len(shown) - properties.kept_exactly
-    by_track = {number: digests[bones[place]] for place, number in numbers.items()}
+    by_track = {number: digests[bones[bone]] for bone, number in numbers.items()}
     keep(properties, "drawn", b"".join(by_track.get(number, pose.NOTHING) for number in range(len(motion.tracks))))
 
 
-def describe(action: Action, motion: SkeletalMotion, body: Bytes, place: int, file: SkeletalFile) -> None:
+def describe(action: Action, motion: SkeletalMotion, body: Bytes, index: int, file: SkeletalFile) -> None:
     """Store on the action the bytes of its motion, ``body``, and how the game plays it."""
     skeletal = action.motionbridge_skeletal
     skeletal.is_skeletal = True
-    skeletal.file, skeletal.place, skeletal.version = file.name, place, motion.version
+    skeletal.file, skeletal.place, skeletal.version = file.name, index, motion.version
     skeletal.fps, skeletal.imported_name = 1.0 / motion.frame, motion.label
     skeletal.shown_first, skeletal.shown_last = action.frame_start, action.frame_end
     keep(skeletal, "body", body)
@@ -449,7 +460,7 @@ def _set_modes(rig: Object, names_of_bones: list[str], showing: Showing) -> None
 
 
 @dataclass
-class _Kept:
+class _Imported:
     """A motion as its file has it, and how it was shown at import.
 
     ``numbers``: index of a bone in the rest pose -> index of its track.
@@ -462,20 +473,20 @@ class _Kept:
     drawn: bytes
 
     @classmethod
-    def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Kept:
+    def of(cls, action: Any, motion: SkeletalMotion, bones: Bones) -> _Imported:
         """Return the motion with what its action stores about the import."""
         skeletal = action.motionbridge_skeletal
         showing = Showing(skeletal.rotation == "QUATERNION", (skeletal.metres, skeletal.radians))
         return cls(motion, bones, showing, tracks_on(motion, bones, Report()), kept(skeletal, "drawn"))
 
-    def shown(self, places: Iterable[int]) -> Mapping[int, Shown]:
-        """Return tracks as they were shown at import. ``places``: indices of their bones."""
-        tracks = {place: self.motion.tracks[self.numbers[place]] for place in places}
+    def shown(self, indices: Iterable[int]) -> Mapping[int, Shown]:
+        """Return tracks as they were shown at import. ``indices``: indices of their bones."""
+        tracks = {index: self.motion.tracks[self.numbers[index]] for index in indices}
         return show(tracks, self.motion, self.bones.rest, showing=self.showing, report=Report())
 
-    def digest(self, place: int) -> bytes:
+    def digest(self, index: int) -> bytes:
         """Return the digest of a bone's imported F-curves; empty if an old version that stored none imported it."""
-        begin = self.numbers[place] * pose.DIGEST_SIZE
+        begin = self.numbers[index] * pose.DIGEST_SIZE
         return self.drawn[begin : begin + pose.DIGEST_SIZE]
 
 
@@ -486,8 +497,8 @@ class SklGatherer(Gatherer):
         """Raises `WriteError` as `Gatherer`."""
         super().__init__(rig, options, report, sampler, SKL_LISTS)
         self._reader = pose.PoseReader(rig)
-        self._then: dict[str, Bones] = {}
-        self._labels = {place: label for label, place in bones_of(rig, self._now).places.items()}
+        self._bones_by_file: dict[str, Bones] = {}
+        self._labels = {index: label for label, index in bones_of(rig, self._rest_now).indices.items()}
 
     def motion(self, action: Action, label: str) -> MadeMotion:
         """Return the motion to write for an action, named ``label``."""
@@ -539,105 +550,117 @@ class SklGatherer(Gatherer):
         motion_timing.warn_of_skeletal(action, base, (first, last), self.report, self._rig)
         return first, last
 
-    def _bones_then(self, action: Action) -> Bones:
+    def _bones_at_import(self, action: Action) -> Bones:
         file = self._files.get(action)
         key = file.name if file is not None else ""
-        if key not in self._then:
-            self._then[key] = bones_of(
-                self._rig, motion_files.rest_then(file, self._now) if file is not None else self._now
+        if key not in self._bones_by_file:
+            self._bones_by_file[key] = bones_of(
+                self._rig, motion_files.rest_then(file, self._rest_now) if file is not None else self._rest_now
             )
-        return self._then[key]
+        return self._bones_by_file[key]
 
     def _fill(self, clip: CurveClip, action: Action, base: SkeletalMotion | None) -> None:
         """Add to ``clip`` the tracks that differ from ``base``; all tracks if ``base`` is None."""
-        rest, moved = self._rest_for(action)
+        rest, rest_edited = self._rest_for(action)
         frame = base.frame if base is not None else 1.0 / clip.fps
-        known = _Kept.of(action, base, self._bones_then(action)) if base is not None else None
+        imported = _Imported.of(action, base, self._bones_at_import(action)) if base is not None else None
         modes = self._shown.modes(action, order_of_angles(action))
-        tracked = [rest.bones[place] for place in known.numbers] if known is not None else None
-        reached, reasons = self._reached(action, tracked)
-        if reached:
-            self._note(reasons)
+        tracked = [rest.bones[index] for index in imported.numbers] if imported is not None else None
+        to_sample, reasons = self._bones_to_sample(action, tracked)
+        if to_sample:
+            self._note_sampling(reasons)
             frames = clip.first, max(clip.last - clip.first, 0) + 1
-            look = self._sampler.moved if set(reasons) == {CONTROLS} else self._sampler.clip
-            rows, sampled = look(action, rest, 1.0 / frame, reached, modes=modes, frames=frames)
-            reached = {rest.bones[row] for row in rows}
+            sample = self._sampler.moved if set(reasons) == {CONTROLS} else self._sampler.clip
+            rows, sampled = sample(action, rest, 1.0 / frame, to_sample, modes=modes, frames=frames)
+            to_sample = {rest.bones[row] for row in rows}
         keys = self._reader.read(action, modes)
-        self._warn(action, keys, tracked, reached)
-        tracks = self._keyed_tracks(keys, rest, moved, frame, known, reached=reached)
-        if reached:
-            shown = known.shown([row for row in rows if row in known.numbers]) if known is not None else {}
+        self._warn(action, keys, tracked, to_sample)
+        tracks = self._keyed_tracks(keys, rest, rest_edited, frame, imported, sampled=to_sample)
+        if to_sample:
+            shown = imported.shown([row for row in rows if row in imported.numbers]) if imported is not None else {}
             tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
-        for place, channels in sorted(tracks.items(), key=lambda track: track[0]):
-            clip.bones.append(self._labels[place])
+        for index, channels in sorted(tracks.items(), key=lambda track: track[0]):
+            clip.bones.append(self._labels[index])
             clip.tracks.append(channels)
 
-    def _warn(self, action: Action, found: pose.PoseKeys, tracked: list[str] | None, reached: set[str]) -> None:
+    def _warn(self, action: Action, keys: pose.PoseKeys, tracked: list[str] | None, sampled: set[str]) -> None:
         """Warn of curves that are not exported as they are, and of bones that are posed without keys.
 
-        ``tracked``: the bones that the file has tracks of, None for a new motion. ``reached``: the sampled bones.
+        ``tracked``: the bones that the file has tracks of, None for a new motion. ``sampled``: the sampled bones.
         """
-        self._warn_of_left_out(action, found.left_out, found.other_kinds, reached)
-        muted = [bone for bone in found.muted if bone not in reached]
+        self._warn_of_left_out(action, keys.left_out, keys.other_kinds, sampled)
+        muted = [bone for bone in keys.muted if bone not in sampled]
         if muted:
             warn_of_muted(muted, action, self.report, in_file=tracked is not None)
-        if reached:
-            tracked = [bone for bone in tracked or self._now.bones if bone not in reached]
-        self._shown.warn_of_pose(action, found.modes, tracked)
+        if sampled:
+            tracked = [bone for bone in tracked or self._rest_now.bones if bone not in sampled]
+        self._shown.warn_of_pose(action, keys.modes, tracked)
 
     def _keyed_tracks(
-        self, found: pose.PoseKeys, rest: Rest, moved: set[str], frame: float, kept: _Kept | None, *, reached: set[str]
+        self,
+        keys: pose.PoseKeys,
+        rest: Rest,
+        rest_edited: set[str],
+        frame: float,
+        imported: _Imported | None,
+        *,
+        sampled: set[str],
     ) -> dict[int, Channels]:
-        """Return the edited tracks of bones that are not in ``reached``: index of the bone -> its channels.
+        """Return the edited tracks of bones that are not in ``sampled``: index of the bone -> its channels.
 
-        ``moved``: bones whose rest pose was edited and which keep their offsets. ``frame``: seconds per frame.
-        ``kept``: the imported motion, None for a new one.
+        ``rest_edited``: bones whose rest pose was edited and which keep their offsets. ``frame``: seconds per frame.
+        ``imported``: the imported motion, None for a new one.
         """
-        known = kept.numbers if kept is not None else {}
-        there = set(found.bones)
-        touched = [
-            place
-            for place, bone in enumerate(rest.bones)
-            if bone not in reached
-            and (place in known or bone in there)
-            and not (kept is not None and self._is_as_built(place, bone, found, kept, moved))
+        numbers = imported.numbers if imported is not None else {}
+        keyed = set(keys.bones)
+        candidates = [
+            index
+            for index, bone in enumerate(rest.bones)
+            if bone not in sampled
+            and (index in numbers or bone in keyed)
+            and not (imported is not None and self._is_as_built(index, bone, keys, imported, rest_edited))
         ]
-        shown = kept.shown([place for place in touched if place in known]) if kept is not None else {}
+        shown = imported.shown([index for index in candidates if index in numbers]) if imported is not None else {}
         tracks: dict[int, Channels] = {}
-        for place in touched:
-            bone, then = rest.bones[place], shown.get(place)
-            now = found.curves(bone, 1.0 / frame, self._options.tolerance)
-            mode, muted = found.modes[bone], found.muted.get(bone, ())
-            base = then if bone not in moved else None
-            same_turn = base is not None and self._same_turn(base, now, mode, frame)
-            same_place = base is not None and same(now.location, base.pose.location, frame)
-            if then is not None:
-                same_turn, same_place = same_turn or "rotation" in muted, same_place or "location" in muted
-            if same_turn and same_place:
+        for index in candidates:
+            bone, imported_track = rest.bones[index], shown.get(index)
+            curves = keys.curves(bone, 1.0 / frame, self._options.tolerance)
+            mode, muted_channels = keys.modes[bone], keys.muted.get(bone, ())
+            base = imported_track if bone not in rest_edited else None
+            same_rotation = base is not None and self._same_rotation(base, curves, mode, frame)
+            same_location = base is not None and same(curves.location, base.pose.location, frame)
+            if imported_track is not None:
+                same_rotation, same_location = (
+                    same_rotation or "rotation" in muted_channels,
+                    same_location or "location" in muted_channels,
+                )
+            if same_rotation and same_location:
                 continue
-            tracks[place] = to_file(
-                now,
+            tracks[index] = to_file(
+                curves,
                 mode,
                 rest,
-                place,
+                index,
                 frame=frame,
                 tolerance=self._options.tolerance,
-                base=then,
-                same_place=same_place,
-                same_turn=same_turn,
+                base=imported_track,
+                same_location=same_location,
+                same_rotation=same_rotation,
             )
         return tracks
 
-    def _is_as_built(self, place: int, bone: str, found: pose.PoseKeys, kept: _Kept, moved: set[str]) -> bool:
+    def _is_as_built(
+        self, index: int, bone: str, keys: pose.PoseKeys, imported: _Imported, rest_edited: set[str]
+    ) -> bool:
         """Return whether a bone's F-curves are bit for bit the imported ones, read by the same rotation mode."""
-        if bone in moved or place not in kept.numbers or found.digest(bone) != kept.digest(place):
+        if bone in rest_edited or index not in imported.numbers or keys.digest(bone) != imported.digest(index):
             return False
-        return not found.rotates(bone) or found.modes[bone] == kept.showing.mode
+        return not keys.rotates(bone) or keys.modes[bone] == imported.showing.mode
 
-    def _same_turn(self, then: Shown, now: pose.BoneCurves, mode: str, frame: float) -> bool:
-        if now.rotation is not None and mode != Showing(then.pose.channel == pose.QUATERNION, (0.0, 0.0)).mode:
+    def _same_rotation(self, imported: Shown, curves: pose.BoneCurves, mode: str, frame: float) -> bool:
+        if curves.rotation is not None and mode != Showing(imported.pose.channel == pose.QUATERNION, (0.0, 0.0)).mode:
             return False
-        return same(now.rotation, then.pose.rotation, frame)
+        return same(curves.rotation, imported.pose.rotation, frame)
 
     def _sampled_tracks(
         self, clip: Clip, rows: Sequence[int], first: int, frame: float, shown: Mapping[int, Shown]
@@ -650,23 +673,25 @@ class SklGatherer(Gatherer):
         times = np.arange(first, first + clip.frames, dtype=np.float64) * frame
         metres, radians = self._options.tolerance
         tracks = {}
-        for place, turns, places in zip(rows, clip.rotations, clip.translations, strict=True):
-            then = shown.get(place)
-            if then is not None and _stands_as(then, times, turns, places, (metres, radians)):
+        for index, rotations, locations in zip(rows, clip.rotations, clip.translations, strict=True):
+            imported = shown.get(index)
+            if imported is not None and _has_poses(imported, times, rotations, locations, (metres, radians)):
                 continue
-            angles = rotation.euler_zxy(rotation.matrices(turns))
-            tracks[place] = Channels(
-                [with_straight_segments(fitted(times, places[:, axis], metres), metres) for axis in range(3)],
+            angles = rotation.euler_zxy(rotation.matrices(rotations))
+            tracks[index] = Channels(
+                [with_straight_segments(fitted(times, locations[:, axis], metres), metres) for axis in range(3)],
                 [with_straight_segments(fitted(times, angles[:, axis], radians), radians) for axis in range(3)],
             )
         return tracks
 
 
-def _stands_as(then: Shown, times: Floats, turns: Floats, places: Floats, tolerance: tuple[float, float]) -> bool:
+def _has_poses(
+    imported: Shown, times: Floats, rotations: Floats, locations: Floats, tolerance: tuple[float, float]
+) -> bool:
     """Return whether the file's channels give the same poses at all ``times``, within ``tolerance`` (metres, radians).
 
-    ``turns`` (times, 4) and ``places`` (times, 3): the sampled rotations and locations.
+    ``rotations`` (times, 4) and ``indices`` (times, 3): the sampled rotations and locations.
     """
-    location, angles = then.values_at(times)
-    turned = rotation.angles_between(rotation.of_mode(angles, "ZXY"), turns)
-    return bool(np.abs(location - places).max() <= tolerance[0] and turned.max() <= tolerance[1])
+    location, angles = imported.values_at(times)
+    differences = rotation.angles_between(rotation.of_mode(angles, "ZXY"), rotations)
+    return bool(np.abs(location - locations).max() <= tolerance[0] and differences.max() <= tolerance[1])

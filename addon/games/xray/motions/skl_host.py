@@ -58,27 +58,27 @@ class SklHost:
             return skl.write(document)
         return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
 
-    def had_one_name(self, twins: list[Action], label: str) -> bool:
+    def had_same_name(self, same_named: list[Action], label: str) -> bool:
         """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
-        known = action_lists.copies(twins, SKL_LISTS)
-        return all(twin not in known and imported_name(twin, SKL_LISTS).lower() == label for twin in twins)
+        copies = action_lists.copies(same_named, SKL_LISTS)
+        return all(action not in copies and imported_name(action, SKL_LISTS).lower() == label for action in same_named)
 
     def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
         """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
         if self.document is None:
             return []
-        places = action_lists.members(self.file, SKL_LISTS)
-        there = by_name(self.document)
+        indices = action_lists.members(self.file, SKL_LISTS)
+        on_disk = by_name(self.document)
         found = []
         for action in chosen:
-            stored, now = skl_motion_of(action), there.get(imported_name(action, SKL_LISTS).lower())
-            if stored is None or now is None or places.get(action, -1) < 0:
+            stored, current = skl_motion_of(action), on_disk.get(imported_name(action, SKL_LISTS).lower())
+            if stored is None or current is None or indices.get(action, -1) < 0:
                 continue
-            if fingerprint(now) not in saved and fingerprint(now) != fingerprint(stored):
+            if fingerprint(current) not in saved and fingerprint(current) != fingerprint(stored):
                 found.append(action)
         return found
 
-    def take_out_deleted(self, *, whole: bool) -> None:
+    def remove_deleted(self, *, whole: bool) -> None:
         """Do nothing: the panel cannot delete motions of the editor."""
 
     def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
@@ -115,11 +115,11 @@ class SklHost:
         for one in made:
             name = one.replaces.lower()
             if name in labels:
-                place = labels.index(name)
-                there, motions[place] = motions[place], replace(one.motion, tail=motions[place].tail)
-                if one.change is None and skl.bytes_of(there) != skl.bytes_of(motions[place]):
+                index = labels.index(name)
+                old, motions[index] = motions[index], replace(one.motion, tail=motions[index].tail)
+                if one.change is None and skl.bytes_of(old) != skl.bytes_of(motions[index]):
                     changes.parts.append(Part(one.motion.label, "motion", fields=("as imported",)))
-                labels[place] = "\0"  # two motions of the same name replace one motion each
+                labels[index] = "\0"  # two motions of the same name replace one motion each
             else:
                 motions.append(one.motion)
                 if one.change is None:
@@ -130,11 +130,11 @@ class SklHost:
         """Return the imported document, or a new one. Imported motions get back the unknown bytes after them."""
         if self.document is None:
             return skl.new_skl(made[0].motion) if path.lower().endswith(".skl") else skl.new_skls([])
-        places = action_lists.members(self.file, SKL_LISTS)
+        indices = action_lists.members(self.file, SKL_LISTS)
         for one in made:
-            place = places.get(one.action, -1)
-            if 0 <= place < len(self.document.motions):
-                one.motion = replace(one.motion, tail=self.document.motions[place].tail)
+            index = indices.get(one.action, -1)
+            if 0 <= index < len(self.document.motions):
+                one.motion = replace(one.motion, tail=self.document.motions[index].tail)
         return self.document
 
 

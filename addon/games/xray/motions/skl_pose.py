@@ -26,7 +26,7 @@ from ....formats.xray.skl import BoneTrack, SkeletalMotion
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
 _CONSTANT = int(Behaviour.CONSTANT)
-UNTOUCHED = 3e-6
+ROUND_TRIP_TOLERANCE = 3e-6
 """Tolerance in metres or radians for a value that was converted through a rest pose and 32-bit floats and back."""
 
 
@@ -91,39 +91,43 @@ class ShownTracks(Mapping[int, Shown]):
     def __iter__(self) -> Iterator[int]:
         return iter(self.numbers)
 
-    def __getitem__(self, place: int) -> Shown:
-        first = 6 * self.numbers[place]
+    def __getitem__(self, bone: int) -> Shown:
+        first = 6 * self.numbers[bone]
         curves = [self.channels.numbered(number) for number in range(first, first + 6)]
         pose = BoneCurves(channel=self.channel)
-        if place in self.located:
-            pose.location = self.location[self.located[place]].curves
-        if place in self.rotated:
-            pose.rotation = self.rotation[self.rotated[place]].curves
-        return Shown(Channels(curves[:3], curves[3:]), pose, self.is_exact(place))
+        if bone in self.located:
+            pose.location = self.location[self.located[bone]].curves
+        if bone in self.rotated:
+            pose.rotation = self.rotation[self.rotated[bone]].curves
+        return Shown(Channels(curves[:3], curves[3:]), pose, self.is_exact(bone))
 
-    def is_exact(self, place: int) -> bool:
+    def is_exact(self, bone: int) -> bool:
         """Return whether no curve of a track was fitted."""
         return all(
-            place not in numbers or bool(carried.exact[numbers[place]])
+            bone not in numbers or bool(carried.exact[numbers[bone]])
             for carried, numbers in ((self.location, self.located), (self.rotation, self.rotated))
         )
 
     def on_bones(self, names: Sequence[str]) -> SeveralBones:
         """Return the curves of the pose bones. ``names``: Blender's names of all bones by index."""
         width = 4 if self.channel == QUATERNION else 3
-        turning, moving = [(self.channel, index) for index in range(width)], [("location", index) for index in range(3)]
+        rotation_channels, location_channels = (
+            [(self.channel, index) for index in range(width)],
+            [("location", index) for index in range(3)],
+        )
         channels = {
-            names[place]: (turning if place in self.rotated else []) + (moving if place in self.located else [])
-            for place in self
+            names[bone]: (rotation_channels if bone in self.rotated else [])
+            + (location_channels if bone in self.located else [])
+            for bone in self
         }
         rotated, located = (
-            np.array([numbers.get(place, -1) for place in self], np.intp)[:, None]
+            np.array([numbers.get(bone, -1) for bone in self], np.intp)[:, None]
             for numbers in (self.rotated, self.located)
         )
-        behind = len(self.rotation.curves)
-        order = np.hstack((width * rotated + np.arange(width), behind + 3 * located + np.arange(3)))
-        there = np.hstack((np.repeat(rotated >= 0, width, axis=1), np.repeat(located >= 0, 3, axis=1)))
-        return SeveralBones(channels, self.together.take(order[there]))
+        rotation_count = len(self.rotation.curves)
+        order = np.hstack((width * rotated + np.arange(width), rotation_count + 3 * located + np.arange(3)))
+        exists = np.hstack((np.repeat(rotated >= 0, width, axis=1), np.repeat(located >= 0, 3, axis=1)))
+        return SeveralBones(channels, self.together.take(order[exists]))
 
 
 def show(
@@ -138,10 +142,10 @@ def show_all(
 ) -> list[ShownTracks]:
     """Convert the tracks of several motions as `show` does. All motions must have frames of the same length."""
     frame = motions[0][0].frame
-    named = {(row, place): track for row, (_, tracks) in enumerate(motions) for place, track in tracks.items()}
+    named = {(row, bone): track for row, (_, tracks) in enumerate(motions) for bone, track in tracks.items()}
     titles = [motion.label for motion, _ in motions]
-    labels = [f"{titles[row]} {rest.bones[place]}" for row, place in named]
-    places = np.array([place for _, place in named], np.intp)
+    labels = [f"{titles[row]} {rest.bones[bone]}" for row, bone in named]
+    places = np.array([bone for _, bone in named], np.intp)
     channels = decode_tracks(
         [(f"{label} ", track.envelopes) for label, track in zip(labels, named.values(), strict=True)],
         BONE,
@@ -168,25 +172,25 @@ def show_all(
         showing.tolerance[1],
         quaternions=showing.quaternions,
     )
-    location, located_at = _sound(moved, located, len(named), frame)
-    rotations, rotated_at = _sound(turned, rotated, len(named), frame)
+    location, located_at = _without_unusable(moved, located, len(named), frame)
+    rotations, rotated_at = _without_unusable(turned, rotated, len(named), frame)
     together = Curves.joined([rotations.curves, location.curves])
     result = [ShownTracks({}, channels, showing.channel, {}, location, {}, rotations, together) for _ in motions]
-    for number, ((row, place), label, located_as, rotated_as) in enumerate(
+    for number, ((row, bone), label, located_as, rotated_as) in enumerate(
         zip(named, labels, located_at, rotated_at, strict=True)
     ):
         shown = result[row]
-        shown.numbers[place] = number
+        shown.numbers[bone] = number
         if located_as >= 0:
-            shown.located[place] = located_as
+            shown.located[bone] = located_as
         if rotated_as >= 0:
-            shown.rotated[place] = rotated_as
+            shown.rotated[bone] = rotated_as
         if located_as < 0 or rotated_as < 0:
             report.warn("its values are too large for a pose: not shown, kept", label)
     return result
 
 
-def _sound(
+def _without_unusable(
     carried: pose_curves.ConvertedBones, numbers: Indices, tracks: int, frame: float
 ) -> tuple[pose_curves.ConvertedBones, list[int]]:
     """Remove curves with values that no pose can hold, and keys so close that Blender would merge them.
@@ -198,25 +202,25 @@ def _sound(
     if not (pose_curves.is_finite(carried.curves, frame) and pose_curves.are_keys_apart(carried.curves, frame)):
         bones = [carried[number].curves for number in kept.tolist()]
         kept = np.array([pose_curves.is_finite(Curves.of(curves), frame) for curves in bones]).nonzero()[0]
-        sound = [pose_curves.without_merged_keys(curve, frame) for number in kept.tolist() for curve in bones[number]]
-        carried = pose_curves.ConvertedBones(Curves.of(sound), carried.exact[kept])
+        usable = [pose_curves.without_merged_keys(curve, frame) for number in kept.tolist() for curve in bones[number]]
+        carried = pose_curves.ConvertedBones(Curves.of(usable), carried.exact[kept])
     found = np.full(tracks, -1)
     found[numbers[kept]] = np.arange(len(kept))
     return carried, found.tolist()
 
 
-def odd_behaviours(track: BoneTrack) -> bool:
+def continues_outside_keys(track: BoneTrack) -> bool:
     """Return whether a channel with several keys does not simply hold its values outside its keys."""
     return any(
         (stored.before != _CONSTANT or stored.after != _CONSTANT) and len(stored.keys) > 1 for stored in track.envelopes
     )
 
 
-def same(now: Sequence[Curve] | None, then: Sequence[Curve] | None, frame: float) -> bool:
+def same(curves: Sequence[Curve] | None, given: Sequence[Curve] | None, frame: float) -> bool:
     """Return whether curves read from Blender are those it was given. ``frame``: seconds per frame."""
-    if now is None or then is None or len(now) != len(then):
-        return now is None and then is None
-    return all(_unchanged(one, other, frame) for one, other in zip(now, then, strict=True))
+    if curves is None or given is None or len(curves) != len(given):
+        return curves is None and given is None
+    return all(_unchanged(one, other, frame) for one, other in zip(curves, given, strict=True))
 
 
 def _unchanged(now: Curve, then: Curve, frame: float) -> bool:
@@ -233,39 +237,39 @@ def to_file(
     pose: BoneCurves,
     mode: str,
     rest: Rest,
-    place: int,
+    index: int,
     *,
     frame: float,
     tolerance: tuple[float, float],
     base: Shown | None,
-    same_place: bool = False,
-    same_turn: bool = False,
+    same_location: bool = False,
+    same_rotation: bool = False,
 ) -> Channels:
     """Convert a bone's pose curves to the file's channels, relative to the parent.
 
     Curves of ``base`` that give the same poses are kept. ``mode``: rotation mode of the rotation curves. Missing curves
-    count as the rest pose. ``place``: index of the bone in ``rest``. ``frame``: seconds per frame. ``tolerance``:
-    (metres, radians). ``same_place`` and ``same_turn``: location or rotation are known to be those of ``base``.
+    count as the rest pose. ``index``: index of the bone in ``rest``. ``frame``: seconds per frame. ``tolerance``:
+    (metres, radians). ``same_location`` and ``same_rotation``: location or rotation are known to be those of ``base``.
     """
-    standing = [pose_curves.single_key(0.0)] * 3
-    if base is not None and same_place:
-        places = base.channels.location
+    at_rest = [pose_curves.single_key(0.0)] * 3
+    if base is not None and same_location:
+        location_curves = base.channels.location
     else:
-        location = standing if pose.location is None else pose.location
-        offset = rest.translations[place]
+        location = at_rest if pose.location is None else pose.location
+        offset = rest.translations[index]
         moved = pose_curves.convert_locations(
-            location, rotation.matrices(rest.rotations[place]), offset, frame, tolerance[0]
+            location, rotation.matrices(rest.rotations[index]), offset, frame, tolerance[0]
         )
         rounding = 4 * float(np.spacing(np.float32(np.abs(offset).max())))
-        places = _stored(moved, base, "location", frame=frame, tolerance=tolerance[0], rounding=rounding)
-    if base is not None and same_turn:
-        angles = base.channels.rotation
+        location_curves = _stored(moved, base, "location", frame=frame, tolerance=tolerance[0], rounding=rounding)
+    if base is not None and same_rotation:
+        rotation_curves = base.channels.rotation
     else:
-        rotating, mode = (standing, "ZXY") if pose.rotation is None else (pose.rotation, mode)
+        rotating, mode = (at_rest, "ZXY") if pose.rotation is None else (pose.rotation, mode)
         like = base.channels.rotation if base is not None else None
-        turned = pose_curves.convert_rotations(rotating, mode, rest.rotations[place], frame, tolerance[1], like=like)
-        angles = _stored(turned, base, "rotation", frame=frame, tolerance=tolerance[1])
-    return Channels(places, angles)
+        turned = pose_curves.convert_rotations(rotating, mode, rest.rotations[index], frame, tolerance[1], like=like)
+        rotation_curves = _stored(turned, base, "rotation", frame=frame, tolerance=tolerance[1])
+    return Channels(location_curves, rotation_curves)
 
 
 def _stored(
@@ -288,5 +292,5 @@ def _stored(
         curves = [pose_curves.with_straight_segments(curve, tolerance) for curve in carried.curves]
     if base is None:
         return curves
-    near = UNTOUCHED if carried.exact and base.exact else tolerance
-    return pose_curves.snapped_to_base(curves, getattr(base.channels, channels), frame, near + rounding)
+    near_enough = ROUND_TRIP_TOLERANCE if carried.exact and base.exact else tolerance
+    return pose_curves.snapped_to_base(curves, getattr(base.channels, channels), frame, near_enough + rounding)

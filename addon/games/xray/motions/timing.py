@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 
 _ROUNDING = 0.5 / FRAMES_PER_SECOND
 """Seconds that a mark may be outside its motion, whose first and last time are those of whole frames."""
-FARTHEST = 1_048_574
+LAST_FRAME = 1_048_574
 """The largest frame number in Blender."""
 
 
-def marker_names(mark: str, place: int, interval: int) -> tuple[str, str]:
+def marker_names(mark: str, index: int, interval: int) -> tuple[str, str]:
     """Return the names of the pose markers at an interval's start and end."""
-    return f"{mark} {place}.{interval} start", f"{mark} {place}.{interval} end"
+    return f"{mark} {index}.{interval} start", f"{mark} {index}.{interval} end"
 
 
 def store_marks(action: Action, markers: list[Marker]) -> None:
@@ -60,13 +60,13 @@ def show_marks(action: Action) -> None:
         marker.frame = frame_of(action, seconds)
 
 
-def show_typed(interval: Any, which: int) -> None:
+def move_marker(interval: Any, which: int) -> None:
     """Move the pose marker of an interval's start (``which`` 0) or end (1) to its new time; other markers stay."""
     action = interval.id_data
-    for place, mark in enumerate(action.motionbridge_motion.marks):
-        for number, known in enumerate(mark.intervals):
-            if known == interval:
-                marker = action.pose_markers.get(marker_names(mark.name, place, number)[which])
+    for index, mark in enumerate(action.motionbridge_motion.marks):
+        for number, other in enumerate(mark.intervals):
+            if other == interval:
+                marker = action.pose_markers.get(marker_names(mark.name, index, number)[which])
                 if marker is not None:
                     marker.frame = frame_of(action, (interval.start, interval.end)[which])
 
@@ -81,7 +81,7 @@ def hide_marks(action: Action) -> None:
 def frame_of(action: Action, seconds: float) -> int:
     """Return the whole frame nearest to a time of the motion, within Blender's limits (times of broken files)."""
     frame = first_frame(action) + seconds * _rate(action)
-    return 0 if np.isnan(frame) else round(min(max(frame, -FARTHEST), FARTHEST))
+    return 0 if np.isnan(frame) else round(min(max(frame, -LAST_FRAME), LAST_FRAME))
 
 
 def seconds_at(action: Action, frame: float) -> float:
@@ -101,9 +101,9 @@ def first_frame(action: Action) -> float:
 
 def _times(action: Action) -> list[tuple[str, float]]:
     times = []
-    for place, mark in enumerate(action.motionbridge_motion.marks):
+    for index, mark in enumerate(action.motionbridge_motion.marks):
         for number, interval in enumerate(mark.intervals):
-            start, end = marker_names(mark.name, place, number)
+            start, end = marker_names(mark.name, index, number)
             times += [(start, interval.start), (end, interval.end)]
     return times
 
@@ -117,10 +117,10 @@ def gather_marks(action: Action) -> list[Marker]:
         if name in shown and shown[name] != frame_of(action, seconds)
     }
     markers = []
-    for place, mark in enumerate(action.motionbridge_motion.marks):
+    for index, mark in enumerate(action.motionbridge_motion.marks):
         intervals = np.empty((len(mark.intervals), 2))
         for number, interval in enumerate(mark.intervals):
-            start, end = marker_names(mark.name, place, number)
+            start, end = marker_names(mark.name, index, number)
             intervals[number] = moved.get(start, interval.start), moved.get(end, interval.end)
         markers.append(Marker(mark.name, intervals))
     return markers
@@ -128,7 +128,7 @@ def gather_marks(action: Action) -> list[Marker]:
 
 # Length ---------------------------------------------------------------------------------------------------------------
 
-OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
+KEYS_OUTSIDE = "keys are {} and are left out; widen the action's frame range to export them"
 
 
 def imported_frames(action: Action) -> int | None:
@@ -212,9 +212,9 @@ def warn_of_length(action: Action, frames: tuple[int, int], before: int | None, 
     last = first + action.motionbridge_motion.frame_step * (count - 1)
     start, end = actions.key_ends(action, first, last, rig)
     if start < first - actions.NEAR:
-        report.warn(OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
+        report.warn(KEYS_OUTSIDE.format("before the first frame"), f"{action.name}: {first - start:g} frames")
     if end > last + actions.NEAR and not shortened:
-        report.warn(OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
+        report.warn(KEYS_OUTSIDE.format("after the last frame"), f"{action.name}: {end - last:g} frames")
 
 
 def warn_of_marks(action: Action, markers: list[Marker], end: float, before: float | None, report: Report) -> None:
