@@ -82,7 +82,7 @@ def action_to_export(rig: Object) -> Any:
     """Return the action that an armature plays. Raises `WriteError` if it plays none."""
     data = rig.animation_data
     if data is None or data.action is None:
-        raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action editor")
+        raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action Editor")
     return data.action
 
 

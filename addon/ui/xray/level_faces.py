@@ -202,7 +202,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         if found is None:
             raise WriteError(
                 f"there is no game material named {name!r}",
-                remedy="Choose one of the list, or give its number; the preferences name the gamemtl.xr",
+                remedy="Choose one from the list, or enter its ID; set Game Materials in the preferences",
             )
         return found
 

@@ -100,7 +100,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         sentences = [_sentence(models)] if models else []
         if images:
             sentences.append(keep_and_show(context, images))
-            report.note(f"textures of Descent 3, which have the same suffix, are images now: {len(images)}")
+            report.note(f"textures of Descent 3 have the same suffix and were imported as images: {len(images)}")
         return Outcome("; ".join(sentences))
 
     def _import(self, context: Context, path: str, report: Report) -> "model_importing.ImportedModel":
@@ -540,7 +540,7 @@ class IMPORT_SCENE_OT_xray_bones(FileImport, ImportHelper, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose a file of bone properties (.bones)")
         if len(paths) > 1:
-            raise ReadError("the bones of an armature have one file", remedy="Choose one file (.bones)")
+            raise ReadError("the bone properties of an armature come from one file", remedy="Choose one file (.bones)")
         rig = rig_to_import_onto(context, report)
         refuse_linked((rig, rig.data))
         with scope.object_mode(context):  # Blender discards bone properties set during edit mode

@@ -183,7 +183,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
             )
         imported = model_importing.import_model(context, found[0], model_options(context), report)
         if imported.rig is None:
-            raise ReadError("this model has no bones", file=str(found[0]), remedy="Name a model with a skeleton")
+            raise ReadError("this model has no bones", file=str(found[0]), remedy="Choose a model with a skeleton")
         report.note("the motions are on a model that was imported for them", Path(found[0]).name)
         return imported.rig
 

@@ -422,7 +422,7 @@ class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
         def remove(_action: Action, mark: "core_model.Marker") -> "core_model.Marker":
             number = self.interval if self.interval >= 0 else len(mark.intervals) - 1
             if not 0 <= number < len(mark.intervals):
-                raise WriteError("there is no such interval", remedy="Choose one of the list")
+                raise WriteError("there is no such interval", remedy="Choose one from the list")
             return mark.without_interval(number)
 
         return self.changed_mark(context, remove, rpt_("Removed an interval of {}"))

@@ -196,7 +196,7 @@ class MOTIONBRIDGE_OT_choose_game_material(Operation, BlenderOperator):
         if there and self.material_name not in there:
             raise WriteError(
                 f"there is no such game material: {self.material_name!r}",
-                remedy="Choose one of the list; the preferences name the gamemtl.xr",
+                remedy="Choose one from the list; set Game Materials in the preferences",
             )
         with scope.object_mode(context):
             for one, field in self._chosen(context):
