@@ -123,17 +123,17 @@ def _difference(found: Format, document: Any, data: Bytes) -> str:
 
 def _difference_of_pieces(pieces: Iterator[Bytes], data: Bytes) -> str:
     """Like `_difference` for bytes that arrive in runs, without copying a large file."""
-    whole, at = np.frombuffer(data, np.uint8), 0
+    expected, at = np.frombuffer(data, np.uint8), 0
     for piece in pieces:
         written = np.frombuffer(piece, np.uint8)
         for begin in range(0, len(written), _BLOCK):
             part = written[begin : begin + _BLOCK]
-            there = whole[at : at + len(part)]
-            if not np.array_equal(there, part):
-                found = first_difference(there.tobytes(), part.tobytes())
+            stored = expected[at : at + len(part)]
+            if not np.array_equal(stored, part):
+                found = first_difference(stored.tobytes(), part.tobytes())
                 return f"write: in the run of bytes from offset {at}: {found}"
             at += len(part)
-    return "" if at == len(whole) else f"write: the same up to offset {at}, where the file has {len(whole)}"
+    return "" if at == len(expected) else f"write: the same up to offset {at}, where the file has {len(expected)}"
 
 
 def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
@@ -154,11 +154,11 @@ def _deep_difference(found: Format, document: Any, data: Bytes) -> str:
 def first_difference(before: Bytes, after: Bytes) -> str:
     """Describe the first difference between two runs of bytes."""
     shorter = min(len(before), len(after))
-    place, step = 0, 1 << 16
-    while place < shorter and before[place : place + step] == after[place : place + step]:
-        place += step
-    place = next((at for at in range(place, min(place + step, shorter)) if before[at] != after[at]), shorter)
+    offset, step = 0, 1 << 16
+    while offset < shorter and before[offset : offset + step] == after[offset : offset + step]:
+        offset += step
+    offset = next((at for at in range(offset, min(offset + step, shorter)) if before[at] != after[at]), shorter)
     sizes = "" if len(before) == len(after) else f", {len(after)} bytes instead of {len(before)}"
-    if place == shorter:
-        return f"the same up to offset {place}{sizes}"
-    return f"first different byte at offset {place} ({after[place]:#04x} instead of {before[place]:#04x}){sizes}"
+    if offset == shorter:
+        return f"the same up to offset {offset}{sizes}"
+    return f"first different byte at offset {offset} ({after[offset]:#04x} instead of {before[offset]:#04x}){sizes}"

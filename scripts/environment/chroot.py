@@ -78,8 +78,8 @@ def install(place: Path, packages: Sequence[str]) -> None:
     """Install missing packages inside; the package lists are only fetched again if they are outdated."""
     asked = ["dpkg-query", "--show", "--showformat=${Package} ${db:Status-Abbrev}\n"]
     listed = subprocess.run([*entering(place, {}), *asked], capture_output=True, text=True, check=True).stdout
-    there = {line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["ii"]}
-    missing = [package for package in packages if package not in there]
+    installed = {line.split()[0] for line in listed.splitlines() if line.split()[1:] == ["ii"]}
+    missing = [package for package in packages if package not in installed]
     if not missing:
         return
     command = [*entering(place, _proxies()), "apt-get", "install", "-y", "-q", "--no-install-recommends", *missing]
@@ -102,15 +102,15 @@ def environment(place: Path, name: str, requirements: Sequence[str]) -> Path:
         if needed:
             print(f"creating {seen} ({', '.join(requirements)})", flush=True)
             _run([*entering(place, {}), "python3", "-m", "venv", "--without-pip", str(inside)])
-            _bring(seen / "lib" / f"python{PYTHON}" / "site-packages", requirements)
+            _install_wheels(seen / "lib" / f"python{PYTHON}" / "site-packages", requirements)
     return virtual.python_in(inside)
 
 
-def _bring(target: Path, requirements: Sequence[str]) -> None:
+def _install_wheels(target: Path, requirements: Sequence[str]) -> None:
     """Download wheels for the Python inside, for a Debian at least as new as this machine's, and unpack them."""
-    kinds = [f"manylinux_2_{minor}" for minor in range(36, 16, -1)] + ["manylinux2014"]
+    platforms = [f"manylinux_2_{minor}" for minor in range(36, 16, -1)] + ["manylinux2014"]
     options = ["--only-binary=:all:", "--implementation", "cp", "--python-version", PYTHON]
-    options += [option for kind in kinds for option in ("--platform", f"{kind}_{platform.machine()}")]
+    options += [option for tag in platforms for option in ("--platform", f"{tag}_{platform.machine()}")]
     with tempfile.TemporaryDirectory(dir=target) as wheels:
         virtual.pip(virtual.dev(), requirements, [*options, "--dest", wheels], "download")
         # Only `pip download` respects --python-version; installing would check the version of the running Python.
@@ -145,10 +145,10 @@ def make(place: Path, suite: str, packages: Sequence[str]) -> None:
 
 def _run(command: Sequence[str]) -> None:
     """Run a command in its own mount namespace, so that its mounts end with it however it ends."""
-    apart = ["unshare", "--mount", "--propagation", "private"]
-    alone = subprocess.run([*apart, "true"], capture_output=True, check=False).returncode == 0
+    private_mounts = ["unshare", "--mount", "--propagation", "private"]
+    can_unshare = subprocess.run([*private_mounts, "true"], capture_output=True, check=False).returncode == 0
     done = subprocess.run(
-        [*(apart if alone else []), *command],
+        [*(private_mounts if can_unshare else []), *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

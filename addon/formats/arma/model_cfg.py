@@ -235,18 +235,18 @@ def _resolve(top: ConfigClass, result: ModelConfig, budget: Budget, report: Repo
 
 def _skeleton(found: ConfigClass, parent: ConfigClass, budget: Budget, report: Report) -> Hierarchy:
     """Return one skeleton, the bones of inherited skeletons before its own. Raises `BudgetExceeded`."""
-    line: list[ConfigClass] = []
+    chain: list[ConfigClass] = []
     current: ConfigClass | None = found
-    while current is not None and len(line) < DEEPEST and not any(current is other for other in line):
-        budget.spend(len(line))
-        line.append(current)
-        above = _inherited(current, parent, "skeletoninherit", budget)
-        current = parent.classes.get(above.lower()) if isinstance(above, str) and above else None
-        if current is None and above:
-            report.warn(f"it inherits the skeleton {above!r}, which is not in the file", found.name)
+    while current is not None and len(chain) < DEEPEST and not any(current is other for other in chain):
+        budget.spend(len(chain))
+        chain.append(current)
+        base_name = _inherited(current, parent, "skeletoninherit", budget)
+        current = parent.classes.get(base_name.lower()) if isinstance(base_name, str) and base_name else None
+        if current is None and base_name:
+            report.warn(f"it inherits the skeleton {base_name!r}, which is not in the file", found.name)
     bones: dict[str, str] = {}
     known: set[str] = set()
-    for part in reversed(line):
+    for part in reversed(chain):
         value = _inherited(part, parent, "skeletonbones", budget)
         budget.spend(len(value or ""))
         for bone, its_parent in _pairs(value, part.name, report):
@@ -266,9 +266,9 @@ def _pairs(value: Value | None, place: str, report: Report) -> Iterator[tuple[st
     if len(flat) % 2:
         report.warn(f"the list of bones ends with {flat[-1]!r} without a parent; treated as a root", place)
         flat.append("")
-    for bone, above in zip(flat[::2], flat[1::2], strict=True):
+    for bone, bone_parent in zip(flat[::2], flat[1::2], strict=True):
         if bone:
-            yield bone, above
+            yield bone, bone_parent
 
 
 def _inherited(found: ConfigClass, parent: ConfigClass, name: str, budget: Budget) -> Value | None:
@@ -291,7 +291,7 @@ class _Parser:
         self.file = file
         self.report = report
         self._tokens = _tokens(text)
-        self._coming = next(self._tokens, "")
+        self._upcoming = next(self._tokens, "")
 
     def parse(self) -> ConfigClass:
         """Return the whole file as one class without a name."""
@@ -333,11 +333,11 @@ class _Parser:
             self._next()
         if self._peek() not in ("=", "+="):
             return
-        added = self._next() == "+="
+        appends = self._next() == "+="
         value = self._array() if self._peek() == "{" else self._scalar()
-        old = into.values.get(name.lower())
-        if added and isinstance(old, list) and isinstance(value, list):
-            old.extend(value)
+        existing = into.values.get(name.lower())
+        if appends and isinstance(existing, list) and isinstance(value, list):
+            existing.extend(value)
         else:
             into.values[name.lower()] = value
 
@@ -359,18 +359,18 @@ class _Parser:
             elif token in ("}", ""):
                 if not token:
                     self.report.warn("a list is not closed")
-                done = stack.pop()
+                finished = stack.pop()
                 if not stack:
-                    return done
-                stack[-1].append(done)
+                    return finished
+                stack[-1].append(finished)
             elif token not in (",", ";"):
                 stack[-1].append(self._text(token))
 
     def _peek(self) -> str:
-        return self._coming
+        return self._upcoming
 
     def _next(self) -> str:
-        token, self._coming = self._coming, next(self._tokens, "")
+        token, self._upcoming = self._upcoming, next(self._tokens, "")
         return token
 
     @staticmethod
