@@ -2,7 +2,7 @@
 
 A LOD is a mesh for drawing, or one for hits, for walking on, or for named points (`Memory`). They are distinguished by
 a number that the engine calls resolution. LODs of Arma begin with ``P3DM``, those of Operation Flashpoint with
-``SP3X``. Known from the released engine of Cold War Assault and from files of mods. The game itself ships another
+``SP3X``. Known from the released engine of Cold War Assault and from files of mods. The game's own models have another
 format (ODOL).
 """
 

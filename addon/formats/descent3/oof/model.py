@@ -54,7 +54,7 @@ class Part:
     ``parent``: index of another part or -1; ``offset`` (3,): pivot relative to the parent's pivot. ``properties``: the
     property string, verbatim. ``motion``: None if unknown, then an export keeps that of the file. ``spin_axis`` (3,),
     right-handed, of a rotor or turret, which the game rotates itself: rotation keys do not affect such a part.
-    ``shown``: the name in Blender, if it differs from ``name`` because several parts have the same name.
+    ``shown``: the name in Blender, if other parts have the same ``name``, else "".
     """
 
     name: str

@@ -345,12 +345,12 @@ def between_keys(count: int, keys: NDArray[np.int64]) -> tuple[NDArray[np.int64]
 # both differ, keys are added between ticks, on a grid of `GRID` steps per tick or at the file's own times.
 
 GRID = 96
-"""Possible key times per tick. Blender merges keys that are less than 0.01 frames apart."""
+"""Steps per tick of the grid of key times. Blender merges keys that are less than 0.01 frames apart."""
 TOLERANCE = 2e-5
-"""Largest difference between curves and the game, in units and radians; smaller for parts with distant children."""
+"""Largest difference from the game in units, and in radians (smaller for parts with distant children)."""
 _LEAST_TOLERANCE = 2e-6
 MOST_FAST_TICKS = 8192
-"""Ticks of the whole model after which keys are added; a file of few bytes can declare hours of fast rotation."""
+"""Limit per model of ticks after which keys are added: a file of a few bytes can declare hours of fast rotation."""
 _SAMPLED_FRACTIONS = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
 _TICKS_AT_ONCE = 8192
 _FIRST_INEXACT_TICK = 2**14

@@ -127,7 +127,7 @@ def spin_axis(track: Track) -> Floats | None:
 class Precision:
     """Tolerances of written keys: ``degrees`` and ``distance`` (units) at every tick, ``step`` degrees per key.
 
-    A motion that differs from the file's by at most the ``untouched_…`` tolerances counts as unedited.
+    A motion that differs from the file's by at most ``unedited_degrees`` and ``unedited_distance`` counts as unedited.
     """
 
     degrees: float = 0.02
