@@ -9,7 +9,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from addon.core.errors import ReadError
-from addon.core.phrases import LONGEST, VALUE, Phrases
+from addon.core.phrases import MAX_LENGTH, VALUE, Phrases
 from addon.core.report import FORMS, Report, form_of
 from tests.report_sentences import ADDON, sentences
 
@@ -96,13 +96,13 @@ def test_a_sentence_is_found_with_its_values(english, data):
     values = data.draw(st.lists(VALUES, min_size=english.count(VALUE), max_size=english.count(VALUE)))
     sentence, russian = filled(english, values)
     if letters(english) < 5 and not all(value.isdecimal() for value in values):
-        assert RUSSIAN.said(sentence) == sentence
+        assert RUSSIAN.translated(sentence) == sentence
     else:
-        assert RUSSIAN.said(sentence) == russian
+        assert RUSSIAN.translated(sentence) == russian
 
 
 def test_a_sentence_without_values_is_found():
-    assert [one for one in TABLE if VALUE not in one and RUSSIAN.said(one) != TABLE[one]] == []
+    assert [one for one in TABLE if VALUE not in one and RUSSIAN.translated(one) != TABLE[one]] == []
 
 
 @given(st.sampled_from(WITH_VALUES), st.sampled_from(WITH_VALUES), NAMES, NUMBERS)
@@ -112,8 +112,8 @@ def test_a_refusal_in_a_sentence_is_translated(problem, remedy, file, number):
     remedy, helps = filled(remedy, [number] * remedy.count(VALUE))
     refusal = ReadError(problem, file=f"{file}.omf", chunk="0x2", offset=12, remedy=remedy)
     expected = f"{file}.omf, чанк 0x2, смещение 12: {wrong.rstrip('.')}. {helps.rstrip('.')}"
-    assert refusal.sentence(RUSSIAN.said) == f"{expected}."
-    assert RUSSIAN.said(f"left out: {str(refusal).rstrip('.')}") == f"пропущено: {expected}"
+    assert refusal.sentence(RUSSIAN.translated) == f"{expected}."
+    assert RUSSIAN.translated(f"left out: {str(refusal).rstrip('.')}") == f"пропущено: {expected}"
 
 
 def test_a_report_is_in_russian():
@@ -121,12 +121,12 @@ def test_a_report_is_in_russian():
     for number in range(9):
         report.warn("3 triangles point to vertices that do not exist; left out", f"hull_{number}")
     report.note("no motion of ours", "hull")
-    many, unknown = report.lines(RUSSIAN.said)
+    many, unknown = report.lines(RUSSIAN.translated)
     named = "hull_0, hull_1, hull_2, hull_3, hull_4"
     sentence = "3 triangles point to vertices that do not exist; left out"
     assert report.lines()[0] == f"[9x] {sentence} ({named}, and 4 more)"
-    assert many == f"[×9] {RUSSIAN.said(sentence)} ({named}, и ещё 4)"
-    assert RUSSIAN.said(sentence).startswith("3 треугольника ")
+    assert many == f"[×9] {RUSSIAN.translated(sentence)} ({named}, и ещё 4)"
+    assert RUSSIAN.translated(sentence).startswith("3 треугольника ")
     assert unknown == "no motion of ours (hull)"
 
 
@@ -147,16 +147,16 @@ def test_a_report_is_in_russian():
     ],
 )
 def test_joined_sentences_are_translated_and_names_are_not(english, russian):
-    assert RUSSIAN.said(english) == russian
+    assert RUSSIAN.translated(english) == russian
 
 
 @given(st.text(min_size=0, max_size=60))
 def test_what_is_unknown_stays(text):
     assume(not text.isascii() or not any(letter.isalpha() for letter in text))
-    assert RUSSIAN.said(text) == text
+    assert RUSSIAN.translated(text) == text
 
 
 def test_very_long_texts_stay():
-    sentence = "groups that are not bones left out: " + "q" * LONGEST
-    assert RUSSIAN.said(sentence) == sentence
-    assert RUSSIAN.said(sentence[:-200]) != sentence[:-200]
+    sentence = "groups that are not bones left out: " + "q" * MAX_LENGTH
+    assert RUSSIAN.translated(sentence) == sentence
+    assert RUSSIAN.translated(sentence[:-200]) != sentence[:-200]

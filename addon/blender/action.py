@@ -407,7 +407,7 @@ def sample(
     rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
     parents = rest.parents[rows]
     above = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
-    flat = affine.is_flat(above)
+    flat = affine.is_singular(above)
     if flat.any():
         frame, place = np.argwhere(flat)[0].tolist()
         _refuse_flat(action, rest, rows[place], poses[frame], float(key_frames(first, count, step)[frame]))
@@ -429,7 +429,7 @@ def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: floa
     ``frame``.
     """
     bone = int(rest.parents[row])
-    while rest.parents[bone] >= 0 and affine.is_flat(pose[rest.parents[bone]]):
+    while rest.parents[bone] >= 0 and affine.is_singular(pose[rest.parents[bone]]):
         bone = int(rest.parents[bone])
     raise WriteError(
         f"the bone {rest.bones[bone]!r} is scaled to 0 at frame {frame:g} of {action.name!r}, so nothing tells how "

@@ -25,7 +25,7 @@ from mathutils import Euler, Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ..core import affine, names, rotation
-from ..core.body import APART, SIDED, Body, Part, Side, body_of, drawing_of
+from ..core.body import NOT_LIMBS, SIDED, Body, Part, Side, body_of, drawing_of
 from ..core.control_rig import HIDDEN, ControlPlan, Role
 from ..core.model import Skeleton
 from . import attributes, scope
@@ -287,7 +287,7 @@ def make_readable(rig: Object) -> int:
         if is_joint:
             _place(shown, (radius, radius, radius), Euler())
         else:
-            thickness = THIN if part in APART else THICKNESS
+            thickness = THIN if part in NOT_LIMBS else THICKNESS
             _place(shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line))
         drawn += 1
     if body.is_body:

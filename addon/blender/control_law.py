@@ -226,9 +226,9 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
 
     Rotation and translation are compared separately.
     """
-    alike = control_rig.unturned(sampled.rotations, base.rotations)
+    alike = control_rig.unedited_rotations(sampled.rotations, base.rotations)
     sampled.rotations[alike] = base.rotations[alike]
-    near = control_rig.unmoved(sampled.translations, base.translations)
+    near = control_rig.unedited_locations(sampled.translations, base.translations)
     sampled.translations[near] = base.translations[near]
     still = alike.all(axis=1), near.all(axis=1)
     sampled.rotation_keyed[still[0]] = base.rotation_keyed[still[0]]
@@ -242,8 +242,10 @@ def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
     """
     one, other = shown @ rests[:, None], base @ rests[:, None]
     placed = affine.rigid(other)
-    same = control_rig.unmoved(one[..., :3, 3], other[..., :3, 3])
-    same &= control_rig.unturned(*(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed)))
+    same = control_rig.unedited_locations(one[..., :3, 3], other[..., :3, 3])
+    same &= control_rig.unedited_rotations(
+        *(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed))
+    )
     stretched = one.copy()
     stretched[..., :3, :3] = one[..., :3, :3] @ placed[..., :3, :3].swapaxes(-1, -2) @ other[..., :3, :3]
     shown[:] = np.where(same[..., None, None], base, stretched @ np.linalg.inv(rests)[:, None])

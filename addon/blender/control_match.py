@@ -46,11 +46,11 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
         for _, bones, keyed in switches:
             if not to_goals:
                 rows = _rows(structure, bones, Role.FREE)
-                _rekey(controls, action, rows, frames, structure.below(rows, poses, there))
+                _rekey(controls, action, rows, frames, structure.channels_of(rows, poses, there))
                 continue
             begun = there.copy()
             begun[:, keyed] = poses[:, keyed]
-            _rekey(controls, action, keyed, frames, structure.below(keyed, poses, begun))
+            _rekey(controls, action, keyed, frames, structure.channels_of(keyed, poses, begun))
         if to_goals:
             for owner, _, _ in switches:
                 # Aims depend on the shown neck, so it must follow its own controls until they are keyed.
@@ -59,7 +59,7 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
             solved = evaluated_poses(context, controls, action, frames)
             for _, bones, _ in switches:
                 rows = _rows(structure, bones, Role.LEFT_OVER)
-                _rekey(controls, action, rows, frames, structure.below(rows, poses, solved))
+                _rekey(controls, action, rows, frames, structure.channels_of(rows, poses, solved))
     for owner, _, _ in switches:
         _turn_switch(controls, action, labels[owner], frames, value=float(to_goals))
     context.view_layer.update()
@@ -129,7 +129,7 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
             poses[:, limb[2]] = structure.rest[target] @ affine.inverse(there[:, target]) @ there[:, limb[2]]
             wanted = _hold_of(controls, goal, bone, labels[target])
         row = np.array([limb[2]])
-        _rekey(controls, action, row, frames, structure.below(row, poses, there))
+        _rekey(controls, action, row, frames, structure.channels_of(row, poses, there))
         keyed = {curve.data_path for curve in compat.curves_of(action, controls)}
         for one in holds_of(goal):
             if one == wanted or hold_path(one) in keyed:

@@ -438,7 +438,7 @@ class _Transfer:
             # These have no keys yet, so they do not affect the solved poses.
             split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
             there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
-            turned[left_over], moved[left_over] = self._structure.below(left_over, poses, there)
+            turned[left_over], moved[left_over] = self._structure.channels_of(left_over, poses, there)
         return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
 
     def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:

@@ -63,7 +63,7 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
     for name in behind:
         row, above = index[name], bones[name].parent
         copied[:, row] = before[:, row]
-        if above is not None and not affine.is_flat(before[:, index[above.name]]).any():
+        if above is not None and not affine.is_singular(before[:, index[above.name]]).any():
             parent = index[above.name]
             copied[:, row] = poses[:, parent] @ affine.inverse(before[:, parent]) @ before[:, row]
     return copied

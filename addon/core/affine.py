@@ -17,15 +17,15 @@ Floats = NDArray[np.float64]
 
 BLOCK = 1 << 12
 """Number of frames (of all bones together) that is fast to process at a time."""
-NEARLY_UPRIGHT = 5e-7
+NEARLY_ORTHOGONAL = 5e-7
 """Largest cosine between axes for which one iteration makes them perpendicular to 1e-12: the error of a rotation in
 32-bit floats.
 """
-FLAT = 0.05
+NEARLY_SINGULAR = 0.05
 """Determinant of the normalised columns (1 for a rotation) below which the iteration is slow, so that singular values
 are used.
 """
-LOST = 1e-6
+SINGULAR = 1e-6
 """Determinant of the normalised columns below which a matrix of 32-bit floats is singular; the rest is rounding."""
 _STEPS = 12
 _SETTLED = 1e-13
@@ -73,17 +73,17 @@ def product_with_constant(a: Floats, matrix: Floats) -> Floats:
     return result
 
 
-def solved(a: Floats, b: Floats, otherwise: Floats) -> Floats:
-    """Return ``inv(a) @ b`` of components (..., 3, 4, frames). Where ``a`` is singular or not finite, ``otherwise``
+def solved(a: Floats, b: Floats, fallback: Floats) -> Floats:
+    """Return ``inv(a) @ b`` of components (..., 3, 4, frames). Where ``a`` is singular or not finite, ``fallback``
     (..., 4, 4) is used instead of it.
     """
-    cofactors, volume = _cofactors(a[..., :3, :])
-    size = np.abs(volume)
-    lost = ~((size > np.finfo(np.float64).tiny) & (size < np.inf))
-    if lost.any():
-        a = np.where(lost[..., None, None, :], constant(otherwise, a.shape[-1]), a)
-        cofactors, volume = _cofactors(a[..., :3, :])
-    cofactors /= volume[..., None, None, :]
+    cofactors, determinant = _cofactors(a[..., :3, :])
+    size = np.abs(determinant)
+    singular = ~((size > np.finfo(np.float64).tiny) & (size < np.inf))
+    if singular.any():
+        a = np.where(singular[..., None, None, :], constant(fallback, a.shape[-1]), a)
+        cofactors, determinant = _cofactors(a[..., :3, :])
+    cofactors /= determinant[..., None, None, :]
     # The inverse is the transposed matrix of cofactors, divided by the determinant.
     result: Floats = np.einsum("...kif,...kjf->...ijf", cofactors, b)
     result[..., 3, :] -= np.einsum("...kif,...kf->...if", cofactors, a[..., 3, :])
@@ -97,21 +97,21 @@ def inverse(whole: Floats) -> Floats:
     processor time. Raises `numpy.linalg.LinAlgError`, as that does, if a matrix is singular.
     """
     parts = components(whole.reshape(-1, 4, 4))
-    cofactors, volume = _cofactors(parts[:, :3])
-    if (volume == 0).any():
+    cofactors, determinant = _cofactors(parts[:, :3])
+    if (determinant == 0).any():
         raise np.linalg.LinAlgError("a matrix without volume has no inverse")
     result = np.empty_like(parts)
-    np.divide(cofactors.swapaxes(0, 1), volume, out=result[:, :3])
+    np.divide(cofactors.swapaxes(0, 1), determinant, out=result[:, :3])
     result[:, 3] = -np.einsum("ijf,jf->if", result[:, :3], parts[:, 3])
     return matrices(result).reshape(whole.shape)
 
 
-def is_flat(whole: Floats) -> NDArray[np.bool_]:
+def is_singular(whole: Floats) -> NDArray[np.bool_]:
     """(...): which affine matrices (..., 4, 4) are singular, for example by a scale of 0, and so have no inverse."""
     linear = components(whole.reshape(-1, 4, 4))[:, :3]
     lengths = np.sqrt(np.einsum("ijf,ijf->jf", linear, linear))
-    flat: NDArray[np.bool_] = np.abs(_volumes(linear)) <= LOST * lengths.prod(axis=0)
-    return flat.reshape(whole.shape[:-2])
+    singular: NDArray[np.bool_] = np.abs(_determinants(linear)) <= SINGULAR * lengths.prod(axis=0)
+    return singular.reshape(whole.shape[:-2])
 
 
 def _cofactors(linear: Floats) -> tuple[Floats, Floats]:
@@ -130,7 +130,7 @@ def _cofactors_of_row(linear: Floats, row: int, result: Floats) -> None:
         result[..., column, :] -= one[..., right, :] * other[..., left, :]
 
 
-def _volumes(linear: Floats) -> Floats:
+def _determinants(linear: Floats) -> Floats:
     """Return determinants (..., frames)."""
     cofactors = np.empty_like(linear[..., 0, :, :])
     _cofactors_of_row(linear, 0, cofactors)
@@ -138,7 +138,7 @@ def _volumes(linear: Floats) -> Floats:
     return result
 
 
-def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
+def rotations_and_scales(linear: Floats) -> tuple[Floats, Floats]:
     """Return the rotations (..., 3, 3, frames) nearest to the directions of the columns, and the scales (..., 3,
     frames), the lengths of the columns along them. A reflection gives a negative scale on all three axes.
     """
@@ -151,7 +151,7 @@ def turns_and_scales(linear: Floats) -> tuple[Floats, Floats]:
 def rigid(whole: Floats) -> Floats:
     """Return matrices (..., 4, 4) with the nearest rotations and the same translations."""
     parts = components(whole.reshape(-1, 4, 4))
-    parts[:, :3] = turns_and_scales(parts[:, :3])[0]
+    parts[:, :3] = rotations_and_scales(parts[:, :3])[0]
     return matrices(parts).reshape(whole.shape)
 
 
@@ -189,14 +189,14 @@ def _nearest_rotations(directions: Floats) -> Floats:
     result = directions.copy()
     for column, first, one, second, other in ((0, xy, y, xz, z), (1, xy, x, yz, z), (2, xz, x, yz, y)):
         result[..., :, column, :] -= first[..., None, :] * one + second[..., None, :] * other
-    volume = _volumes(result)
-    reflected = volume < 0
+    determinant = _determinants(result)
+    reflected = determinant < 0
     if reflected.any():
         result *= np.where(reflected, -1.0, 1.0)[..., None, None, :]
     # A zero column has cosines of 0 too, so the determinant is checked as well.
-    rough = ~((skew <= NEARLY_UPRIGHT) & (np.abs(volume) > FLAT))
-    if rough.any():
-        np.moveaxis(result, -1, -3)[rough] = _iterated(np.moveaxis(directions, -1, -3)[rough])
+    unfinished = ~((skew <= NEARLY_ORTHOGONAL) & (np.abs(determinant) > NEARLY_SINGULAR))
+    if unfinished.any():
+        np.moveaxis(result, -1, -3)[unfinished] = _iterated(np.moveaxis(directions, -1, -3)[unfinished])
     return result
 
 
@@ -206,23 +206,23 @@ def _iterated(directions: Floats) -> Floats:
     Nearly singular matrices use singular values; for one that is not finite the result is that of the identity.
     """
     parts = np.moveaxis(directions, 0, -1)
-    volume = _volumes(parts)
-    flat = ~(np.abs(volume) > FLAT)
-    result = np.where(volume < 0, -1.0, 1.0) * parts
-    result[..., flat] = np.eye(3)[..., None]
+    determinant = _determinants(parts)
+    singular = ~(np.abs(determinant) > NEARLY_SINGULAR)
+    result = np.where(determinant < 0, -1.0, 1.0) * parts
+    result[..., singular] = np.eye(3)[..., None]
     for _ in range(_STEPS):
-        cofactors, volume = _cofactors(result)
-        better = (result + cofactors / volume) / 2
+        cofactors, determinant = _cofactors(result)
+        better = (result + cofactors / determinant) / 2
         moved = np.abs(better - result).max(initial=0.0)
         result = better
         if moved < _SETTLED:
             break
-    if flat.any():
-        finite = np.isfinite(directions[flat]).all(axis=(1, 2), keepdims=True)
-        left, _, right = np.linalg.svd(np.where(finite, directions[flat], np.eye(3)))
+    if singular.any():
+        finite = np.isfinite(directions[singular]).all(axis=(1, 2), keepdims=True)
+        left, _, right = np.linalg.svd(np.where(finite, directions[singular], np.eye(3)))
         sign = np.linalg.det(left @ right)
         left[..., 2] *= np.where(sign < 0, -1.0, 1.0)[..., None]
-        result[..., flat] = np.moveaxis(left @ right, 0, -1)
+        result[..., singular] = np.moveaxis(left @ right, 0, -1)
     return np.moveaxis(result, -1, 0)
 
 
@@ -236,17 +236,17 @@ def quaternions(turns: Floats) -> Floats:
     np.add(turns[..., 0, 0, :], turns[..., 1, 1, :], out=w)
     w += turns[..., 2, 2, :]
     w += 1.0  # 4 w²; the differences below are 4 w times the others
-    far = ~(w >= 1.0)
+    small_w = ~(w >= 1.0)
     for axis, (one, other) in enumerate(((2, 1), (0, 2), (1, 0)), 1):
         np.subtract(turns[..., one, other, :], turns[..., other, one, :], out=result[..., axis, :])
-    w[far] = 1.0  # avoids dividing by 0 at half turns; these are replaced below
+    w[small_w] = 1.0  # avoids dividing by 0 at half turns; these are replaced below
     result /= np.sqrt(np.einsum("...if,...if->...f", result, result))[..., None, :]
-    if far.any():
-        np.moveaxis(result, -1, -2)[far] = rotation.from_matrices(np.moveaxis(turns, -1, -3)[far])
+    if small_w.any():
+        np.moveaxis(result, -1, -2)[small_w] = rotation.from_matrices(np.moveaxis(turns, -1, -3)[small_w])
     return result
 
 
-def turns_of(quaternions: Floats) -> Floats:
+def rotation_matrices(quaternions: Floats) -> Floats:
     """Return rotations (..., 3, 3, frames) of unit quaternions (..., 4, frames)."""
     w, x, y, z = np.moveaxis(quaternions, -2, 0)
     result = np.empty((*quaternions.shape[:-2], 3, 3, quaternions.shape[-1]))

@@ -153,10 +153,10 @@ class Reader:
 
     def take(self, size: int, what: str = "data") -> memoryview:
         """Return the next ``size`` bytes as a view. Raises `ReadError` if fewer are left."""
-        start = self._pass_over(size, what)
+        start = self._skip(size, what)
         return self.data[start : start + size]
 
-    def _pass_over(self, size: int, what: str) -> int:
+    def _skip(self, size: int, what: str) -> int:
         """Skip the next ``size`` bytes and return the position of the first."""
         start = self.position
         if not 0 <= size <= len(self.data) - start:
@@ -180,22 +180,22 @@ class Reader:
 
     def u16(self, what: str = "a 16-bit number") -> int:
         """Read an unsigned 16-bit integer."""
-        value: int = _U16.unpack_from(self.data, self._pass_over(2, what))[0]
+        value: int = _U16.unpack_from(self.data, self._skip(2, what))[0]
         return value
 
     def u32(self, what: str = "a 32-bit number") -> int:
         """Read an unsigned 32-bit integer."""
-        value: int = _U32.unpack_from(self.data, self._pass_over(4, what))[0]
+        value: int = _U32.unpack_from(self.data, self._skip(4, what))[0]
         return value
 
     def i32(self, what: str = "a 32-bit number") -> int:
         """Read a signed 32-bit integer."""
-        value: int = _I32.unpack_from(self.data, self._pass_over(4, what))[0]
+        value: int = _I32.unpack_from(self.data, self._skip(4, what))[0]
         return value
 
     def f32(self, what: str = "a float") -> np.float32:
         """Read a 32-bit float, with its exact bits."""
-        value: np.float32 = np.frombuffer(self.data, _F32, 1, self._pass_over(4, what))[0]
+        value: np.float32 = np.frombuffer(self.data, _F32, 1, self._skip(4, what))[0]
         return value
 
     def array(self, dtype: str | np.dtype[Any], *shape: int, what: str = "an array") -> NDArray[Any]:
@@ -205,7 +205,7 @@ class Reader:
         """
         kind = np.dtype(dtype)
         count = math.prod(shape)
-        start = self._pass_over(count * kind.itemsize, what)
+        start = self._skip(count * kind.itemsize, what)
         numbers = np.frombuffer(self.data, kind, count, start) if count else np.zeros(0, kind)
         return numbers if len(shape) == 1 else numbers.reshape(shape)
 
@@ -213,7 +213,7 @@ class Reader:
         """Read the bytes up to the next NUL, and skip the NUL."""
         near = bytes(self.data[self.position : self.position + _USUAL_NAME]).find(0)
         if near >= 0:
-            start = self._pass_over(near + 1, what)
+            start = self._skip(near + 1, what)
             return bytes(self.data[start : start + near])
         window = self.data[self.position :]
         length = _find_byte(window, 0)

@@ -47,7 +47,7 @@ class Side(Enum):
     RIGHT = "Right"
 
 
-APART = {Part.WEAPON, Part.HELPER}
+NOT_LIMBS = {Part.WEAPON, Part.HELPER}
 """Parts that are not part of a limb."""
 SIDED = {Part.ARM, Part.HAND, Part.LEG}
 
@@ -170,7 +170,7 @@ def main_children(heads: Floats, parents: Sequence[int], body: Body) -> list[int
             if distance > TOUCHING and (part is not Part.FACE or body.parts[bone] is Part.FACE):
                 size = 0 if part is Part.HAND else -sizes[child]
                 alike = (part is not body.parts[bone], body.sides[child] is not body.sides[bone])
-                ranks.append((part in APART, *alike, size, -distance, child))
+                ranks.append((part in NOT_LIMBS, *alike, size, -distance, child))
         chosen.append(min(ranks)[-1] if ranks else -1)
     return chosen
 

@@ -24,7 +24,7 @@ class Words(Protocol):
     between: str
     """Separator between the kinds of changes."""
 
-    def said(self, text: str) -> str:
+    def translated(self, text: str) -> str:
         """Translate a fixed text."""
 
     def counted(self, number: int, noun: str, nouns: str = "") -> str:
@@ -39,7 +39,7 @@ class English:
 
     between = ", "
 
-    def said(self, text: str) -> str:
+    def translated(self, text: str) -> str:
         """Return the text unchanged."""
         return text
 
@@ -47,7 +47,7 @@ class English:
         """Return a number with its noun, as `report.counted`."""
         return counted(number, noun, nouns or _PLURALS.get(noun, ""))
 
-    line = said
+    line = translated
 
 
 ENGLISH = English()
@@ -188,36 +188,36 @@ class Changes:
 
         ``0 unchanged`` is left out if the file has only new parts.
         """
-        told = words or ENGLISH
+        chosen = words or ENGLISH
         if self.new:
-            return told.said("a new {}").format(told.line(self.new))
+            return chosen.translated("a new {}").format(chosen.line(self.new))
         edited = [part for part in self.parts if not part.new]
-        said = []
+        clauses = []
         if edited:
             of_nouns = Counter(part.noun for part in edited).items()
-            found = ", ".join(told.counted(number, noun) for noun, number in of_nouns)
+            found = ", ".join(chosen.counted(number, noun) for noun, number in of_nouns)
             number = sum(len(part.items) for part in edited)
-            extent = told.line(self.extent) or (told.counted(number, self.items) if self.items and number else "")
-            said.append(told.said("{} changed").format(f"{found}, {extent}" if extent else found))
+            extent = chosen.line(self.extent) or (chosen.counted(number, self.items) if self.items and number else "")
+            clauses.append(chosen.translated("{} changed").format(f"{found}, {extent}" if extent else found))
         if self.lines:
-            said.append(told.said("{} changed").format(_grouped(self.lines, told)))
+            clauses.append(chosen.translated("{} changed").format(_grouped(self.lines, chosen)))
         for noun, number in Counter(part.noun for part in self.parts if part.new).items():
-            said.append(told.said("{} added").format(told.counted(number, noun)))
+            clauses.append(chosen.translated("{} added").format(chosen.counted(number, noun)))
         for noun, number in self.deleted.items():
-            said += [told.said("{} deleted").format(told.counted(number, noun))] if number else []
+            clauses += [chosen.translated("{} deleted").format(chosen.counted(number, noun))] if number else []
         if self.unchanged is not None and not (self.unchanged == 0 and self._only_adds()):
-            rest = told.counted(self.unchanged, self.noun) if self.noun and not said else str(self.unchanged)
-            said.append(told.said("{} unchanged").format(rest))
+            rest = chosen.counted(self.unchanged, self.noun) if self.noun and not clauses else str(self.unchanged)
+            clauses.append(chosen.translated("{} unchanged").format(rest))
         if self.renamed:
-            said.append(told.said("{} renamed").format(len(self.renamed)))
-        return told.between.join(said) or told.said("nothing changed")
+            clauses.append(chosen.translated("{} renamed").format(len(self.renamed)))
+        return chosen.between.join(clauses) or chosen.translated("nothing changed")
 
 
 def sampled_because(reasons: Sequence[str], words: Words) -> str:
     """Return ``, sampled because of constraints``, to be appended to a sentence; empty without reasons."""
     if not reasons:
         return ""
-    return words.between + words.said("sampled because of {}").format(", ".join(map(words.line, reasons)))
+    return words.between + words.translated("sampled because of {}").format(", ".join(map(words.line, reasons)))
 
 
 def _grouped(lines: Iterable[str], words: Words) -> str:

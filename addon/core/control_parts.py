@@ -17,13 +17,13 @@ from .body import TOUCHING, Body, Part, Side, children_of, main_children
 
 Floats = NDArray[np.float64]
 
-BENT, THUMB_BENT = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
+MIN_BEND, MIN_THUMB_BEND = np.sin(np.radians(10.0)), np.sin(np.radians(5.0))
 """Sines of the smallest bends at rest from which the curl axis of a finger and of a thumb is computed."""
-ALIKE = np.cos(np.radians(45.0))
+MIN_AGREEMENT = np.cos(np.radians(45.0))
 """Cosine of the largest angle between the curl axis from a finger's own joints and that from the line of knuckles;
 beyond it the knuckles are trusted.
 """
-IN_BETWEEN = re.compile("twist|roll", re.IGNORECASE)
+TWIST_NAMES = re.compile("twist|roll", re.IGNORECASE)
 """Names of twist and roll bones, which are inside a limb but are not joints of it."""
 _THUMB = re.compile(r"thumb|finger_?0$", re.IGNORECASE)
 
@@ -74,21 +74,23 @@ def followers_of(
     """
     found: dict[int, Follower] = {}
     for start, end in segments:
-        on_it = [bone for bone in range(len(names)) if IN_BETWEEN.search(names[bone])]
-        on_it = [bone for bone in on_it if _carrier(bone, names, parents) == start]
-        on_it.sort(key=lambda bone: float((heads[bone] - heads[start]) @ (heads[end] - heads[start])))
-        found |= {bone: Follower(start, end, (place + 1) / (len(on_it) + 1)) for place, bone in enumerate(on_it)}
+        along = [bone for bone in range(len(names)) if TWIST_NAMES.search(names[bone])]
+        along = [bone for bone in along if _limb_ancestor(bone, names, parents) == start]
+        along.sort(key=lambda bone: float((heads[bone] - heads[start]) @ (heads[end] - heads[start])))
+        found |= {bone: Follower(start, end, (place + 1) / (len(along) + 1)) for place, bone in enumerate(along)}
     return found
 
 
-def _carrier(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
+def _limb_ancestor(bone: int, names: Sequence[str], parents: Sequence[int]) -> int:
     """Return the nearest ancestor (or the bone itself) that is not a twist or roll bone; -1 if all are."""
-    return next((above for above in _above(bone, parents) if not IN_BETWEEN.search(names[above])), -1)
+    return next((above for above in _bone_and_ancestors(bone, parents) if not TWIST_NAMES.search(names[above])), -1)
 
 
-def leads_on(bone: int, names: Sequence[str], children: Sequence[Sequence[int]]) -> bool:
+def continues_limb(bone: int, names: Sequence[str], children: Sequence[Sequence[int]]) -> bool:
     """Return whether a bone or one of its descendants is something other than a twist or roll bone."""
-    return not IN_BETWEEN.search(names[bone]) or any(leads_on(below, names, children) for below in children[bone])
+    return not TWIST_NAMES.search(names[bone]) or any(
+        continues_limb(below, names, children) for below in children[bone]
+    )
 
 
 def forward_of(heads: Floats, body: Body) -> Floats | None:
@@ -111,7 +113,7 @@ def necks_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
     """
     main = main_children(heads, parents, body)
     arms = [bone for bone, part in enumerate(body.parts) if part is Part.ARM]
-    carrying = {above for arm in arms for above in _above(arm, parents)}
+    carrying = {above for arm in arms for above in _bone_and_ancestors(arm, parents)}
     found = []
     for bone, above in enumerate(parents):
         if body.parts[bone] is not Part.HEAD or (above >= 0 and body.parts[above] is Part.HEAD):
@@ -133,12 +135,14 @@ def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
     that one carries arms or a head.
     """
     legs = [bone for bone, part in enumerate(body.parts) if part is Part.LEG and body.sides[bone] is not Side.NONE]
-    lines = [_above(leg, parents) for leg in legs]
+    lines = [_bone_and_ancestors(leg, parents) for leg in legs]
     common = [bone for bone in lines[0] if all(bone in line for line in lines)] if lines else []
     pelvis = next((bone for bone in common if body.parts[bone] is Part.SPINE), -1)
     main, children = main_children(heads, parents, body), children_of(parents)
     upper = [bone for bone, part in enumerate(body.parts) if part in {Part.ARM, Part.HEAD}]
-    carried = {above for bone in upper for above in _above(bone, parents) if body.parts[above] is Part.SPINE}
+    carried = {
+        above for bone in upper for above in _bone_and_ancestors(bone, parents) if body.parts[above] is Part.SPINE
+    }
     carrying = [child for child in (children[pelvis] if pelvis >= 0 else []) if child in carried]
     if not carrying:
         return None
@@ -149,7 +153,7 @@ def torso_of(parents: Sequence[int], heads: Floats, body: Body) -> Torso | None:
     return Torso(pelvis, waist, tuple(spine))
 
 
-def _above(bone: int, parents: Sequence[int]) -> list[int]:
+def _bone_and_ancestors(bone: int, parents: Sequence[int]) -> list[int]:
     """Return a bone and its ancestors, from the bone to the root."""
     line = []
     while bone >= 0:
@@ -169,7 +173,7 @@ def fingers_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body
         line = [leaf]
         while (above := parents[line[0]]) >= 0 and inside[above] and len(children[above]) == 1:
             line.insert(0, above)
-        hand = next((bone for bone in _above(line[0], parents) if not inside[bone]), -1)
+        hand = next((bone for bone in _bone_and_ancestors(line[0], parents) if not inside[bone]), -1)
         if hand >= 0 and len(line) > 1:
             hands.setdefault(hand, []).append(tuple(line))
     found = []
@@ -197,14 +201,14 @@ def _axes(thumbs: Sequence[bool], lines: Sequence[tuple[int, ...]], heads: Float
     found: list[Floats | None] = []
     for line, is_thumb in zip(lines, thumbs, strict=True):
         first = heads[line[1]] - heads[line[0]]
-        own = _bend(line, heads, THUMB_BENT if is_thumb else BENT)
+        own = _bend(line, heads, MIN_THUMB_BEND if is_thumb else MIN_BEND)
         if is_thumb:
             other = _unit(np.cross(first, little - heads[line[0]])) if little is not None else None
         else:
             other = across
-            own = own if other is None or own is None or own @ other > ALIKE else None
+            own = own if other is None or own is None or own @ other > MIN_AGREEMENT else None
         axis = own if own is not None else other
-        is_clear = axis is not None and np.linalg.norm(np.cross(axis, first)) > BENT * np.linalg.norm(first)
+        is_clear = axis is not None and np.linalg.norm(np.cross(axis, first)) > MIN_BEND * np.linalg.norm(first)
         found.append(axis if is_clear else None)
     return found
 

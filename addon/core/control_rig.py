@@ -33,14 +33,14 @@ from numpy.typing import NDArray
 from . import affine, rotation
 from .body import TOUCHING, Body, Part, Side, body_of, children_of, drawing_of, main_children, order_from_roots
 from .control_parts import (
-    IN_BETWEEN,
+    TWIST_NAMES,
     Finger,
     Follower,
     Torso,
+    continues_limb,
     fingers_of,
     followers_of,
     forward_of,
-    leads_on,
     necks_of,
     torso_of,
 )
@@ -51,7 +51,7 @@ OPPOSITE = -0.8
 """Cosine between the directions of two bones; below it they point in opposite directions."""
 SHORTEST = 0.01
 """Metres; the minimum length of a control."""
-STRAIGHT = 0.02
+MIN_BEND = 0.02
 """Fraction of a limb's length. A joint nearer than this to the line from start to end of the limb gives no bend
 direction.
 """
@@ -59,16 +59,16 @@ POLE_DISTANCE = 1.0
 """Distance of a pole from its joint, as a fraction of the limb's length."""
 LOOK_DISTANCE = 0.4
 """Distance of a look-at target from the head, as a fraction of the skeleton's size."""
-TRUNK = 0.12
+TRUNK_LENGTH = 0.12
 """Length of the torso and chest controls, as a fraction of the skeleton's size."""
 
-ROUNDED = 1e-3
-"""Largest element of ``I - MᵀM`` for which two iterations of `_upright` make a matrix orthogonal to 1e-12."""
-ONE_STEP = 1e-5
+TWO_STEP_LIMIT = 1e-3
+"""Largest element of ``I - MᵀM`` for which two iterations of `_orthogonalised` make a matrix orthogonal to 1e-12."""
+ONE_STEP_LIMIT = 1e-5
 """Largest element of ``I - MᵀM`` for which one step makes it orthogonal to 1e-10."""
 
-_BEHIND_FOOT = re.compile("toe|digit|prsty", re.IGNORECASE)
-_NO_PLAIN_LEG = re.compile("horselink", re.IGNORECASE)
+_TOE_NAMES = re.compile("toe|digit|prsty", re.IGNORECASE)
+_THREE_SEGMENT_LEG = re.compile("horselink", re.IGNORECASE)
 
 
 class Role(Enum):
@@ -283,7 +283,7 @@ class _Planner:
         self.bones.append(ControlBone(name, role, bone, parent, matrix, max(length, SHORTEST)))
         return len(self.bones) - 1
 
-    def above(self, bone: int) -> int:
+    def parent_control(self, bone: int) -> int:
         """Return the index of the control that is the parent of a game bone's controls: the target of the bone's
         parent.
 
@@ -298,23 +298,25 @@ class _Planner:
 
     def add_bone(self, bone: int) -> None:
         """Plan the controls and the target of a game bone."""
-        torso, above = self.torso, self.above(bone)
+        torso, above = self.torso, self.parent_control(bone)
         if torso is not None and bone == torso.pelvis:
-            above = self.trunk = self.add(Role.TORSO, bone, above, _level(self.matrices[bone]), self._trunk_size())
+            above = self.trunk = self.add(
+                Role.TORSO, bone, above, _axis_aligned(self.matrices[bone]), self._trunk_size()
+            )
         elif torso is not None and bone == torso.waist:
             above = self.trunk
-        free = over = self.add(Role.FREE, bone, above, self.frames[bone], self.sizes[bone])
+        free = target_parent = self.add(Role.FREE, bone, above, self.frames[bone], self.sizes[bone])
         if torso is not None and bone in torso.bending:
             top = torso.bending[-1]
             if bone == torso.waist:
-                place = _level(self.matrices[top])
+                place = _axis_aligned(self.matrices[top])
                 self.chest = self.add(Role.CHEST, top, self.trunk, place, self._trunk_size())
-            over = self.add(Role.TURNED, bone, free, _level(self.matrices[bone]), self.sizes[bone])
-            self.turns.append(Turn(over, self.chest, 1.0 / len(torso.bending)))
+            target_parent = self.add(Role.TURNED, bone, free, _axis_aligned(self.matrices[bone]), self.sizes[bone])
+            self.turns.append(Turn(target_parent, self.chest, 1.0 / len(torso.bending)))
         elif bone in self.fingers:
-            over = self._add_curled(self.fingers[bone], bone, free)
+            target_parent = self._add_curled(self.fingers[bone], bone, free)
         self.frees[bone] = free
-        self.targets[bone] = self.add(Role.TARGET, bone, over, self.matrices[bone], self.sizes[bone])
+        self.targets[bone] = self.add(Role.TARGET, bone, target_parent, self.matrices[bone], self.sizes[bone])
 
     def _add_curled(self, finger: Finger, bone: int, free: int) -> int:
         """Plan the bones that curl a joint of a finger. Returns the index of the parent of the joint's target."""
@@ -334,26 +336,26 @@ class _Planner:
         return turned
 
     def _trunk_size(self) -> float:
-        return TRUNK * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
+        return TRUNK_LENGTH * float(np.ptp(self.matrices[:, :3, 3], axis=0).max())
 
     def add_look(self, neck: tuple[int, ...], ahead: Floats) -> Look:
         """Plan a look-at control, ``ahead`` (3,) of the head, and the bones that aim neck and head at it."""
         head = neck[-1]
-        place = _level(self.matrices[head])
+        place = _axis_aligned(self.matrices[head])
         place[:3, 3] += ahead
         target = self.add(Role.LOOK, head, 0, place, 0.2 * float(np.linalg.norm(ahead)))
         aims, left_over = [], []
         for bone in neck:
             matrix, size = self.matrices[bone], self.sizes[bone]
             frame = _frame(matrix[:3, 3], place[:3, 3] - matrix[:3, 3], ahead, None)
-            aims.append(self.add(Role.AIM, bone, self.above(bone), frame, size))
+            aims.append(self.add(Role.AIM, bone, self.parent_control(bone), frame, size))
             left_over.append(self.add(Role.LEFT_OVER, bone, aims[-1], matrix, size))
         return Look(neck, tuple(aims), tuple(left_over), target)
 
     def add_limb(self, limb: Limb, bend: Floats) -> Limb:
         """Plan the bones that solve a limb whose joint bends towards ``bend`` (3,)."""
         upper, lower, end = limb.bones
-        sizes, matrices, above = self.sizes, self.matrices, self.above(upper)
+        sizes, matrices, above = self.sizes, self.matrices, self.parent_control(upper)
         goal = self.add(Role.GOAL, end, 0, self.frames[end], sizes[end])
         held = self.add(Role.HELD, end, goal, matrices[end], sizes[end])
         span = sizes[upper] + sizes[lower]
@@ -414,7 +416,7 @@ def plan(names: Sequence[str], parents: Sequence[int], matrices: Floats, lengths
         aside[upper] = aside[lower] = _bend(limb, names, parents, heads, body)
     frames = [_frame(heads[bone], vectors[bone], matrices[bone, :3, 1], aside.get(bone)) for bone in range(len(names))]
     if torso is not None:
-        frames[torso.pelvis] = _hips(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
+        frames[torso.pelvis] = _pelvis_frame(heads[torso.pelvis], heads[torso.waist], frames[torso.pelvis])
     sizes = [float(np.linalg.norm(vector)) for vector in vectors]
     segments = [segment for limb in limbs for segment in (limb.bones[:2], limb.bones[1:])]
     followers = followers_of(names, parents, heads, segments)
@@ -444,13 +446,13 @@ def limbs_of(names: Sequence[str], parents: Sequence[int], heads: Floats, body: 
         while at >= 0:
             line.append(at)
             # A collar bone at the same place as the upper arm has no main child: try its other children.
-            below = [one for one in (main[at], *children[at]) if one >= 0 and leads_on(one, names, children)]
+            below = [one for one in (main[at], *children[at]) if one >= 0 and continues_limb(one, names, children)]
             at = next((one for one in below if (body.parts[one], body.sides[one]) == (part, side)), -1)
-        joints = [at for at in line if not IN_BETWEEN.search(names[at])]
+        joints = [at for at in line if not TWIST_NAMES.search(names[at])]
         if part is Part.LEG:
-            joints = [at for at in joints if not _BEHIND_FOOT.search(names[at])]
+            joints = [at for at in joints if not _TOE_NAMES.search(names[at])]
             # A leg of three segments bends twice, which a chain of two bones cannot reproduce.
-            if any(_NO_PLAIN_LEG.search(names[at]) for at in joints) or len(joints) != 3:
+            if any(_THREE_SEGMENT_LEG.search(names[at]) for at in joints) or len(joints) != 3:
                 continue
         if len(joints) < 3:
             continue
@@ -470,10 +472,10 @@ def _bend(limb: Limb, names: Sequence[str], parents: Sequence[int], heads: Float
     length = max(float(np.linalg.norm(along)), 1e-9)
     along = along / length
     out = _across(joint - start, along)
-    if np.linalg.norm(out) <= STRAIGHT * length:
+    if np.linalg.norm(out) <= MIN_BEND * length:
         forward = np.zeros(3)
         for bone, name in enumerate(names):
-            if _BEHIND_FOOT.search(name) and parents[bone] >= 0 and body.parts[bone] is Part.LEG:
+            if _TOE_NAMES.search(name) and parents[bone] >= 0 and body.parts[bone] is Part.LEG:
                 forward += _across(heads[bone] - heads[parents[bone]], np.array([0.0, 0.0, 1.0]))
         out = _across(forward if limb.part is Part.LEG else -forward, along)
         if np.linalg.norm(out) < 1e-6:
@@ -489,25 +491,23 @@ def _across(vector: Floats, along: Floats) -> Floats:
     return result
 
 
-def _level(matrix: Floats) -> Floats:
+def _axis_aligned(matrix: Floats) -> Floats:
     """Return a bone matrix at the position of ``matrix`` with the armature's axes."""
     result = np.eye(4)
     result[:3, 3] = matrix[:3, 3]
     return result
 
 
-def _hips(pelvis: Floats, waist: Floats, frame: Floats) -> Floats:
+def _pelvis_frame(pelvis: Floats, waist: Floats, frame: Floats) -> Floats:
     """Return the matrix of the pelvis control: from the waist down, so that the pelvis rotates about the waist."""
     down = pelvis - waist
     far = np.linalg.norm(down) > TOUCHING
     return _frame(waist, down if far else -frame[:3, 1], -frame[:3, 1], None)
 
 
-def _frame(head: Floats, vector: Floats, otherwise: Floats, aside: Floats | None) -> Floats:
-    """Return a bone matrix at ``head`` along ``vector`` (``otherwise`` if that has no length); x near ``aside``, if
-    given.
-    """
-    along = vector if np.linalg.norm(vector) > 1e-6 else otherwise
+def _frame(head: Floats, vector: Floats, fallback: Floats, aside: Floats | None) -> Floats:
+    """Return a bone matrix at ``head`` along ``vector``, or ``fallback`` if that has no length; x near ``aside``."""
+    along = vector if np.linalg.norm(vector) > 1e-6 else fallback
     along = along / np.linalg.norm(along)
     near = aside if aside is not None else np.eye(3)[0 if abs(along[0]) < 0.8 else 1]
     across = _across(near, along)
@@ -584,25 +584,25 @@ class Controls:
         """
         basis = np.broadcast_to(np.eye(4), poses.shape).copy()
         back = np.empty_like(basis)  # inverse poses of the controls
-        above, offsets = self._above_posed
+        above, offsets = self._posed_ancestors
         backwards = affine.inverse(offsets)
         for rows in self._levels:
             from_parents = np.where((above[rows] < 0)[:, None, None], np.eye(4), back[:, np.maximum(above[rows], 0)])
             to_rest = backwards[rows] @ from_parents
             posed = to_rest @ poses[:, rows]
-            posed[..., :3, :3] = _upright(posed[..., :3, :3])
+            posed[..., :3, :3] = _orthogonalised(posed[..., :3, :3])
             basis[:, rows] = posed
             back[:, rows] = _rigid_inverse(posed) @ to_rest
         return _channels(basis)
 
-    def below(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
+    def channels_of(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
         """Return the `channels` of the controls ``rows`` alone, from the evaluated poses ``there`` (frames, controls,
         4, 4) of all.
         """
         parents = self.parents[rows]
         above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
         basis = affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]
-        basis[..., :3, :3] = _upright(basis[..., :3, :3])
+        basis[..., :3, :3] = _orthogonalised(basis[..., :3, :3])
         return _channels(basis)
 
     @cached_property
@@ -618,7 +618,7 @@ class Controls:
         return np.array([role in KEYED - NEUTRAL for role in self.roles])
 
     @cached_property
-    def _above_posed(self) -> tuple[NDArray[np.intp], Floats]:
+    def _posed_ancestors(self) -> tuple[NDArray[np.intp], Floats]:
         """(controls,): the nearest ancestor that is posed, -1 for none; and (controls, 4, 4): rest poses relative to
         it.
 
@@ -637,7 +637,7 @@ class Controls:
     @cached_property
     def _levels(self) -> list[NDArray[np.intp]]:
         """The posed controls, grouped by their number of posed ancestors."""
-        above = self._above_posed[0]
+        above = self._posed_ancestors[0]
         depth = np.zeros(len(self.roles), np.intp)
         for row in order_from_roots(self.parents.tolist()):
             if above[row] >= 0:
@@ -662,38 +662,38 @@ def _channels(basis: Floats) -> tuple[Floats, Floats]:
     return turned, np.ascontiguousarray(basis[..., :3, 3])
 
 
-def _upright(turns: Floats) -> Floats:
+def _orthogonalised(turns: Floats) -> Floats:
     """Return the nearest rotations of matrices (..., 3, 3); one or two iterations if only Blender's rounding is to be
     removed.
     """
     off = np.eye(3) - turns.swapaxes(-1, -2) @ turns
     most = np.abs(off).max(initial=0.0)
-    if most > ROUNDED:
+    if most > TWO_STEP_LIMIT:
         whole = np.zeros((*turns.shape[:-2], 4, 4))
         whole[..., :3, :3] = turns
         result: Floats = affine.rigid(whole)[..., :3, :3]
         return result
     nearest: Floats = turns + turns @ (0.5 * off)
-    if most > ONE_STEP:
+    if most > ONE_STEP_LIMIT:
         nearest += nearest @ (0.5 * (np.eye(3) - nearest.swapaxes(-1, -2) @ nearest))
     return nearest
 
 
 # Comparison with the baseline ----------------------------------------------------------------------------------------
 
-NEAR = 2e-5
+LOCATION_TOLERANCE = 2e-5
 """Metres; a sampled location that is at most this far from its baseline is unedited."""
-ALIKE = 5e-5
+ROTATION_TOLERANCE = 5e-5
 """Radians; a sampled rotation that is at most this far from its baseline is unedited."""
 
 
-def unturned(rotations: Floats, base: Floats) -> NDArray[np.bool_]:
-    """(bones, frames): where sampled unit quaternions (bones, frames, 4) equal the baseline, within `ALIKE`."""
-    alike: NDArray[np.bool_] = rotation.angles_between(rotations, base) <= ALIKE
+def unedited_rotations(rotations: Floats, base: Floats) -> NDArray[np.bool_]:
+    """(bones, frames): where sampled unit quaternions (bones, frames, 4) equal the baseline (`ROTATION_TOLERANCE`)."""
+    alike: NDArray[np.bool_] = rotation.angles_between(rotations, base) <= ROTATION_TOLERANCE
     return alike
 
 
-def unmoved(locations: Floats, base: Floats) -> NDArray[np.bool_]:
-    """(bones, frames): where sampled locations (bones, frames, 3) equal the baseline, within `NEAR`."""
-    near: NDArray[np.bool_] = np.linalg.norm(locations - base, axis=-1) <= NEAR
+def unedited_locations(locations: Floats, base: Floats) -> NDArray[np.bool_]:
+    """(bones, frames): where sampled locations (bones, frames, 3) equal the baseline, within `LOCATION_TOLERANCE`."""
+    near: NDArray[np.bool_] = np.linalg.norm(locations - base, axis=-1) <= LOCATION_TOLERANCE
     return near

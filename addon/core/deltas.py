@@ -23,7 +23,7 @@ Floats = NDArray[np.float64]
 
 LARGEST_NOISE = 0.01
 """Relative differences between the three scales of a bone up to this are rounding, not an edit."""
-_broken_files = np.errstate(over="ignore", invalid="ignore", divide="ignore")
+_ignore_overflow = np.errstate(over="ignore", invalid="ignore", divide="ignore")
 """Arithmetic on extreme values of broken files must not fail: the results are not finite and are reported where they
 are used.
 """
@@ -42,7 +42,7 @@ class Decomposition:
     shear: Floats
 
 
-@_broken_files
+@_ignore_overflow
 def decompose(matrices: Floats) -> Decomposition:
     """Decompose matrices (..., 4, 4) into scale, then rotation, then location. The rotation is the one nearest to the
     directions of the columns.
@@ -51,7 +51,7 @@ def decompose(matrices: Floats) -> Decomposition:
     """
     shape = matrices.shape[:-2]
     parts = affine.components(matrices.reshape(-1, 4, 4))
-    turns, scales = affine.turns_and_scales(parts[:, :3])
+    turns, scales = affine.rotations_and_scales(parts[:, :3])
     return Decomposition(
         matrices[..., :3, 3],
         affine.quaternions(turns).T.reshape(*shape, 4),
@@ -67,7 +67,7 @@ def compose(locations: Floats, rotations: Floats, scales: Floats) -> Floats:
     return result
 
 
-@_broken_files
+@_ignore_overflow
 def inverse(matrices: Floats) -> Floats:
     """Return the inverses of affine matrices (..., 4, 4); the identity for matrices that are singular or not finite."""
     parts = affine.components(matrices.reshape(-1, 4, 4))
@@ -91,7 +91,7 @@ class DeltaChannels:
     unusable: NDArray[np.bool_]
 
 
-@_broken_files
+@_ignore_overflow
 def channels(
     deltas: Floats,
     rests: Floats,
@@ -119,20 +119,20 @@ def channels(
     shear = np.empty((count, frames))
     tree = _Tree.of(rests, parents)
     poses = np.empty((count, 3, 4, frames))
-    for bones, bear in tree.blocks(frames):
+    for bones, have_children in tree.blocks(frames):
         frame = tree.frames_of(bones, poses)
         pose = affine.product_with_constant(affine.components(deltas[row_of[bones]]), rests[bones])
         basis = affine.solved(frame, pose, rests[bones])
         if not usable[bones].all():
             basis = np.where(usable[bones][:, None, None], basis, affine.constant(np.eye(4), frames))
         linear, locations[bones] = basis[:, :, :3], basis[:, :, 3]
-        turns, sizes = affine.turns_and_scales(linear)
-        if bear:
-            _even_out(sizes)
+        turns, sizes = affine.rotations_and_scales(linear)
+        if have_children:
+            _equalise_scales(sizes)
         kept = turns * sizes[:, None]
         shear[bones] = affine.largest_difference(linear, kept)
         scales[bones], rotations[bones] = sizes, _continuous(affine.quaternions(turns))
-        if bear:
+        if have_children:
             poses[bones] = affine.product(frame, affine.composed(kept, basis[:, :, 3]))
     return DeltaChannels(
         locations.transpose(0, 2, 1), rotations.transpose(0, 2, 1), scales.transpose(0, 2, 1), shear, unusable
@@ -156,12 +156,12 @@ class _Tree:
         for bone in parents_first(above):
             if above[bone] >= 0:
                 depths[bone] = depths[above[bone]] + 1
-        bears = np.zeros(len(above), np.bool_)
-        bears[above[above >= 0]] = True
+        has_children = np.zeros(len(above), np.bool_)
+        has_children[above[above >= 0]] = True
         groups = (
-            (np.flatnonzero((depths == depth) & (bears == bear)), bear)
+            (np.flatnonzero((depths == depth) & (has_children == have_children)), have_children)
             for depth in range(int(depths.max(initial=-1)) + 1)
-            for bear in (True, False)
+            for have_children in (True, False)
         )
         links = np.where((above >= 0)[:, None, None], inverse(rests)[np.maximum(above, 0)] @ rests, rests)
         return _Tree(rests, above, links, [group for group in groups if len(group[0])])
@@ -169,9 +169,9 @@ class _Tree:
     def blocks(self, frames: int) -> Iterator[tuple[NDArray[np.intp], bool]]:
         """Yield the generations in blocks of a size that is fast to process."""
         size = max(affine.BLOCK // max(frames, 1), 1)
-        for bones, bear in self.generations:
+        for bones, have_children in self.generations:
             for start in range(0, len(bones), size):
-                yield bones[start : start + size], bear
+                yield bones[start : start + size], have_children
 
     def frames_of(self, bones: NDArray[np.intp], poses: Floats) -> Floats:
         """Return the poses of ``bones`` at one depth without channels of their own, as components (bones, 3, 4,
@@ -183,7 +183,7 @@ class _Tree:
         return affine.product_with_constant(poses[above], self.links[bones])
 
 
-def _even_out(scales: Floats) -> None:
+def _equalise_scales(scales: Floats) -> None:
     """Replace the three scales (bones, 3, frames) of a bone by their mean if they are nearly equal in all frames. The
     remainder counts as the bone's shear.
 
@@ -213,13 +213,13 @@ def deltas_of(channels: DeltaChannels, rests: Floats, parents: Sequence[int] | N
     result = np.zeros((len(rests), locations.shape[-1], 4, 4))
     result[..., 3, 3] = 1.0
     for bones, _ in tree.blocks(locations.shape[-1]):
-        linear = affine.turns_of(rotations[bones]) * scales[bones][:, None]
+        linear = affine.rotation_matrices(rotations[bones]) * scales[bones][:, None]
         poses[bones] = affine.product(tree.frames_of(bones, poses), affine.composed(linear, locations[bones]))
         result[bones, :, :3] = np.moveaxis(affine.product_with_constant(poses[bones], backwards[bones]), -1, 1)
     return result
 
 
-@_broken_files
+@_ignore_overflow
 def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
     """Return each delta (bones, ...) relative to its parent's, ``inv(parent) @ delta``; those of bones without parent
     unchanged.
@@ -230,7 +230,7 @@ def relative(deltas: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floa
     return result
 
 
-@_broken_files
+@_ignore_overflow
 def absolute(relatives: Floats, parents: Sequence[int] | NDArray[np.int32]) -> Floats:
     """Return the deltas of which `relative` gives ``relatives``. Raises `ValueError` if the parents form a cycle."""
     result = np.array(relatives, np.float64)

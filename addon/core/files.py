@@ -31,12 +31,12 @@ ABANDONED_AFTER = 24 * 3600.0
 START_SLACK = 2.0
 """Seconds by which the clocks of files and of processes may differ."""
 _NAME = re.compile(r"\.motionbridge-(?:([0-9a-f]{8})-(\d{1,10})-)?([0-9a-f]{16})\.tmp")
-_OURS = secrets.token_hex(4)
+_PROCESS_TOKEN = secrets.token_hex(4)
 
 
 def temporary_name() -> str:
     """Return a name for a temporary file that no other process uses."""
-    return f".motionbridge-{_machine()}-{os.getpid()}-{_OURS}{secrets.token_hex(4)}.tmp"
+    return f".motionbridge-{_machine()}-{os.getpid()}-{_PROCESS_TOKEN}{secrets.token_hex(4)}.tmp"
 
 
 def remove_abandoned(folder: Path) -> None:
@@ -64,7 +64,7 @@ def _is_abandoned(name: str, changed: float) -> bool:
     if machine != _machine():
         return False
     if int(process) == os.getpid():
-        return not token.startswith(_OURS)
+        return not token.startswith(_PROCESS_TOKEN)
     return not _is_running(int(process), changed)
 
 

@@ -23,7 +23,7 @@ from .model import Skeleton, parents_first
 
 Floats = NDArray[np.float64]
 
-APART = 0.005
+MIN_DISTANCE = 0.005
 """Metres; minimum distance between two joints for a direction from one to the other."""
 NEARLY_BACK = -0.93
 """Cosine. Directions beyond it count as exactly opposite to the parent's."""
@@ -40,14 +40,14 @@ def skeleton_of_joints(
     """
     above = np.asarray(parents, np.int32)
     rests = np.broadcast_to(np.eye(4), (len(bones), 4, 4)).copy()
-    rests[:, :3, :3] = _turned_towards(_usable(above, _directions(above, points)))
+    rests[:, :3, :3] = _turned_towards(_with_exact_opposites(above, _directions(above, points)))
     rests[:, :3, 3] = points
     frames = np.where((above < 0)[:, None, None], np.eye(4), rests[np.maximum(above, 0)])
     local = affine.inverse(frames) @ rests if len(bones) else rests
     return Skeleton(name, list(bones), above, rotation.from_matrices(local[:, :3, :3]), local[:, :3, 3])
 
 
-def _usable(parents: NDArray[np.int32], directions: Floats) -> Floats:
+def _with_exact_opposites(parents: NDArray[np.int32], directions: Floats) -> Floats:
     """Return the directions with those nearly opposite to the parent's made exactly opposite.
 
     Blender computes a bone's matrix from its direction in its parent's frame (for a root bone the armature's). It loses
@@ -66,14 +66,14 @@ def _directions(parents: NDArray[np.int32], points: Floats) -> Floats:
     sums, counts = np.zeros_like(points), np.zeros(len(points))
     children = np.flatnonzero(parents >= 0)
     offsets = points[children] - points[parents[children]]
-    children, offsets = children[(far := np.linalg.norm(offsets, axis=1) >= APART)], offsets[far]
+    children, offsets = children[(far := np.linalg.norm(offsets, axis=1) >= MIN_DISTANCE)], offsets[far]
     np.add.at(sums, parents[children], offsets)
     np.add.at(counts, parents[children], 1.0)
     means = sums / np.maximum(counts, 1.0)[:, None]
     lengths = np.linalg.norm(means, axis=1)
     result = np.tile([0.0, 0.0, 1.0], (len(points), 1))
     for bone in parents_first(parents):
-        if lengths[bone] >= APART:
+        if lengths[bone] >= MIN_DISTANCE:
             result[bone] = means[bone] / lengths[bone]
         elif parents[bone] >= 0:
             result[bone] = result[parents[bone]]
@@ -134,9 +134,9 @@ def recover(
     against = relative(safe, above)
     left = np.eye(3) - against[..., :3, :3]
     right = against[..., :3, 3]
-    heard = usable & usable[above]
-    left, right = left * heard[..., None, None], right * heard[..., None]
-    frames = np.maximum(heard.sum(axis=1), 1)
+    both_finite = usable & usable[above]
+    left, right = left * both_finite[..., None, None], right * both_finite[..., None]
+    frames = np.maximum(both_finite.sum(axis=1), 1)
     # The stacked equations have 3 rows per frame; their triangular factor is equivalent and has only 4 rows.
     stacked = np.concatenate((left, right[..., None]), axis=-1).reshape(count, -1, 4)
     padded = np.concatenate((stacked, np.zeros((count, 4, 4))), axis=1)

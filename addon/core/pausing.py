@@ -34,9 +34,9 @@ class Work(Generic[Result]):
         self._thread: threading.Thread | None = None
         self._go, self._paused = threading.Semaphore(0), threading.Semaphore(0)
         self._deadline = 0.0
-        self._stopped = self._told = False
+        self._stopped = self._stop_raised = False
         self._results: list[Result] = []
-        self._errands: list[Callable[[], None]] = []
+        self._calls: list[Callable[[], None]] = []
         self._error: BaseException | None = None
         self.ended = False
         self.fraction = 0.0
@@ -56,8 +56,8 @@ class Work(Generic[Result]):
         else:
             self._go.release()
         self._paused.acquire()
-        while self._errands:
-            self._errands.pop()()
+        while self._calls:
+            self._calls.pop()()
             self._go.release()
             self._paused.acquire()
         return self.ended
@@ -83,19 +83,19 @@ class Work(Generic[Result]):
         if not self._stopped and time.monotonic() >= self._deadline:
             self._paused.release()
             self._go.acquire()
-        if self._stopped and not self._told:  # raised once only: cleaning up is not stopped
-            self._told = True
+        if self._stopped and not self._stop_raised:  # raised once only: cleaning up is not stopped
+            self._stop_raised = True
             raise Stopped
 
     def errand(self, call: Callable[[], Result]) -> Result:
         """Run ``call`` in the thread of the caller of `advance`, and return or raise what it returns or raises; called
         inside the work.
         """
-        came_of_it: list[tuple[list[Result], BaseException | None]] = []
-        self._errands.append(lambda: came_of_it.append(_caught(call)))
+        outcome: list[tuple[list[Result], BaseException | None]] = []
+        self._calls.append(lambda: outcome.append(_caught(call)))
         self._paused.release()
         self._go.acquire()
-        given, error = came_of_it[0]
+        given, error = outcome[0]
         if error is not None:
             raise error
         return given[0]

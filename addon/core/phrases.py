@@ -16,17 +16,17 @@ from typing import NamedTuple
 from .report import FORMS, form_of
 
 VALUE = "{}"
-MOST_JOINTS = 12
+MAX_SEPARATORS = 12
 """Number of separators, from the start and from the end of a text, at which it is tried to split it into two
 sentences.
 """
-LONGEST = 20_000
+MAX_LENGTH = 20_000
 """Characters. Longer texts, which no one reads, stay English."""
-MOST_LOOKED_UP = 300
+MAX_LOOKUPS = 300
 """Number of parts of a text that are looked up at most. Texts with more separators may stay English."""
-REMEMBERED = 2048
+CACHE_SIZE = 2048
 """Number of cached texts: dialogs draw the same ones repeatedly."""
-TELLING = 5
+MIN_LETTERS = 5
 """Minimum number of letters of a template. A template with fewer is only used for values that are all numbers."""
 NUMBER = re.compile(r"-?\d+(\.\d+)?")
 QUOTED = re.compile(r"'[^']*'|\"[^\"]*\"")
@@ -58,7 +58,7 @@ class Template(NamedTuple):
         return [*found, text[start:end]] if start < end else None
 
 
-class Told(NamedTuple):
+class Translation(NamedTuple):
     """A translation, and the number of letters of the English text that were recognised."""
 
     text: str
@@ -83,13 +83,13 @@ class Phrases:
                 self.templates[pieces[0].partition(" ")[0] if " " in pieces[0] else ""].append(template)
         for same in self.templates.values():
             same.sort(key=lambda template: -template.letters)
-        self.said = lru_cache(REMEMBERED)(self._said)
+        self.translated = lru_cache(CACHE_SIZE)(self._translate)
         """Cached function that translates a sentence, a list of sentences or a refusal; unknown text is returned
         unchanged.
         """
 
-    def _said(self, text: str) -> str:
-        found = _Search(self.whole, self.templates).found(text) if len(text) <= LONGEST else None
+    def _translate(self, text: str) -> str:
+        found = _Search(self.whole, self.templates).found(text) if len(text) <= MAX_LENGTH else None
         return text if found is None else found.text
 
 
@@ -98,63 +98,63 @@ class _Search:
 
     def __init__(self, whole: Mapping[str, str], templates: Mapping[str, list[Template]]) -> None:
         self._whole, self._templates = whole, templates
-        self._known: dict[str, Told | None] = {}
+        self._known: dict[str, Translation | None] = {}
 
-    def found(self, text: str) -> Told | None:
+    def found(self, text: str) -> Translation | None:
         """Return the translation in which most letters are recognised, of its parts or as a whole; None if there is
         none.
         """
         if text in self._whole:
-            return Told(self._whole[text], _letters(text))
-        if text not in self._known and len(self._known) < MOST_LOOKED_UP:
+            return Translation(self._whole[text], _letters(text))
+        if text not in self._known and len(self._known) < MAX_LOOKUPS:
             self._known[text] = None
             self._known[text] = self._look_up(text)
         return self._known.get(text)
 
-    def _look_up(self, text: str) -> Told | None:
+    def _look_up(self, text: str) -> Translation | None:
         candidates = [*self._in_parts(text), *self._as_template(text), *self._as_list(text)]
         return max(candidates, key=lambda found: found.letters, default=None)
 
-    def _as_template(self, text: str) -> Iterator[Told]:
+    def _as_template(self, text: str) -> Iterator[Translation]:
         """Yield the translation by the template with most letters, of those with the same first word and of those that
         begin with a value.
         """
         for word in (text.partition(" ")[0], ""):
             for template in self._templates.get(word, ()):
                 values = template.values(text)
-                if values is not None and (template.letters >= TELLING or all(map(NUMBER.fullmatch, values))):
+                if values is not None and (template.letters >= MIN_LETTERS or all(map(NUMBER.fullmatch, values))):
                     inside = [self._value(value) for value in values]
                     told = _sentence(template.translation, values).format(*(one.text for one in inside))
-                    yield Told(told, template.letters + sum(one.letters for one in inside))
+                    yield Translation(told, template.letters + sum(one.letters for one in inside))
                     break
 
-    def _value(self, value: str) -> Told:
+    def _value(self, value: str) -> Translation:
         """Translate a value; names stay unchanged."""
         is_name = " " not in value or QUOTED.fullmatch(value)
-        return (None if is_name else self.found(value)) or Told(value, 0)
+        return (None if is_name else self.found(value)) or Translation(value, 0)
 
-    def _in_parts(self, text: str) -> Iterator[Told]:
+    def _in_parts(self, text: str) -> Iterator[Translation]:
         """Yield translations as two joined sentences: ``place: problem. Remedy`` or ``finding; remedy``."""
-        for joint in (". ", "; ", ": "):
-            for left, right in _halves(text, joint):
+        for separator in (". ", "; ", ": "):
+            for left, right in _halves(text, separator):
                 before = self.found(left)
-                after = self.found(_capital(right) if joint == "; " else right)
-                if after is None and (before is None or joint != ". "):
+                after = self.found(_capital(right) if separator == "; " else right)
+                if after is None and (before is None or separator != ". "):
                     continue
-                before, after = before or Told(left, 0), after or Told(right, 0)
-                behind = f"{after.text[:1].lower()}{after.text[1:]}" if joint == "; " else after.text
-                yield Told(f"{before.text}{joint}{behind}", before.letters + after.letters)
+                before, after = before or Translation(left, 0), after or Translation(right, 0)
+                behind = f"{after.text[:1].lower()}{after.text[1:]}" if separator == "; " else after.text
+                yield Translation(f"{before.text}{separator}{behind}", before.letters + after.letters)
 
-    def _as_list(self, text: str) -> Iterator[Told]:
+    def _as_list(self, text: str) -> Iterator[Translation]:
         if ", " in text:
             each = [self._alone(part) for part in text.split(", ")]
             if any(one.letters for one in each):
-                yield Told(", ".join(one.text for one in each), sum(one.letters for one in each))
+                yield Translation(", ".join(one.text for one in each), sum(one.letters for one in each))
 
-    def _alone(self, text: str) -> Told:
+    def _alone(self, text: str) -> Translation:
         """Translate an element of a list."""
         found = self.found(text) if " " in text and ": " not in text else None
-        return found or Told(text, 0)
+        return found or Translation(text, 0)
 
 
 def _sentence(translation: str, values: list[str]) -> str:
@@ -172,8 +172,8 @@ def _capital(text: str) -> str:
     return f"{text[:1].upper()}{text[1:]}"
 
 
-def _halves(text: str, joint: str) -> Iterator[tuple[str, str]]:
+def _halves(text: str, separator: str) -> Iterator[tuple[str, str]]:
     """Yield the text before and after a separator, at some of its positions."""
-    places = [found.start() for found in re.finditer(re.escape(joint), text)]
-    for place in dict.fromkeys([*places[:MOST_JOINTS], *places[-MOST_JOINTS:]]):
-        yield text[:place], text[place + len(joint) :]
+    places = [found.start() for found in re.finditer(re.escape(separator), text)]
+    for place in dict.fromkeys([*places[:MAX_SEPARATORS], *places[-MAX_SEPARATORS:]]):
+        yield text[:place], text[place + len(separator) :]

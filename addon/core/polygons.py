@@ -209,10 +209,10 @@ def first_of_equal(rows: NDArray[Any]) -> NDArray[np.int64]:
         mine = keys[waiting]
         bits = (2 * len(waiting)).bit_length()
         place = (mine >> np.uint64(64 - bits)).astype(np.intp)
-        speaker = np.empty(1 << bits, np.int32)
+        representative = np.empty(1 << bits, np.int32)
         # Of several values written to one position the last one stays: in reversed order, that is the first.
-        speaker[place[::-1]] = waiting[::-1]
-        found = speaker[place]
+        representative[place[::-1]] = waiting[::-1]
+        found = representative[place]
         other = np.flatnonzero(found != waiting)
         same = mine[other] == keys[found[other]]
         first[waiting[other[same]]] = found[other[same]]
@@ -357,13 +357,13 @@ def _near(points: NDArray[np.float64], tolerance: float) -> NDArray[np.int64]:
     inside = np.flatnonzero(reachable)
     place = row_groups(cells[inside])
     _, first = np.unique(place, return_index=True)
-    speakers = inside[first]
-    settled = _settled(points[speakers], speakers, cells[speakers], tolerance)
-    result[inside] = speakers[settled][place]
+    representatives = inside[first]
+    settled = _representatives(points[representatives], representatives, cells[representatives], tolerance)
+    result[inside] = representatives[settled][place]
     return result
 
 
-def _settled(
+def _representatives(
     points: NDArray[np.float64], numbers: NDArray[np.int64], cells: NDArray[np.int64], tolerance: float
 ) -> NDArray[np.int64]:
     """(cells,): index of the cell whose point represents each cell: among near ones, the one with the lowest number."""
@@ -371,21 +371,21 @@ def _settled(
     pairs = pairs[(np.abs(points[pairs[:, 0]] - points[pairs[:, 1]]) <= tolerance).all(axis=1)]
     low = np.where(numbers[pairs[:, 0]] < numbers[pairs[:, 1]], pairs[:, 0], pairs[:, 1])
     high = pairs.sum(axis=1) - low
-    speaker = np.full(len(cells), -1, np.int64)
+    representative = np.full(len(cells), -1, np.int64)
     for _ in range(_ROUNDS):
-        waiting = speaker < 0
+        waiting = representative < 0
         open_pairs = waiting[low] & waiting[high]
         low, high = low[open_pairs], high[open_pairs]
         if not len(low):
             break
         free = waiting.copy()
         free[high] = False
-        speaker[free] = np.flatnonzero(free)
-        spoken = free[low]
+        representative[free] = np.flatnonzero(free)
+        represented = free[low]
         # The lowest of several is written last, so it stays.
-        order = np.argsort(-numbers[low[spoken]], kind="stable")
-        speaker[high[spoken][order]] = low[spoken][order]
-    return np.where(speaker < 0, np.arange(len(cells)), speaker)
+        order = np.argsort(-numbers[low[represented]], kind="stable")
+        representative[high[represented][order]] = low[represented][order]
+    return np.where(representative < 0, np.arange(len(cells)), representative)
 
 
 def _neighbours(cells: NDArray[np.int64]) -> Iterator[NDArray[np.int64]]:
@@ -438,8 +438,8 @@ def split_corners(triangles: NDArray[Any], values: NDArray[np.float32], count: i
     vertex, source = corners.astype(np.int32), np.arange(count, dtype=np.int32)
     if len(other):
         place = row_groups(np.concatenate([corners[other, None], bits[other]], axis=1))
-        _, speaker = np.unique(place, return_index=True)
+        _, representative = np.unique(place, return_index=True)
         vertex[other] = count + place
-        source = np.concatenate([source, corners[other][speaker].astype(np.int32)])
-        first = np.concatenate([first, other[speaker]])
+        source = np.concatenate([source, corners[other][representative].astype(np.int32)])
+        first = np.concatenate([first, other[representative]])
     return Split(vertex.reshape(-1, 3), source, first)

@@ -162,7 +162,7 @@ def convert_rotations_of_bones(
 
     def mapping(values: Floats, bone: Indices, starts: Indices) -> Floats:
         if mode == "ZXY" and not quaternions:
-            return rotation.turned_euler_zxy(matrices[bone], values, starts)
+            return rotation.rotated_euler_zxy(matrices[bone], values, starts)
         rows, samples, width = values.shape
         flat = values.reshape(-1, width)
         given = rotation.normalised(flat) if mode == "QUATERNION" else rotation.of_mode(flat, mode)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from .envelope import Behaviour, Curve, Curves, Interpolation
 from .envelope.curve import in_columns, rows_of, segment_values
-from .envelope.display import NEAR, SPACING
+from .envelope.display import JUMP_GAP, MIN_SPACING
 
 Floats = NDArray[np.float64]
 Indices = NDArray[np.intp]
@@ -308,7 +308,7 @@ def _refit_bones(curves: Curves, fitter: _Fitter, *, frame: float, tolerance: Fl
     segments = fitter.fit(rows, run_starts(rows.bone))
     for _ in range(MAX_HALVINGS):
         rows = segments.rows
-        bad = (segments.error > tolerance).any(axis=1) & (rows.end - rows.begin > SPACING * frame)
+        bad = (segments.error > tolerance).any(axis=1) & (rows.end - rows.begin > MIN_SPACING * frame)
         if not bad.any():
             break
         halves = fitter.fit(_halved(rows.of(bad)), np.arange(0, 2 * int(bad.sum()), 2), segments.result[bad, 0])
@@ -420,7 +420,7 @@ def _key_indices(curve: Curve, knots: Floats, frame: float) -> tuple[Indices, Fl
 
 def _ends_before_jumps(channels: Sequence[_Channel], rows: _Intervals, frame: float) -> Floats:
     """Return the end time of each row (rows,): where the next row begins or, if some but not all channels are constant
-    and one of these jumps there, `NEAR` frames earlier.
+    and one of these jumps there, `JUMP_GAP` frames earlier.
     """
     mixed = rows.constant.any(axis=1) & ~rows.constant.all(axis=1)
     if not mixed.any():
@@ -428,8 +428,8 @@ def _ends_before_jumps(channels: Sequence[_Channel], rows: _Intervals, frame: fl
     values = np.stack([control[0] for control in _controls(channels, rows)], axis=1)
     jumps = mixed & (rows.end > rows.begin)
     jumps[:-1] &= (rows.constant[:-1] & (np.abs(np.diff(values, axis=0)) > ROUNDING)).any(axis=1)
-    wide = rows.end - rows.begin > SPACING * frame
-    shortened: Floats = np.where(jumps & wide, rows.end - NEAR * frame, rows.end)
+    wide = rows.end - rows.begin > MIN_SPACING * frame
+    shortened: Floats = np.where(jumps & wide, rows.end - JUMP_GAP * frame, rows.end)
     return shortened
 
 

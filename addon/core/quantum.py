@@ -60,10 +60,10 @@ def unedited(
     the value was computed from, if larger than the value (a sum or a rotated vector); default ``base``. An infinity or
     NaN of a damaged file is unedited if it still is one.
     """
-    reach = tolerance(base if magnitude is None else magnitude, quantum, steps)
+    allowed = tolerance(base if magnitude is None else magnitude, quantum, steps)
     exact = np.asarray(values, np.float64)
     with np.errstate(invalid="ignore"):
-        near: NDArray[np.bool_] = np.asarray(np.abs(exact - base) <= reach)
+        near: NDArray[np.bool_] = np.asarray(np.abs(exact - base) <= allowed)
     if not np.isfinite(base).all():
         near |= (exact == base) | (np.isnan(exact) & np.isnan(base))
     return near
@@ -77,10 +77,10 @@ def unedited_rotations(
 
     A quaternion of a damaged file that contains an infinity or NaN is unedited if it still contains one.
     """
-    reach = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
+    allowed = np.maximum(np.asarray(quantum, np.float64) * steps, ULPS * float(np.spacing(np.float32(1))))
     with np.errstate(invalid="ignore"):  # infinities in broken files
         signs = np.where(np.einsum("...i,...i->...", values, base) < 0, -1.0, 1.0)
-        near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= reach)
+        near = np.ascontiguousarray(np.abs(values * signs[..., None] - base) <= allowed)
     result: NDArray[np.bool_] = near.view(np.uint32)[..., 0] == _FOUR_TRUE
     if not np.isfinite(base).all():
         result |= ~np.isfinite(base).all(axis=-1) & ~np.isfinite(values).all(axis=-1)

@@ -181,10 +181,10 @@ def euler_yxz(turns: Floats) -> Floats:
     pi, c + pi), plus any full turns, the one nearest to the previous frame is used.
     """
     sine = np.clip(turns[:, 2, 1], -1.0, 1.0)
-    upright = np.abs(sine) > 1 - 1e-12
+    gimbal_lock = np.abs(sine) > 1 - 1e-12
     a = np.arcsin(sine)
-    b = np.where(upright, np.arctan2(turns[:, 0, 2], turns[:, 0, 0]), np.arctan2(-turns[:, 2, 0], turns[:, 2, 2]))
-    c = np.where(upright, 0.0, np.arctan2(-turns[:, 0, 1], turns[:, 1, 1]))
+    b = np.where(gimbal_lock, np.arctan2(turns[:, 0, 2], turns[:, 0, 0]), np.arctan2(-turns[:, 2, 0], turns[:, 2, 2]))
+    c = np.where(gimbal_lock, 0.0, np.arctan2(-turns[:, 0, 1], turns[:, 1, 1]))
     one = np.stack((a, b, c), axis=-1)
     other = np.stack((np.pi - a, b + np.pi, c + np.pi), axis=-1)
     result = one.copy()
@@ -224,7 +224,7 @@ def euler(turns: Floats, order: str) -> Floats:
     return result
 
 
-def turned_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
+def rotated_euler_zxy(turns: Floats, angles: Floats, starts: NDArray[np.intp] | None = None) -> Floats:
     """Return the `euler_zxy` of matrices (n, 3, 3) times the rotations of Euler angles (n, samples, 3) in the same
     order.
 
@@ -265,17 +265,17 @@ def _angles_zxy(entries: tuple[Floats, ...], starts: NDArray[np.intp] | None) ->
     result = np.empty((3, *right.shape))
     for angle, opposite, adjacent in zip(result, (-minus_sine, right, below), (level, deep, middle), strict=True):
         np.arctan2(opposite, adjacent, out=angle)
-    upright = level < 1e-9
-    if upright.any():
-        result[1:, upright] = np.arctan2(-last, first)[upright], np.zeros(int(upright.sum()))
+    gimbal_lock = level < 1e-9
+    if gimbal_lock.any():
+        result[1:, gimbal_lock] = np.arctan2(-last, first)[gimbal_lock], np.zeros(int(gimbal_lock.sum()))
     begin = np.zeros(1, np.intp) if starts is None else starts
-    leaping = np.flatnonzero(_are_far(_steps(result, begin)).any(axis=0))
-    if len(leaping):
+    wrapping = np.flatnonzero(_may_wrap(_steps(result, begin)).any(axis=0))
+    if len(wrapping):
         run = np.searchsorted(begin, np.arange(right.shape[1]), "right")
-        kept = np.flatnonzero(np.isin(run, run[leaping]))
+        kept = np.flatnonzero(np.isin(run, run[wrapping]))
         own = np.flatnonzero(np.append(True, np.diff(run[kept]) > 0)) * len(right)
         chosen = result[:, :, kept].transpose(0, 2, 1)
-        result[:, :, kept] = _without_leaps(chosen.reshape(3, -1), own).reshape(chosen.shape).transpose(0, 2, 1)
+        result[:, :, kept] = _unwrapped(chosen.reshape(3, -1), own).reshape(chosen.shape).transpose(0, 2, 1)
     return result
 
 
@@ -290,17 +290,17 @@ def _steps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
     return steps
 
 
-def _are_far(steps: Floats) -> NDArray[np.bool_]:
+def _may_wrap(steps: Floats) -> NDArray[np.bool_]:
     """Return which steps (3, ...) are so large that the other solution, or one with full turns added, may be nearer."""
     a, b, c = np.abs(steps)
     far: NDArray[np.bool_] = a + 2 * (b + c) >= 2 * np.pi
     return far
 
 
-def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
+def _unwrapped(angles: Floats, starts: NDArray[np.intp]) -> Floats:
     """Return angles (3, frames) as the equivalent ones that follow each other most closely, except at ``starts``."""
     result = angles.copy()
-    far = np.flatnonzero(_are_far(_steps(angles[:, None], starts)[:, 0]))
+    far = np.flatnonzero(_may_wrap(_steps(angles[:, None], starts)[:, 0]))
     # `apart`: steps between two first solutions, or two second ones (pi - a, b + pi, c + pi), which are as far apart.
     # `cross`: sum of the steps between a first solution and a second one.
     apart = np.abs(_wrapped(angles[:, far] - angles[:, far - 1]))
@@ -308,17 +308,17 @@ def _without_leaps(angles: Floats, starts: NDArray[np.intp]) -> Floats:
     switch = np.zeros(angles.shape[1], np.bool_)
     switch[far] = cross < apart.sum(axis=0)
     if switch.any():
-        other = _since(np.cumsum(switch), starts) % 2 == 1
+        other = _restarted_sums(np.cumsum(switch), starts) % 2 == 1
         result[:, other] = _other_zxy(angles[:, other].T).T
     # NaN or infinite values (broken files) must not spread to the frames after them.
     change = (result[:, far] - result[:, far - 1]) / (2 * np.pi)
     rounds = np.zeros_like(result)
     rounds[:, far] = np.nan_to_num(np.rint(change), nan=0.0, posinf=0.0, neginf=0.0)
-    result -= 2 * np.pi * _since(np.cumsum(rounds, axis=1).T, starts).T
+    result -= 2 * np.pi * _restarted_sums(np.cumsum(rounds, axis=1).T, starts).T
     return result
 
 
-def _since(counted: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
+def _restarted_sums(counted: NDArray[Any], starts: NDArray[np.intp]) -> NDArray[Any]:
     """Return running sums restarted at each of ``starts``."""
     lengths = np.diff(np.append(starts, len(counted)))
     since: NDArray[Any] = counted - np.repeat(counted[starts], lengths, axis=0)

@@ -39,7 +39,7 @@ def sentence_translator(translate: Callable[[str], str] = iface_) -> Callable[[s
     ``translate``: `iface_` for the interface, `rpt_` for reports, whose translation users can switch off separately.
     """
     file = file_of(translate)
-    return str if file is None else _phrases(file).said
+    return str if file is None else _phrases(file).translated
 
 
 @cache
@@ -99,7 +99,7 @@ class TranslatedWords:
         self._table = table
         self._plurals = _plurals(frozenset(table))
 
-    def said(self, text: str) -> str:
+    def translated(self, text: str) -> str:
         """Return the translation of a word or a sentence."""
         return self._table.get(text, text)
 
@@ -111,18 +111,18 @@ class TranslatedWords:
     def line(self, text: str) -> str:
         """Translate a line about a change: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
         if text in self._table:
-            return self._table.get(f"the {text}") or self.said(text).split("|")[-1]
+            return self._table.get(f"the {text}") or self.translated(text).split("|")[-1]
         if text.endswith(", new"):
-            return f"{self.line(text.removesuffix(', new'))}, {self.said('new')}"
+            return f"{self.line(text.removesuffix(', new'))}, {self.translated('new')}"
         if found := LENGTH.fullmatch(text):
             return f"{found[1]} -> {self.counted(int(found[2]), found[3])}"
         if (found := SEVERAL.fullmatch(text)) and found[2] in self._plurals:
             return self.counted(int(found[1]), found[2]) + (found[3] or "")
         if found := RESIZED.fullmatch(text):
-            forms = self.said(found[1]).split("|")
+            forms = self.translated(found[1]).split("|")
             return f"{forms[-1]} {found[2]} -> {found[3]}"
         if found := OF.fullmatch(text):
-            return f"{self.said(f'{found[1]} ' + '{}').format(self.line(found[2]))}"
+            return f"{self.translated(f'{found[1]} ' + '{}').format(self.line(found[2]))}"
         return text
 
 

@@ -38,7 +38,7 @@ def test_a_number_asks_for_a_form_of_its_noun(number, said):
 @pytest.mark.parametrize(("number", "said"), [(2, "walk: кадров 1 -> 2"), (5, "walk: кадров 1 -> 5")])
 def test_lengths_are_said_without_a_form(number, said):
     phrases = Phrases(json.loads((ADDON / "ui" / "ru_reports.json").read_text(encoding="utf-8")))
-    assert phrases.said(f"walk: 1 -> {number} frames") == said
+    assert phrases.translated(f"walk: 1 -> {number} frames") == said
 
 
 def test_sentences_are_those_of_english_in_russian_words():

@@ -81,15 +81,17 @@ def test_quaternions_of_all_angles_and_back(seed):
     turns = np.concatenate([random_turns(random, 20), half_turns])
     found = affine.quaternions(linear_parts(turns))
     np.testing.assert_allclose(found.T, rotation.from_matrices(turns), atol=1e-14)
-    np.testing.assert_allclose(affine.turns_of(found), linear_parts(turns), atol=1e-14)
-    np.testing.assert_allclose(np.moveaxis(affine.turns_of(found), -1, 0), rotation.matrices(found.T), atol=1e-15)
+    np.testing.assert_allclose(affine.rotation_matrices(found), linear_parts(turns), atol=1e-14)
+    np.testing.assert_allclose(
+        np.moveaxis(affine.rotation_matrices(found), -1, 0), rotation.matrices(found.T), atol=1e-15
+    )
 
 
 @given(SEEDS, st.sampled_from([0.0, 1e-9, 1e-7, 4e-7, 1e-6, 1e-4, 0.3]), st.sampled_from([1.0, -1.0]))
 def test_the_nearest_rotation_by_singular_values_however_skew_the_axes_are(seed, skew, sign):
     random = np.random.default_rng(seed)
     matrices = sign * random_turns(random, 8) @ (np.eye(3) + skew * random.uniform(-1, 1, (8, 3, 3)))
-    turns, scales = affine.turns_and_scales(linear_parts(matrices))
+    turns, scales = affine.rotations_and_scales(linear_parts(matrices))
     units = sign * matrices / np.linalg.norm(matrices, axis=1, keepdims=True)
     left, _, right = np.linalg.svd(units)
     np.testing.assert_allclose(np.moveaxis(turns, -1, 0), left @ right, atol=3e-12)
@@ -102,7 +104,7 @@ def test_numbers_beyond_reason_spoil_their_own_frame_alone(number):
     broken = turns.copy()
     broken[1, 0, 0] = number
     with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
-        found, _ = affine.turns_and_scales(linear_parts(broken))
+        found, _ = affine.rotations_and_scales(linear_parts(broken))
     np.testing.assert_allclose(np.moveaxis(found, -1, 0)[[0, 2, 3]], turns[[0, 2, 3]], atol=1e-12)
 
 
@@ -115,5 +117,5 @@ def test_flat_matrices_are_those_that_lost_a_dimension():
     turns[3, :3, :3] = 0
     turns[4, :3, :3] = (turns[4, :3, :3] * [1, 0, 1] @ turns[0, :3, :3]).astype(np.float32)
     turns[5, 0, 0] = np.nan
-    assert affine.is_flat(turns).tolist() == [False, False, True, True, True, False]
-    assert affine.is_flat(turns.reshape(2, 3, 4, 4)).shape == (2, 3)
+    assert affine.is_singular(turns).tolist() == [False, False, True, True, True, False]
+    assert affine.is_singular(turns.reshape(2, 3, 4, 4)).shape == (2, 3)

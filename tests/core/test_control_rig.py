@@ -175,5 +175,8 @@ def test_channels_put_targets_where_the_originals_are():
 def test_what_is_within_the_law_is_unedited():
     still = np.array([[1.0, 0, 0, 0]])
     turn = [[np.cos(angle / 2), np.sin(angle / 2), 0, 0] for angle in (4e-5, 6e-5)]
-    assert control_rig.unturned(np.array(turn), still).tolist() == [True, False]
-    assert control_rig.unmoved(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [True, False]
+    assert control_rig.unedited_rotations(np.array(turn), still).tolist() == [True, False]
+    assert control_rig.unedited_locations(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [
+        True,
+        False,
+    ]

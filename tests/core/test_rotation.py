@@ -237,7 +237,7 @@ def test_what_is_no_number_stays_in_its_run():
 def test_turned_euler_angles_are_those_of_the_product():
     random = np.random.default_rng(7)
     angles, turns = np.cumsum(random.normal(0, 0.3, (6, 5, 3)), axis=1), quaternions(6)
-    found = rotation.turned_euler_zxy(rotation.matrices(turns), angles, np.array([0, 2]))
+    found = rotation.rotated_euler_zxy(rotation.matrices(turns), angles, np.array([0, 2]))
     whole = rotation.multiply(turns[:, None], rotation.of_mode(angles, "ZXY"))
     np.testing.assert_allclose(
         rotation.matrices(rotation.of_mode(found, "ZXY")), rotation.matrices(whole), rtol=0, atol=1e-12

@@ -35,22 +35,22 @@ from .curve import (
     rows_of,
     segment_values,
 )
-from .evaluation import Behaviour, Envelope, Envelopes, Floats, leaps, outer_slopes, segment_ends, tangents
+from .evaluation import Behaviour, Envelope, Envelopes, Floats, outer_slopes, segment_ends, solution_jumps, tangents
 
-NEAR = 0.02
+JUMP_GAP = 0.02
 """Frames between the two keys of a jump. Blender merges keys that are less than 0.01 apart."""
-SPACING = 3 * NEAR
+MIN_SPACING = 3 * JUMP_GAP
 """Minimum distance in frames between keys of the file that are shown as keys: a jump at either end must fit between
 them.
 """
-JUMP = 4e-5
+EQUAL_VALUES = 4e-5
 """Fraction of the envelope's range of values; two values that differ by less count as equal. Handles that quantisation
 moved past their keys, by half a millisecond, cause jumps of 2e-5, which are not worth a key; the game's own search
 is a hundred times less exact.
 """
-MOST_HALVINGS = 10
+MAX_HALVINGS = 10
 """How often a segment is halved at most."""
-OUTWARDS = 10.0
+MIN_OUTER_HANDLE = 10.0
 """Minimum length in frames of the outer handles."""
 
 _LINEAR = int(Behaviour.LINEAR)
@@ -88,7 +88,7 @@ class Display:
 
 
 @dataclass
-class _Played:
+class _PlayedSegments:
     """Segments that the game evaluates during some time, sorted by envelope: index of their envelope (``owner``), index
     of the segment in it, interpolation, control points, and the times ``begin`` and ``end`` in seconds.
     """
@@ -102,11 +102,11 @@ class _Played:
 
 
 @dataclass
-class _Pieces:
+class _Cubics:
     """Cubics to be shown, in order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each is a part of, and the
     parameter ``u`` of that segment at which it begins.
 
-    ``owner`` as in `_Played`; ``jump_before`` and ``jump_after``: whether the value jumps there.
+    ``owner`` as in `_PlayedSegments`; ``jump_before`` and ``jump_after``: whether the value jumps there.
     """
 
     owner: Indices
@@ -117,9 +117,9 @@ class _Pieces:
     jump_before: Flags
     jump_after: Flags
 
-    def of(self, rows: Indices | slice) -> _Pieces:
+    def of(self, rows: Indices | slice) -> _Cubics:
         """Return the rows at these indices (as copies) or in this slice."""
-        return _Pieces(*(getattr(self, field.name)[rows] for field in fields(self)))
+        return _Cubics(*(getattr(self, field.name)[rows] for field in fields(self)))
 
 
 def display(envelope: Envelope, frame: float) -> Display:
@@ -133,9 +133,12 @@ def displays(envelopes: Sequence[Envelope], frame: float) -> list[Display]:
     """
     if not envelopes:
         return []
-    curves, odd = displayed(Envelopes.of(envelopes), frame)
+    curves, changed = displayed(Envelopes.of(envelopes), frame)
     numbers = np.arange(max(envelope.count for envelope in envelopes))
-    return [odd[number] if number in odd else _plain(curves.numbered(number), numbers) for number in range(len(curves))]
+    return [
+        changed[number] if number in changed else _uncut_display(curves.numbered(number), numbers)
+        for number in range(len(curves))
+    ]
 
 
 def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Display]]:
@@ -151,32 +154,36 @@ def displayed(envelopes: Envelopes, frame: float) -> tuple[Curves, dict[int, Dis
             return Curves.of([empty_curve(one.before, one.after) for one in envelopes]), {}
         slopes = tangents(joined, breaks)
         kinds, points = control_points(joined, slopes)
-        drawn = np.append(_drawn(kinds, points, frame), True)
-        drawn[breaks] = True
-        not_drawn = np.flatnonzero(~np.logical_and.reduceat(drawn, starts))
-        whole = _as_it_is(joined, kinds, points, breaks)
+        drawable = np.append(_are_drawable(kinds, points, frame), True)
+        drawable[breaks] = True
+        not_drawn = np.flatnonzero(~np.logical_and.reduceat(drawable, starts))
+        whole = _uncut_curve(joined, kinds, points, breaks)
         outer = outer_slopes(joined, slopes, starts, ends)
         _point_outwards(whole, starts, ends, outer, frame)
         columns = whole.keys, whole.left, whole.right, whole.interpolation
         curves = Curves(*columns, envelopes.bounds, envelopes.before, envelopes.after)
-        odd = _cut_where_needed(envelopes, keyed[not_drawn], kinds, points, frame)
-        for number, slope in zip(odd, outer[not_drawn], strict=True):
-            shown = odd[number]
+        changed = _cut_where_needed(envelopes, keyed[not_drawn], kinds, points, frame)
+        for number, slope in zip(changed, outer[not_drawn], strict=True):
+            shown = changed[number]
             last = np.array([shown.curve.count - 1])
             _point_outwards(shown.curve, np.zeros(1, np.intp), last, slope[None], frame)
             shown.curve.source = np.arange(shown.curve.count, dtype=np.int32)
         behaves = (envelopes.before[keyed] == Behaviour.LINEAR) | (envelopes.after[keyed] == Behaviour.LINEAR)
         for row in np.flatnonzero(behaves).tolist():
             number = int(keyed[row])
-            shown = odd[number] if number in odd else _plain(curves.numbered(number), np.arange(counts[number]))
+            shown = (
+                changed[number]
+                if number in changed
+                else _uncut_display(curves.numbered(number), np.arange(counts[number]))
+            )
             _free_first_handle(shown, float(outer[row, 0]))
             if not shown.exact[:-1].all():
-                odd[number] = shown
-    if any(one.cut for one in odd.values()):
+                changed[number] = shown
+    if any(one.cut for one in changed.values()):
         order = np.arange(len(envelopes))
-        order[list(odd)] = len(envelopes) + np.arange(len(odd))
-        curves = Curves.joined([curves, Curves.of([one.curve for one in odd.values()])]).take(order)
-    return curves, odd
+        order[list(changed)] = len(envelopes) + np.arange(len(changed))
+        curves = Curves.joined([curves, Curves.of([one.curve for one in changed.values()])]).take(order)
+    return curves, changed
 
 
 def _cut_where_needed(
@@ -191,7 +198,7 @@ def _cut_where_needed(
     return dict(zip(numbers.tolist(), cut, strict=True))
 
 
-def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
+def _uncut_curve(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks: Indices) -> Curve:
     """Return a curve with the keys of ``joined`` and the handles of the segments on both sides of each."""
     key, left, right = (in_columns(joined.times, joined.values) for _ in range(3))
     interpolation = np.append(kinds, np.uint8(Interpolation.BEZIER))
@@ -200,7 +207,7 @@ def _as_it_is(joined: Envelope, kinds: NDArray[np.uint8], points: Floats, breaks
     return Curve(key, left, right, interpolation)
 
 
-def _plain(curve: Curve, numbers: Indices) -> Display:
+def _uncut_display(curve: Curve, numbers: Indices) -> Display:
     """Return the display of an envelope that needs no cuts; ``numbers``: 0, 1, ... for at least as many keys."""
     everything = numbers[: curve.count]
     segment = everything.copy()
@@ -208,12 +215,12 @@ def _plain(curve: Curve, numbers: Indices) -> Display:
     return Display(curve, everything, segment, segment >= 0)
 
 
-def _drawn(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
+def _are_drawable(kinds: NDArray[np.uint8], points: Floats, frame: float) -> Flags:
     """Return whether an F-curve can draw each segment without cuts."""
     times = points[:, :, 0]
     start, end = times[:, 0], times[:, 3]
     inwards = (times[:, 1] >= start) & (times[:, 2] <= end) & (times[:, 1] <= end) & (times[:, 2] >= start)
-    return np.asarray((end - start >= SPACING * frame) & (inwards | (kinds != Interpolation.BEZIER)))
+    return np.asarray((end - start >= MIN_SPACING * frame) & (inwards | (kinds != Interpolation.BEZIER)))
 
 
 def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats, frame: float) -> None:
@@ -230,8 +237,8 @@ def _point_outwards(curve: Curve, starts: Indices, ends: Indices, slopes: Floats
         segment = np.where(several, segment, 0)
         length = np.where(several, keys[np.minimum(segment + 1, curve.count - 1), 0] - keys[segment, 0], 0.0)
         # Any length gives the same slope; a 32-bit float stores the slope of a long handle more exactly.
-        reach = away * np.maximum(OUTWARDS * frame, length / 3)
-        handles[place, 0], handles[place, 1] = keys[place, 0] + reach, keys[place, 1] + reach * slope
+        handle_length = away * np.maximum(MIN_OUTER_HANDLE * frame, length / 3)
+        handles[place, 0], handles[place, 1] = keys[place, 0] + handle_length, keys[place, 1] + handle_length * slope
 
 
 def _free_first_handle(shown: Display, slope: float) -> None:
@@ -257,28 +264,30 @@ def _cut(envelopes: Sequence[Envelope], kinds: NDArray[np.uint8], points: Floats
     segments, concatenated.
     """
     firsts = np.cumsum([0, *(envelope.count - 1 for envelope in envelopes)])
-    ranges = [_when_played(envelope.times, SPACING * frame) for envelope in envelopes]
+    ranges = [_when_played(envelope.times, MIN_SPACING * frame) for envelope in envelopes]
     owner = np.repeat(np.arange(len(envelopes)), [len(shown) for shown, _, _ in ranges])
     shown, begin, end = (np.concatenate(column) for column in zip(*ranges, strict=True))
     rows = shown + firsts[owner]
-    played = _parted_at_folds(_Played(owner, shown, kinds[rows], points[rows], begin, end), SPACING * frame)
-    pieces = _played_parts(envelopes, played, NEAR * frame)
-    times = pieces.points[:, :, 0]
-    cubic = pieces.kinds == Interpolation.BEZIER
+    played = _divided_at_folds(
+        _PlayedSegments(owner, shown, kinds[rows], points[rows], begin, end), MIN_SPACING * frame
+    )
+    cubics = _played_parts(envelopes, played, JUMP_GAP * frame)
+    times = cubics.points[:, :, 0]
+    cubic = cubics.kinds == Interpolation.BEZIER
     folded = cubic & folds_back(times)
-    number_folded = np.bincount(pieces.owner[folded], minlength=len(envelopes)).tolist()
+    number_folded = np.bincount(cubics.owner[folded], minlength=len(envelopes)).tolist()
     # A handle that is past its key by a rounding error is put on the key. So are those of cubics that run backwards,
     # which an F-curve cannot draw anyway.
     inwards = np.clip(times[:, 1:3], times[:, :1], times[:, 3:])
     slack = 1e-7 * (times[:, 3:] - times[:, :1])
     beside = (inwards != times[:, 1:3]) & ((np.abs(inwards - times[:, 1:3]) < slack) | folded[:, None])
-    pieces.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
-    pieces = _halved_where_long(pieces, NEAR * frame)
-    bounds = np.searchsorted(pieces.owner, np.arange(len(envelopes) + 1))
+    cubics.points[:, 1:3, 0] = np.where(beside & cubic[:, None], inwards, times[:, 1:3])
+    cubics = _halved_where_long(cubics, JUMP_GAP * frame)
+    bounds = np.searchsorted(cubics.owner, np.arange(len(envelopes) + 1))
     result = []
     for number, envelope in enumerate(envelopes):
-        own, own_points = pieces.of(slice(*bounds[number : number + 2])), points[firsts[number] : firsts[number + 1]]
-        one = _with_end(envelope, _joined(envelope, own, own_points, NEAR * frame), NEAR * frame)
+        own, own_points = cubics.of(slice(*bounds[number : number + 2])), points[firsts[number] : firsts[number + 1]]
+        one = _with_end(envelope, _joined(envelope, own, own_points, JUMP_GAP * frame), JUMP_GAP * frame)
         one.folded, one.cut = number_folded[number], True
         result.append(one)
     return result
@@ -303,7 +312,7 @@ def _when_played(times: Floats, spacing: float) -> tuple[Indices, Floats, Floats
     return shown, begin[shown], end[shown]
 
 
-def _parted_at_folds(played: _Played, spacing: float) -> _Played:
+def _divided_at_folds(played: _PlayedSegments, spacing: float) -> _PlayedSegments:
     """Divide segments whose time runs backwards in their middle in two: before and after the engine's solution jumps.
 
     The slope of time is A·u² + 2(b - a)·u + a; if A > 0 it is negative between its roots. The solution of a bisection
@@ -320,13 +329,13 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     if not len(folding):
         return played
     times, over = points[folding, :, 0], middle[folding]
-    low, high = leaps(times, over, begin[folding], end[folding])
+    low, high = solution_jumps(times, over, begin[folding], end[folding])
     early, late = low - begin[folding] < spacing, end[folding] - low < spacing
     # A part too short to be shown is left out.
     begin[folding[early]], end[folding[late & ~early]] = high[early], low[late & ~early]
     fits = ~early & ~late
     folding, low, high = folding[fits], low[fits], high[fits]
-    return _Played(
+    return _PlayedSegments(
         np.insert(played.owner, folding, played.owner[folding]),
         np.insert(played.segment, folding, played.segment[folding]),
         np.insert(played.kinds, folding, played.kinds[folding]),
@@ -336,13 +345,13 @@ def _parted_at_folds(played: _Played, spacing: float) -> _Played:
     )
 
 
-def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -> _Pieces:
+def _played_parts(envelopes: Sequence[Envelope], played: _PlayedSegments, near: float) -> _Cubics:
     """Return the part of each segment that the game evaluates, and where values jump."""
     owner, kinds, points, begin, end = played.owner, played.kinds, played.points, played.begin, played.end
     firsts = np.searchsorted(owner, np.arange(len(envelopes) + 1))
     first_rows = firsts[:-1][np.diff(firsts) > 0]
     played_ones = [envelopes[number] for number in owner[first_rows].tolist()]
-    same = np.array([_same_values(envelope.values) for envelope in envelopes])[owner]
+    same = np.array([_value_tolerance(envelope.values) for envelope in envelopes])[owner]
     ends = played.segment + np.cumsum([0, *(envelope.count for envelope in envelopes)])[owner] + 1
     key_times = np.concatenate([envelope.times for envelope in envelopes])
     key_values = np.concatenate([envelope.values for envelope in envelopes])
@@ -372,12 +381,12 @@ def _played_parts(envelopes: Sequence[Envelope], played: _Played, near: float) -
     third = (end_point - start_point) / 3
     parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
     parts[:, 0], parts[:, 3] = start_point, end_point
-    return _Pieces(owner, parts, kinds, played.segment, u0, jump_before, jump_after)
+    return _Cubics(owner, parts, kinds, played.segment, u0, jump_before, jump_after)
 
 
-def _same_values(values: Floats) -> float:
+def _value_tolerance(values: Floats) -> float:
     """Return the largest difference between two values of an envelope that count as equal."""
-    return float(JUMP * np.ptp(values) + 4 * np.spacing(np.abs(values).max().astype(np.float32)))
+    return float(EQUAL_VALUES * np.ptp(values) + 4 * np.spacing(np.abs(values).max().astype(np.float32)))
 
 
 def _past_first_key(envelope: Envelope, first_played: int) -> bool:
@@ -391,51 +400,51 @@ def _past_first_key(envelope: Envelope, first_played: int) -> bool:
     return bool(segment_ends(envelope, envelope.times[:1])[0] - 1 == first_played)
 
 
-def _halved_where_long(pieces: _Pieces, shortest: float) -> _Pieces:
+def _halved_where_long(cubics: _Cubics, shortest: float) -> _Cubics:
     """Halve every cubic that has a handle longer than itself, repeatedly."""
-    for _ in range(MOST_HALVINGS):
-        times = pieces.points[:, :, 0]
+    for _ in range(MAX_HALVINGS):
+        times = cubics.points[:, :, 0]
         length = times[:, 3] - times[:, 0]
-        reach = np.maximum(times[:, 1] - times[:, 0], times[:, 3] - times[:, 2])
-        long = (pieces.kinds == Interpolation.BEZIER) & (reach > length * (1 + 1e-9)) & (length > 2 * shortest)
+        handle_length = np.maximum(times[:, 1] - times[:, 0], times[:, 3] - times[:, 2])
+        long = (cubics.kinds == Interpolation.BEZIER) & (handle_length > length * (1 + 1e-9)) & (length > 2 * shortest)
         if not long.any():
             break
-        left, right = halved(pieces.points[long])
+        left, right = halved(cubics.points[long])
         fits = (left[:, 3, 0] - left[:, 0, 0] > shortest) & (right[:, 3, 0] - right[:, 0, 0] > shortest)
         long[np.flatnonzero(long)[~fits]] = False
         if not long.any():
             break
         left, right = left[fits], right[fits]
         first, second = np.cumsum(1 + long) - 1 - long, np.cumsum(1 + long) - 1
-        doubled = pieces.of(np.repeat(np.arange(len(long)), 1 + long))
+        doubled = cubics.of(np.repeat(np.arange(len(long)), 1 + long))
         doubled.points[first[long]], doubled.points[second[long]] = left, right
         doubled.u[second[long]] = np.nan  # does not begin at the start of the segment
         doubled.jump_before[second[long]], doubled.jump_after[first[long]] = False, False
-        pieces = doubled
-    return pieces
+        cubics = doubled
+    return cubics
 
 
-def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) -> Display:
+def _joined(envelope: Envelope, cubics: _Cubics, points: Floats, near: float) -> Display:
     """Convert cubics to keys: the first key of the file, the end of each cubic, and both sides of every jump."""
-    count = len(pieces.segment)
+    count = len(cubics.segment)
     # If the value jumps at the time of the first key, that key is moved to an earlier time.
-    early = near if pieces.jump_before[:1].any() and pieces.points[0, 0, 0] <= envelope.times[0] else 0.0
+    early = near if cubics.jump_before[:1].any() and cubics.points[0, 0, 0] <= envelope.times[0] else 0.0
     number = np.arange(count)
-    last_of_segment = np.append(pieces.segment[:-1] != pieces.segment[1:], True)[:count]
-    ends_on_key = last_of_segment & (envelope.times[pieces.segment + 1] == pieces.points[:, 3, 0])
-    end_key = np.where(ends_on_key, pieces.segment + 1, -1)
-    leaps, lands = np.flatnonzero(pieces.jump_before), np.flatnonzero(pieces.jump_after)
-    after = pieces.segment[lands] + 1
-    rank = np.concatenate(([-1.0], number + 0.5, number[leaps].astype(np.float64), lands + 0.75))
+    last_of_segment = np.append(cubics.segment[:-1] != cubics.segment[1:], True)[:count]
+    ends_on_key = last_of_segment & (envelope.times[cubics.segment + 1] == cubics.points[:, 3, 0])
+    end_key = np.where(ends_on_key, cubics.segment + 1, -1)
+    jumps, landings = np.flatnonzero(cubics.jump_before), np.flatnonzero(cubics.jump_after)
+    after = cubics.segment[landings] + 1
+    rank = np.concatenate(([-1.0], number + 0.5, number[jumps].astype(np.float64), landings + 0.75))
     keys = np.concatenate(
         (
             [[envelope.times[0] - early, envelope.values[0]]],
-            pieces.points[:, 3],
-            pieces.points[leaps, 0],
+            cubics.points[:, 3],
+            cubics.points[jumps, 0],
             np.stack((envelope.times[after], envelope.values[after]), axis=1),
         )
     )
-    base_key = np.concatenate(([0], end_key, np.full(len(leaps), -1), after))
+    base_key = np.concatenate(([0], end_key, np.full(len(jumps), -1), after))
     order = np.argsort(rank, kind="stable")
     place = np.empty_like(order)
     place[order] = np.arange(len(order))
@@ -443,14 +452,14 @@ def _joined(envelope: Envelope, pieces: _Pieces, points: Floats, near: float) ->
     ends = place[1 : count + 1]
     curve = Curve(keys, keys.copy(), keys.copy(), np.zeros(len(keys), np.uint8), envelope.before, envelope.after)
     segment = np.full(len(keys), -1)
-    curve.interpolation[ends - 1], segment[ends - 1] = pieces.kinds, pieces.segment
-    curve.right[ends - 1], curve.left[ends] = pieces.points[:, 1], pieces.points[:, 2]
+    curve.interpolation[ends - 1], segment[ends - 1] = cubics.kinds, cubics.segment
+    curve.right[ends - 1], curve.left[ends] = cubics.points[:, 1], cubics.points[:, 2]
     # A value held before a jump belongs to the segment after it, one held after a jump to the segment before it.
-    segment[place[count + 1 : count + 1 + len(leaps)] - 1] = pieces.segment[leaps]
-    segment[ends[lands]] = pieces.segment[lands]
-    whole = (pieces.points == points[pieces.segment]).all(axis=(1, 2)) & ends_on_key
+    segment[place[count + 1 : count + 1 + len(jumps)] - 1] = cubics.segment[jumps]
+    segment[ends[landings]] = cubics.segment[landings]
+    whole = (cubics.points == points[cubics.segment]).all(axis=(1, 2)) & ends_on_key
     exact = np.zeros(len(keys), np.bool_)
-    exact[ends - 1] = whole & (base_key[ends - 1] == pieces.segment)
+    exact[ends - 1] = whole & (base_key[ends - 1] == cubics.segment)
     return Display(curve, base_key, segment, exact)
 
 

@@ -180,13 +180,13 @@ def _handle_slope(handles: Floats) -> Floats:
 
 # Evaluation -----------------------------------------------------------------------------------------------------------
 
-HALVINGS = 54
+BISECTIONS = 54
 """Steps of bisection after which the interval [0, 1] has shrunk to the precision of a float64."""
-HALVINGS_FIRST = 10
+BISECTIONS_FIRST = 10
 """Steps of bisection before Newton's method is tried."""
-HALVINGS_OF_LEAPS = 12
+BISECTIONS_OF_JUMPS = 12
 """Steps of bisection from an interval of a few rounding errors down to one."""
-_PARTS = 2.0 ** np.arange(HALVINGS)
+_PARTS = 2.0 ** np.arange(BISECTIONS)
 """Number of parts into which bisection has divided [0, 1] before each step."""
 
 
@@ -236,7 +236,7 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
     start, end = envelope.times[0], envelope.times[-1]
     inner = times.copy()
     added = np.zeros_like(times)
-    settled: list[tuple[NDArray[np.bool_], Floats | float]] = []
+    outside_values: list[tuple[NDArray[np.bool_], Floats | float]] = []
     known = tangents(envelope) if _needs_tangents(envelope) else None
     for outside, behaviour, edge in ((times < start, envelope.before, 0), (times > end, envelope.after, -1)):
         if not outside.any():
@@ -253,11 +253,11 @@ def _with_behaviours(envelope: Envelope, times: Floats) -> Floats:
             inner[outside] = folded
         elif behaviour == Behaviour.LINEAR:
             slope = extrapolation_slopes(envelope, known)[edge]
-            settled.append((outside, envelope.values[edge] + slope * (times[outside] - envelope.times[edge])))
+            outside_values.append((outside, envelope.values[edge] + slope * (times[outside] - envelope.times[edge])))
         else:
-            settled.append((outside, 0.0 if behaviour == Behaviour.RESET else envelope.values[edge]))
+            outside_values.append((outside, 0.0 if behaviour == Behaviour.RESET else envelope.values[edge]))
     result = _between_keys(envelope, inner, known) + added
-    for outside, value in settled:
+    for outside, value in outside_values:
         result[outside] = value
     return result
 
@@ -358,22 +358,22 @@ def solve(controls: Floats, times: Floats) -> Floats:
     a time outside the cubic this is the nearer end.
     """
     cubic = _Cubic.of(controls, times)
-    low, high = cubic.halved(np.zeros_like(times), np.ones_like(times), HALVINGS_FIRST)
+    low, high = cubic.halved(np.zeros_like(times), np.ones_like(times), BISECTIONS_FIRST)
     # Between such close bounds Newton's method converges quickly, unless the slope of time is near 0.
     result = (low + high) / 2
     with np.errstate(all="ignore"):
         for _ in range(5):
             result = np.clip(result - cubic.beyond(result) / cubic.slope(result), low, high)
-        reached = np.abs(cubic.beyond(result)) <= 1e-15 * np.abs(controls).max(axis=1)
-        far = ~(reached & (cubic.slope(result) > 1e-3 * np.abs(cubic.reach)))
-    if far.any():
-        cubic = _Cubic.of(controls[far], times[far])
-        low, high = cubic.halved(low[far], high[far], HALVINGS - HALVINGS_FIRST)
-        result[far] = (low + high) / 2
+        converged = np.abs(cubic.beyond(result)) <= 1e-15 * np.abs(controls).max(axis=1)
+        unsolved = ~(converged & (cubic.slope(result) > 1e-3 * np.abs(cubic.size)))
+    if unsolved.any():
+        cubic = _Cubic.of(controls[unsolved], times[unsolved])
+        low, high = cubic.halved(low[unsolved], high[unsolved], BISECTIONS - BISECTIONS_FIRST)
+        result[unsolved] = (low + high) / 2
     return result
 
 
-def leaps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> tuple[Floats, Floats]:
+def solution_jumps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> tuple[Floats, Floats]:
     """Return the times at which the result of `solve` jumps over ``parameters`` (n,) inside of folds: the last times
     with a smaller result and the first times with a larger one.
 
@@ -381,19 +381,19 @@ def leaps(controls: Floats, parameters: Floats, begin: Floats, end: Floats) -> t
     are at one of them. In the middle of a fold time runs backwards, so Newton's method never ends there, and the result
     depends on where the bisection changes direction.
     """
-    lead = _lead(controls, parameters)
+    offset = _jump_offset(controls, parameters)
     # Exact up to rounding errors; a bisection with the comparison that `solve` makes finds the exact time.
-    near = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(controls[:, 0]), np.abs(lead))
-    leap = np.nan_to_num(controls[:, 0] - lead, nan=np.inf, posinf=np.inf, neginf=-np.inf)
-    low, high = np.clip(leap - near, begin, end), np.clip(leap + near, begin, end)
-    for _ in range(HALVINGS_OF_LEAPS):
+    near = 8 * np.finfo(np.float64).eps * np.maximum(np.abs(controls[:, 0]), np.abs(offset))
+    jump = np.nan_to_num(controls[:, 0] - offset, nan=np.inf, posinf=np.inf, neginf=-np.inf)
+    low, high = np.clip(jump - near, begin, end), np.clip(jump + near, begin, end)
+    for _ in range(BISECTIONS_OF_JUMPS):
         middle = (low + high) / 2
-        behind = controls[:, 0] - middle <= lead
+        behind = controls[:, 0] - middle <= offset
         low, high = np.where(behind, low, middle), np.where(behind, middle, high)
     return low, high
 
 
-def _lead(controls: Floats, parameters: Floats) -> Floats:
+def _jump_offset(controls: Floats, parameters: Floats) -> Floats:
     """(n,) seconds: inside of folds, `solve` returns more than ``parameters`` (n,) exactly if the first control time
     minus the sought time is at most this.
 
@@ -411,10 +411,10 @@ def _lead(controls: Floats, parameters: Floats) -> Floats:
     # For each step, the limit of (first control time - sought time) at which the bisection leaves the way to the
     # parameter: it goes down above the limit and up at or below it. Only the first step that leaves the way counts,
     # so one number per cubic remains.
-    turn = -((a * u + b) * u + c) * u
-    turn[np.isnan(turn)] = np.inf
-    lowest = np.minimum.accumulate(np.where(upwards, turn, np.inf), axis=1)
-    most: Floats = np.minimum(np.where(upwards, -np.inf, turn), lowest).max(axis=1)
+    limit = -((a * u + b) * u + c) * u
+    limit[np.isnan(limit)] = np.inf
+    lowest = np.minimum.accumulate(np.where(upwards, limit, np.inf), axis=1)
+    most: Floats = np.minimum(np.where(upwards, -np.inf, limit), lowest).max(axis=1)
     return np.where((low + high) / 2 > parameters, np.maximum(most, lowest[:, -1]), most)
 
 
@@ -426,14 +426,14 @@ class _Cubic:
     b: Floats
     c: Floats
     d: Floats
-    reach: Floats
+    size: Floats
     """Three times the largest difference between consecutive control times."""
 
     @classmethod
     def of(cls, controls: Floats, times: Floats) -> _Cubic:
         first, second, third = 3 * np.diff(controls, axis=1).T
-        reach = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(third))
-        return cls((third + first) / 3 - 2 * second / 3, second - first, first, controls[:, 0] - times, reach)
+        size = np.maximum(np.maximum(np.abs(first), np.abs(second)), np.abs(third))
+        return cls((third + first) / 3 - 2 * second / 3, second - first, first, controls[:, 0] - times, size)
 
     def beyond(self, u: Floats) -> Floats:
         """Return the time at u minus the sought time."""

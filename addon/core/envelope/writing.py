@@ -28,16 +28,16 @@ from numpy.typing import NDArray
 
 from .. import quantum
 from .curve import Curve, Interpolation, control_points, segment_values
-from .display import SPACING, Display
+from .display import MIN_SPACING, Display
 from .evaluation import Behaviour, Envelope, Floats, Shape, extrapolation_slopes, segment_ends, tangents
 
-CLAMPED = 0.0015
+HANDLE_CLAMP = 0.0015
 """Frames by which Blender moves a handle away from its key if both are at the same time."""
 
 Flags = NDArray[np.bool_]
 UNPLAYED = 3
 """Kind, in addition to `Interpolation`, of a segment that the game never evaluates because no time falls into it."""
-NONE = 255
+UNDECIDED = 255
 """Shape of a key whose shape is not decided yet."""
 SAMPLES = 8
 """Samples per segment at which the stored envelope is compared with the curve."""
@@ -67,9 +67,9 @@ def match(curve: Curve, shown: Display, frame: float) -> Match:
     """Compare a curve with the curve that an envelope was shown as. Keys are matched by ``Curve.source``, or else by
     time.
     """
-    place = _places(curve, shown.curve, frame)
-    there = place >= 0
-    if not there.any():
+    place = _matching_keys(curve, shown.curve, frame)
+    is_matched = place >= 0
+    if not is_matched.any():
         nothing = np.zeros(curve.count, np.bool_)
         return Match(place, nothing, nothing, nothing, nothing)
     old = shown.curve
@@ -78,13 +78,13 @@ def match(curve: Curve, shown: Display, frame: float) -> Match:
     np.logical_not(cubic[:-1], out=free_right[:-1])
     free_left[1:] = free_right[:-1]
     free_left[0], free_right[-1] = old.before != Behaviour.LINEAR, old.after != Behaviour.LINEAR
-    key, left, right = _same(curve, old, place, CLAMPED * frame)
+    key, left, right = _same(curve, old, place, HANDLE_CLAMP * frame)
     return Match(
         place,
-        there & key,
-        there & (left | free_left[place]),
-        there & (right | free_right[place]),
-        there & ((curve.interpolation == old.interpolation[place]) | (place == old.count - 1)),
+        is_matched & key,
+        is_matched & (left | free_left[place]),
+        is_matched & (right | free_right[place]),
+        is_matched & ((curve.interpolation == old.interpolation[place]) | (place == old.count - 1)),
     )
 
 
@@ -111,33 +111,33 @@ def _same(curve: Curve, old: Curve, place: NDArray[np.intp], slack: float) -> ND
     points = np.stack((curve.keys, curve.left, curve.right))
     theirs = np.stack((old.keys, old.left, old.right))[:, place]
     size = np.abs(theirs)
-    reach = quantum.tolerance(np.maximum(size, size[0], out=size), 0.0)
+    allowed = quantum.tolerance(np.maximum(size, size[0], out=size), 0.0)
     beside = np.abs(theirs[1:, :, 0] - theirs[0, :, 0]) <= slack
-    times = reach[1:, :, 0]
+    times = allowed[1:, :, 0]
     np.maximum(times, slack, out=times, where=beside)
-    near = np.abs(np.subtract(points, theirs, out=points), out=points) <= reach
+    near = np.abs(np.subtract(points, theirs, out=points), out=points) <= allowed
     same: NDArray[np.bool_] = near[:, :, 0] & near[:, :, 1]
     return same
 
 
-def _places(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
+def _matching_keys(curve: Curve, old: Curve, frame: float) -> NDArray[np.intp]:
     if curve.source is not None:
         given = curve.source.astype(np.intp)
         return np.where((given >= 0) & (given < old.count), given, -1)
     if not old.count:
         return np.full(curve.count, -1)
     times, known = curve.keys[:, 0], old.keys[:, 0]
-    reach = np.maximum(quantum.tolerance(times, 0.0), 1e-4 * frame)
+    allowed = np.maximum(quantum.tolerance(times, 0.0), 1e-4 * frame)
     if curve.count == old.count:
         everywhere = np.arange(curve.count)
-        near = np.abs(times - known) <= reach
+        near = np.abs(times - known) <= allowed
         # Shown keys are further apart than the tolerance, so no other key is nearer.
         if near.all():
             return everywhere
     right = np.clip(np.searchsorted(known, times), 0, old.count - 1)
     left = np.maximum(right - 1, 0)
     nearest = np.where(np.abs(times - known[left]) < np.abs(times - known[right]), left, right)
-    near = np.abs(times - known[nearest]) <= reach
+    near = np.abs(times - known[nearest]) <= allowed
     first = np.append(True, nearest[1:] != nearest[:-1])[: curve.count]
     place = np.where(near & first, nearest, -1)
     if curve.count == old.count:
@@ -337,7 +337,7 @@ def _shaped(planned: Plan, base: Envelope, stepped_parameters: bool) -> tuple[En
     old = Envelope(
         planned.keys[:, 0],
         planned.keys[:, 1],
-        np.full(count, NONE, np.uint8),
+        np.full(count, UNDECIDED, np.uint8),
         np.zeros((count, 3)),
         np.zeros((count, 4)),
     )
@@ -358,7 +358,7 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
         straight = tangents(Envelope(old.times, old.values, np.full_like(shapes, Shape.LINEAR), old.tcb, parameters))[0]
     third = np.diff(planned.keys[:, 0]) / 3
     after, before = planned.after[:-1], planned.before[1:]
-    near = _near(planned)
+    near = _handle_tolerance(planned)
     after_thirds = np.abs(after[:, 0] - third) <= near[:-1, 0]
     thirds_before = (np.abs(before[:, 0] + third) <= near[1:, 0]) & after_thirds
     hermite_shape = shapes <= Shape.BEZIER_1D
@@ -368,8 +368,8 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     fits_before = np.select(
         [kinds == UNPLAYED, kinds == Interpolation.CONSTANT, kinds == Interpolation.LINEAR],
         [
-            shapes[1:] != NONE,
-            (shapes[1:] == Shape.STEPPED) | ((shapes[1:] > Shape.BEZIER_2D) & (shapes[1:] != NONE)),
+            shapes[1:] != UNDECIDED,
+            (shapes[1:] == Shape.STEPPED) | ((shapes[1:] > Shape.BEZIER_2D) & (shapes[1:] != UNDECIDED)),
             shapes[1:] == Shape.LINEAR,
         ],
         np.where(shapes[1:] == Shape.BEZIER_2D, own_handle, hermite_shape[1:] & thirds_before & same_slope),
@@ -378,7 +378,7 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     holds = (shapes[:-1] <= Shape.LINEAR) | (np.abs(after[:, 1] - parameters[:-1, 1] / 3) <= near[:-1, 1])
     holds |= stepped_parameters
     return _Fits(
-        np.append(shapes[0] != NONE, fits_before),
+        np.append(shapes[0] != UNDECIDED, fits_before),
         np.append(after_thirds & (np.abs(after[:, 1] - leaving / 3) <= near[:-1, 1]), True),
         np.append(np.where(shapes[:-1] == Shape.BEZIER_2D, own_after, after_thirds & holds), True),
         np.append(after_thirds & (np.abs(after[:, 1] - straight / 3) <= near[:-1, 1]), True),
@@ -386,10 +386,10 @@ def _fits(planned: Plan, old: Envelope, stepped_parameters: bool) -> _Fits:
     )
 
 
-def _near(planned: Plan) -> Floats:
+def _handle_tolerance(planned: Plan) -> Floats:
     """(keys, 2): tolerance of handles, the precision of a float32 of the size of keys and handles."""
-    reach = np.maximum(np.abs(planned.keys + planned.before), np.abs(planned.keys + planned.after))
-    return quantum.tolerance(np.maximum(reach, np.abs(planned.keys)), 0.0)
+    allowed = np.maximum(np.abs(planned.keys + planned.before), np.abs(planned.keys + planned.after))
+    return quantum.tolerance(np.maximum(allowed, np.abs(planned.keys)), 0.0)
 
 
 def _decided(planned: Plan, old: NDArray[np.uint8], fits: _Fits) -> _Decision:
@@ -448,7 +448,7 @@ def _filled(
     it.
     """
     kept, shapes, next_flat = decided.kept, decided.shapes, decided.next_flat
-    near = _near(planned)
+    near = _handle_tolerance(planned)
     cubic_after = planned.kind_after == Interpolation.BEZIER
     result = Envelope(
         old.times,
@@ -468,8 +468,8 @@ def _filled(
     parameters[:, 1] = np.where(lends & differs, 3 * planned.after[:, 1], parameters[:, 1])
     # The handle that a stepped key gives the segment after it: from its parameter, or a flat tangent.
     third = np.append(np.diff(old.times) / 3, 0.0)
-    said = np.where(next_flat, parameters[:, 1] / 3, 0.0)
-    fits = (np.abs(planned.after[:, 0] - third) <= near[:, 0]) & (np.abs(planned.after[:, 1] - said) <= near[:, 1])
+    stored = np.where(next_flat, parameters[:, 1] / 3, 0.0)
+    fits = (np.abs(planned.after[:, 0] - third) <= near[:, 0]) & (np.abs(planned.after[:, 1] - stored) <= near[:, 1])
     second = np.flatnonzero(stepped & (cubic_after | next_flat) & ~fits)
     if not len(second):
         return result, planned.source
@@ -539,7 +539,7 @@ def _samples(channel: Stored, frame: float) -> tuple[_Sampled, _Sampled]:
     """Return the segments of the curve and of the stored envelope, to be sampled at the same times."""
     curve, envelope = channel.curve, channel.envelope
     length = np.diff(curve.keys[:, 0])
-    wide = np.flatnonzero(channel.segments & (length >= SPACING * frame))
+    wide = np.flatnonzero(channel.segments & (length >= MIN_SPACING * frame))
     shares = (np.arange(SAMPLES) + 0.5) / SAMPLES
     times = (curve.keys[wide, 0, None] + length[wide, None] * shares).ravel()
     starts = np.repeat(wide, SAMPLES)

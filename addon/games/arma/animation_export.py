@@ -298,7 +298,7 @@ class AnimationPlan(FilePlan):
         """Return what will change, in one sentence."""
         told = words or ENGLISH
         size = told.counted(self.clip.frames, "frame"), told.counted(len(self.clip.bones), "bone")
-        written = told.said("{} of {}").format(*size)
+        written = told.translated("{} of {}").format(*size)
         return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, told)}"
 
 

@@ -506,7 +506,7 @@ class _Samples:
 
 def _refuse_flat(part: _Moving, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
     """Raise `WriteError` if ``matrices`` (ticks, 4, 4) of the object ``above`` have a scale of 0: no inverse exists."""
-    flat = affine.is_flat(matrices)
+    flat = affine.is_singular(matrices)
     if flat.any():
         raise WriteError(
             f"{above!r} is scaled to 0 at frame {ticks[np.flatnonzero(flat)[0]]}, so nothing tells how "

@@ -21,7 +21,7 @@ from addon.core.envelope import (
     keys_of_curve,
 )
 from addon.core.envelope.curve import folds_back, halved, part_of, rows_of
-from addon.core.envelope.display import NEAR, SPACING
+from addon.core.envelope.display import JUMP_GAP, MIN_SPACING
 from tests.core.envelope.envelopes import FRAME, envelopes
 
 
@@ -52,7 +52,7 @@ def blender_can_draw(curve):
     for reach in (right[cubic], left[cubic]):
         assert (reach >= 0).all()
         # Pieces too short to be cut again are hardly seen.
-        assert ((reach <= steps[cubic] * (1 + 1e-6)) | (steps[cubic] <= 4 * SPACING * FRAME)).all()
+        assert ((reach <= steps[cubic] * (1 + 1e-6)) | (steps[cubic] <= 4 * MIN_SPACING * FRAME)).all()
     return True
 
 
@@ -60,7 +60,7 @@ def times_of(curve, random, count):
     """Moments between the keys, not beside leaps."""
     times = random.uniform(curve.keys[0, 0], curve.keys[-1, 0], count)
     near = np.abs(times[:, None] - curve.keys[None, :, 0]).min(axis=1)
-    return times[near > 1.5 * NEAR * FRAME]
+    return times[near > 1.5 * JUMP_GAP * FRAME]
 
 
 @settings(max_examples=250)
@@ -162,8 +162,8 @@ def test_a_handle_that_packing_moved_past_its_key_costs_no_key():
 def test_equal_times_become_a_leap_of_a_fiftieth_of_a_frame():
     path = Envelope.of(np.array([0.0, 1, 1, 2]), np.array([0.0, 1, 5, 6]), np.full(4, Shape.LINEAR, np.uint8))
     shown = display(path, FRAME)
-    assert shown.curve.keys[:, 0] == pytest.approx([0, 1, 1 + NEAR * FRAME, 2])
-    assert shown.curve.keys[:, 1] == pytest.approx([0, 1, 5 + NEAR * FRAME, 6])
+    assert shown.curve.keys[:, 0] == pytest.approx([0, 1, 1 + JUMP_GAP * FRAME, 2])
+    assert shown.curve.keys[:, 1] == pytest.approx([0, 1, 5 + JUMP_GAP * FRAME, 6])
     assert shown.curve.interpolation[:3].tolist() == [1, 0, 1]
     assert shown.base_key.tolist() == [0, 1, -1, 3]
     assert shown.hidden(path) == 1
@@ -173,10 +173,10 @@ def test_a_jump_at_a_first_key_that_is_late_shows_the_new_value_at_its_frame():
     """The engine looks for the end of a segment from the second key on: at that time it is past the jump already."""
     path = Envelope.of(np.array([2.0, 1, 3, 4]), np.array([-5.0, 1, 3, 7]), np.full(4, Shape.LINEAR, np.uint8))
     shown = display(path, FRAME)
-    assert shown.curve.keys[:, 0] == pytest.approx([2 - NEAR * FRAME, 2, 3, 4])
+    assert shown.curve.keys[:, 0] == pytest.approx([2 - JUMP_GAP * FRAME, 2, 3, 4])
     assert shown.curve.keys[:, 1] == pytest.approx([-5, 2, 3, 7])
     assert shown.curve.interpolation[:3].tolist() == [0, 1, 1]
-    times = np.array([1.0, 2 - 1.5 * NEAR * FRAME, 2, 2 + NEAR * FRAME, 2.5, 3, 4, 5])
+    times = np.array([1.0, 2 - 1.5 * JUMP_GAP * FRAME, 2, 2 + JUMP_GAP * FRAME, 2.5, 3, 4, 5])
     assert evaluate_curve(shown.curve, times) == pytest.approx(evaluate(path, times))
 
 

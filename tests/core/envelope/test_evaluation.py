@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from addon.core.envelope import Behaviour, Envelope, Shape, evaluate, extrapolation_slopes, tangents
-from addon.core.envelope.evaluation import leaps, solve
+from addon.core.envelope.evaluation import solution_jumps, solve
 from addon.core.report import Report
 from addon.formats.xray import anm
 from tests.real_files import VECTORS
@@ -191,7 +191,7 @@ def test_the_leap_over_a_fold_is_that_of_the_answer():
     assert folds.sum() > 500
     controls, middle = controls[folds], middle[folds]
     begin, end = np.zeros(len(middle)), np.ones(len(middle))
-    low, high = leaps(controls, middle, begin, end)
+    low, high = solution_jumps(controls, middle, begin, end)
     sides = set()
     for times in (begin, end, low, high, *random.uniform(0, 1, (60, len(middle)))):
         above = solve(controls, times) > middle
@@ -200,6 +200,9 @@ def test_the_leap_over_a_fold_is_that_of_the_answer():
         sides |= set(above.tolist())
     assert sides == {True, False}
     assert (np.abs(high - low) <= 1e-15).all()
-    early, late = leaps(controls, middle, high + 0.5, end + 1), leaps(controls, middle, begin - 1, low - 0.5)
+    early, late = (
+        solution_jumps(controls, middle, high + 0.5, end + 1),
+        solution_jumps(controls, middle, begin - 1, low - 0.5),
+    )
     for found, expected in zip((*early, *late), (high + 0.5, high + 0.5, low - 0.5, low - 0.5), strict=True):
         np.testing.assert_array_equal(found, expected)

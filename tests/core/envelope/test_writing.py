@@ -19,7 +19,7 @@ from addon.core.envelope import (
     keys_of_curve,
     unchanged,
 )
-from addon.core.envelope.display import NEAR
+from addon.core.envelope.display import JUMP_GAP
 from tests.core.envelope.envelopes import FRAME, envelopes, same
 
 
@@ -41,7 +41,7 @@ def plays_the_same(envelope, curve, ignored=(), tolerance=1e-5):
     # At a key itself 32 bits decide on which side of it a time lies.
     times = times[np.abs(times[:, None] - curve.keys[None, :, 0]).min(axis=1) > 1e-4 * FRAME]
     for place in ignored:
-        times = times[np.abs(times - place) > 2.5 * NEAR * FRAME]
+        times = times[np.abs(times - place) > 2.5 * JUMP_GAP * FRAME]
     wanted = evaluate_curve(curve, times)
     scale = max(np.abs(wanted).max(initial=0), np.abs(curve.keys[:, 1]).max(), 1e-9)
     assert np.abs(evaluate(envelope, times) - wanted).max(initial=0) <= tolerance * scale

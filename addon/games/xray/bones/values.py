@@ -289,11 +289,11 @@ class BonesPlan:
         """Describe the changes, such as ``1 bone changed, 2 added, 40 unchanged``; ``2 added`` if all bones are new."""
         phrases, parts = words or ENGLISH, []
         if self.changed:
-            parts.append(phrases.said("{} changed").format(phrases.counted(len(self.changed), "bone")))
+            parts.append(phrases.translated("{} changed").format(phrases.counted(len(self.changed), "bone")))
         if self.added:
-            parts.append(phrases.said("{} added").format(len(self.added)))
+            parts.append(phrases.translated("{} added").format(len(self.added)))
         if self.untouched or self.changed or not self.added:
-            parts.append(phrases.said("{} unchanged").format(self.untouched))
+            parts.append(phrases.translated("{} unchanged").format(self.untouched))
         return phrases.between.join(parts)
 
     def write(self, *, backup: bool = False) -> None:

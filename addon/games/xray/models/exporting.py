@@ -70,7 +70,9 @@ class Plan:
         if not self.words:
             return self.changes.sentence(words)
         phrases = words or ENGLISH
-        changed = phrases.said("{} changed").format(phrases.said(" and ").join(map(phrases.line, self.words)))
+        changed = phrases.translated("{} changed").format(
+            phrases.translated(" and ").join(map(phrases.line, self.words))
+        )
         return f"{self.changes.sentence(words)}; {changed}" if self.changes else changed
 
 

@@ -62,9 +62,9 @@ class MotionPlan(Plan):
         told = words or ENGLISH
         parts = [self.changes.sentence(words)]
         if self.deleted:
-            parts.append(told.said("{} deleted").format(len(self.deleted)))
+            parts.append(told.translated("{} deleted").format(len(self.deleted)))
         if self.reordered:
-            parts.append(told.said("in another order"))
+            parts.append(told.translated("in another order"))
         return told.between.join(parts)
 
 
