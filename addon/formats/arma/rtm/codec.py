@@ -2,7 +2,7 @@
 
 Neither kind has an end mark. A binarised file concatenates its arrays, each with its count. Version 5 stores a flag for
 each array that says whether it is compressed; older versions compress arrays of 1024 bytes or more. A document keeps
-the compressed block of every array, so that an unedited file is written byte for byte without the vendor's packers.
+the block of every compressed array, so that an unedited file is written byte for byte without the vendor's packers.
 """
 
 from __future__ import annotations
