@@ -205,9 +205,9 @@ def _read_image(reader: Reader, report: Report) -> Cform:
     )
     for what, values in (("bounding box", document.box), ("vertices", document.vertices)):
         warn_not_finite(report, what, values)
-    lost = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
-    if lost:
-        report.warn(f"faces that refer to missing vertices: {lost} of {faces}")
+    invalid = len(document.faces) - int(np.count_nonzero(document.valid_faces()))
+    if invalid:
+        report.warn(f"faces that refer to missing vertices: {invalid} of {faces}")
     return document
 
 
@@ -264,8 +264,8 @@ def decode(document: Cform, report: Report) -> Mesh:
     """
     valid, faces = document.valid_faces(), document.faces["vertices"]
     if not valid.all():
-        lost = int(np.count_nonzero(~valid))
-        report.warn(said_of(lost, "faces", "refer to missing vertices; left out"), document.name)
+        invalid = int(np.count_nonzero(~valid))
+        report.warn(said_of(invalid, "faces", "refer to missing vertices; left out"), document.name)
         faces = faces[valid]
     mesh = Mesh(document.name, space.xray_points(document.vertices), space.xray_triangles(faces).view(np.int32))
     for name, values in _values(document, valid).items():
@@ -291,7 +291,7 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
     Attributes that the mesh lacks are taken from the base if the number of faces is the same; otherwise they are 0,
     because the engine computes the suppress flags itself. Raises `WriteError` for a mesh that the file cannot store.
     """
-    said = {name: mesh.values(name, Domain.FACE) for name in _WORDS}
+    given = {name: mesh.values(name, Domain.FACE) for name in _WORDS}
     # A file without faces may stay empty.
     missing = () if base is not None and not len(base.faces) else problems.no_faces(mesh)
     problems.refuse([*missing, *problems.points_to_nowhere(mesh), *_out_of_range(mesh, base)], mesh.name)
@@ -301,10 +301,10 @@ def encode(mesh: Mesh, base: Cform | None = None) -> tuple[Cform, Changes]:
         changes.lines.append(f"{counted(len(mesh.triangles), 'face')}, new")
         _check_positions(positions, mesh.name)
         empty = np.zeros(len(mesh.triangles), np.int32)
-        values = {name: empty if found is None else found for name, found in said.items()}
+        values = {name: empty if found is None else found for name, found in given.items()}
         return Cform(NEWEST, _box(positions), positions, _faces(mesh, values), file=mesh.name), changes
     vertices, moved = _encode_vertices(positions, base, mesh.name, changes)
-    faces, build = _encode_faces(mesh, base, said, changes)
+    faces, build = _encode_faces(mesh, base, given, changes)
     if not changes:
         return base, changes
     box = _box(positions) if moved or len(vertices) != len(base.vertices) else base.box
@@ -329,10 +329,10 @@ def _encode_vertices(
     if changes.resized("vertices", len(base.vertices), len(positions)):
         _check_positions(positions, name)
         return positions, True
-    vertices, touched = rebase.kept(positions, base.vertices)
-    _check_positions(positions[touched], name)
-    changes.count(touched, "positions")
-    return vertices, bool(touched.any())
+    vertices, edited = rebase.kept(positions, base.vertices)
+    _check_positions(positions[edited], name)
+    changes.count(edited, "positions")
+    return vertices, bool(edited.any())
 
 
 def _check_positions(positions: NDArray[np.float32], name: str) -> None:
@@ -355,7 +355,7 @@ def _faces(mesh: Mesh, values: dict[str, NDArray[Any]]) -> NDArray[np.void]:
 
 
 def _encode_faces(
-    mesh: Mesh, base: Cform, said: dict[str, NDArray[Any] | None], changes: Changes
+    mesh: Mesh, base: Cform, given: dict[str, NDArray[Any] | None], changes: Changes
 ) -> tuple[NDArray[np.void], Build | None]:
     """Return the base's faces if nothing changed, including invalid ones, else new ones; and a `build.cform`'s data."""
     valid = base.valid_faces()
@@ -369,26 +369,26 @@ def _encode_faces(
         redrawn = functools.reduce(np.logical_or, (corners != old_corners).T)
         changes.count(redrawn, "faces redrawn")
     values: dict[str, NDArray[Any]] = {}
-    touched: dict[str, NDArray[np.bool_]] = {}
+    edited: dict[str, NDArray[np.bool_]] = {}
     for name, word in _WORDS.items():
-        now, before = said[name], old.get(name)
+        now, before = given[name], old.get(name)
         if now is None:
             now = before if same_count and before is not None else np.zeros(len(mesh.triangles), np.int32)
         values[name] = now
         if same_count and before is not None:
-            touched[name] = np.not_equal(now, before)
-            changes.count(touched[name], word)
+            edited[name] = np.not_equal(now, before)
+            changes.count(edited[name], word)
     if base.build is not None or base.version < NEWEST:
-        return _revalued(mesh, base, values, touched, same_count and not redrawn.any())
-    if same_count and not redrawn.any() and not any(mask.any() for mask in touched.values()):
+        return _with_new_values(mesh, base, values, edited, same_count and not redrawn.any())
+    if same_count and not redrawn.any() and not any(mask.any() for mask in edited.values()):
         return base.faces, None
     if count < len(valid):
         changes.left_out.append(said_of(len(valid) - count, "faces of the old file that", "refer to missing vertices"))
     return _faces(mesh, values), None
 
 
-def _revalued(
-    mesh: Mesh, base: Cform, values: dict[str, NDArray[Any]], touched: dict[str, NDArray[np.bool_]], same: bool
+def _with_new_values(
+    mesh: Mesh, base: Cform, values: dict[str, NDArray[Any]], edited: dict[str, NDArray[np.bool_]], same: bool
 ) -> tuple[NDArray[np.void], Build | None]:
     """Return the base's faces with other values. Raises `WriteError` if the faces themselves differ."""
     if not same:
@@ -399,7 +399,7 @@ def _revalued(
         )
     valid = np.flatnonzero(base.valid_faces())
     faces, lit = base.faces.copy(), None if base.build is None else base.build.faces.copy()
-    for name, mask in touched.items():
+    for name, mask in edited.items():
         rows = faces if lit is None else lit
         rows[name][valid[mask]] = values[name][mask].astype(np.int64)
     build = None if base.build is None or lit is None else Build(base.build.run, lit)
@@ -463,7 +463,7 @@ def dump(document: Cform) -> Iterator[str]:
     yield from text.array_lines("box", document.box)
     yield f"vertices count {len(document.vertices)}"
     yield from text.array_lines("vertex", document.vertices)
-    yield from text.array_lines("faces", _spelled(document))
+    yield from text.array_lines("faces", _with_flag_columns(document))
     if document.build is not None:
         for chunk in document.build.run.chunks:
             yield chunk_heading(chunk)
@@ -474,7 +474,7 @@ def dump(document: Cform) -> Iterator[str]:
             yield f"tail {bytes(document.build.run.tail).hex()}"
 
 
-def _spelled(document: Cform) -> NDArray[np.void]:
+def _with_flag_columns(document: Cform) -> NDArray[np.void]:
     """Return the faces with material and flags in separate columns."""
     if document.suppressed is None or document.sectors is None:
         return document.faces
@@ -494,6 +494,6 @@ def differences(first: Cform, second: Cform) -> Iterator[str]:
         yield "one is a build.cform, the other is not"
     yield from text.array_differences("bounding box", first.box, second.box)
     yield from text.array_differences("vertices", first.vertices, second.vertices)
-    yield from text.array_differences("faces", _spelled(first), _spelled(second))
+    yield from text.array_differences("faces", _with_flag_columns(first), _with_flag_columns(second))
     if first.build is not None and second.build is not None:
         yield from text.array_differences("compiler's faces", first.build.faces, second.build.faces)

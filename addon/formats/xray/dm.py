@@ -262,17 +262,17 @@ def _material_of(mesh: Mesh) -> Material | None:
 def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]:
     """Return the vertices. A base vertex that was not moved keeps its bits, also if others were added or deleted."""
     count = len(mesh.positions)
-    said = mesh.values(FILE_VERTEX, Domain.VERTEX)
-    source = rebase.sources(np.arange(count) if said is None else said, count, len(base.vertices))
+    given = mesh.values(FILE_VERTEX, Domain.VERTEX)
+    source = rebase.sources(np.arange(count) if given is None else given, count, len(base.vertices))
     rows = np.zeros(count, VERTEX)
     old = base.vertices
     rows["position"], moved = rebase.over(space.xray_points(mesh.positions), old["position"], source)
     uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs.astype(np.float32)
     # Compared as shown in Blender: flipping v twice can change its last bit.
-    rows["uv"], slid = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
-    fresh = rows[moved | slid]
+    rows["uv"], uvs_edited = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
+    edited = rows[moved | uvs_edited]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
-    rebase.refuse_not_finite(message, "Correct or delete it", fresh["position"], fresh["uv"])
+    rebase.refuse_not_finite(message, "Correct or delete it", edited["position"], edited["uv"])
     if not changes.resized("vertices", len(base.vertices), count):
         changes.fields(rows, base.vertices, {"position": "positions", "uv": "texture coordinates"})
     return rows

@@ -99,12 +99,12 @@ class Material:
     @property
     def known(self) -> list[int]:
         """Ids of the chunks that are read into typed fields."""
-        said = [NAME, *self.floats]
+        identifiers = [NAME, *self.floats]
         if self.run.first(FLAGS) is not None:
-            said.append(FLAGS)
+            identifiers.append(FLAGS)
         if self.description is not None:
-            said.append(DESCRIPTION)
-        return said
+            identifiers.append(DESCRIPTION)
+        return identifiers
 
 
 @dataclass(slots=True, eq=False)
@@ -237,9 +237,9 @@ def raw_size(document: GameMaterials) -> int:
 
 def flag_names(flags: int) -> str:
     """Return the names of flags, ``liquid, passable``; bits without a name as a number; ``none`` if no bit is set."""
-    said = [flag.name.lower().replace("_", " ") for flag in Flag if flags & flag and flag.name]
+    known = [flag.name.lower().replace("_", " ") for flag in Flag if flags & flag and flag.name]
     rest = flags & ~sum(Flag)
-    return ", ".join([*said, *([f"{rest:#x}"] if rest else [])]) or "none"
+    return ", ".join([*known, *([f"{rest:#x}"] if rest else [])]) or "none"
 
 
 def describe(document: GameMaterials) -> list[str]:
@@ -279,11 +279,11 @@ def _dump_material(material: Material) -> Iterator[str]:
         elif number in material.floats:
             yield from text.array_lines(f"  {WORDS[number]}", material.floats[number])
         else:
-            yield f"  {WORDS[number]} {_said(material, number)}"
+            yield f"  {WORDS[number]} {_value_text(material, number)}"
     yield f"tail {bytes(material.run.tail).hex()}"
 
 
-def _said(material: Material, number: int) -> str:
+def _value_text(material: Material, number: int) -> str:
     if number == NAME:
         return f"{material.id} {text.scalar(material.name)}"
     return text.scalar(material.description) if number == DESCRIPTION else f"{material.flags:#010x}"
@@ -297,11 +297,11 @@ def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:
     for number in sorted(ones.keys() | others.keys()):
         mine, theirs = ones.get(number), others.get(number)
         if mine is None or theirs is None:
-            there: Any = mine or theirs
-            yield f"material {number} ({there.label}) is only in the {'second' if mine is None else 'first'}"
+            existing: Any = mine or theirs
+            yield f"material {number} ({existing.label}) is only in the {'second' if mine is None else 'first'}"
             continue
         for field_number in (NAME, FLAGS, DESCRIPTION):
-            one, other = _said(mine, field_number), _said(theirs, field_number)
+            one, other = _value_text(mine, field_number), _value_text(theirs, field_number)
             if one != other:
                 yield f"material {number}: {WORDS[field_number]} {one} / {other}"
         for field_number in sorted(mine.floats.keys() & theirs.floats.keys()):

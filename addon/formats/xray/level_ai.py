@@ -81,9 +81,9 @@ class AiMap:
         """(nodes, 4) index of the node in each of `DIRECTIONS`, -1 for none."""
         raw = self.nodes["links"].astype(np.int64)
         result = np.empty((len(raw), 4), np.int64)
-        for place, (first, shift) in enumerate(zip(_FIRST_BYTE, _SHIFT, strict=True)):
+        for direction, (first, shift) in enumerate(zip(_FIRST_BYTE, _SHIFT, strict=True)):
             word = sum((raw[:, first + byte] << 8 * byte for byte in range(4)), np.zeros(len(raw), np.int64))
-            result[:, place] = word >> shift & NO_LINK
+            result[:, direction] = word >> shift & NO_LINK
         result[result == NO_LINK] = -1
         return result
 
@@ -107,8 +107,8 @@ def plane_normals(packed: NDArray[Any]) -> NDArray[np.float64]:
     """
     word = np.asarray(packed, np.int64)
     a, b = word >> 7 & 63, word & 127
-    turned = a + b >= 127
-    a, b = np.where(turned, 127 - a, a), np.where(turned, 127 - b, b)
+    flipped = a + b >= 127
+    a, b = np.where(flipped, 127 - a, a), np.where(flipped, 127 - b, b)
     result = np.stack((a, b, 126 - a - b), axis=1).astype(np.float64)
     for axis, bit in enumerate((0x8000, 0x4000, 0x2000)):
         result[word & bit != 0, axis] *= -1

@@ -112,11 +112,11 @@ class _Tree:
         for _ in range(_SYMBOLS, _NODES):
             joined = frequencies[first] + frequencies[first + 1]
             # After every node that is not heavier; searched from the heavy end as in the engine.
-            place = len(frequencies)
-            while joined < frequencies[place - 1]:
-                place -= 1
-            frequencies.insert(place, joined)
-            sons.insert(place, first)
+            index = len(frequencies)
+            while joined < frequencies[index - 1]:
+                index -= 1
+            frequencies.insert(index, joined)
+            sons.insert(index, first)
             first += 2
         self.frequency[:_NODES] = frequencies
         self.son[:] = sons

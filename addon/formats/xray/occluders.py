@@ -169,8 +169,8 @@ def encode_rows(
         of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
         points, moved = rebase.over(points, stored, of_corner, (points, shown))
     rows["positions"] = points.reshape(-1, 3, 3)
-    fresh = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
-    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Move or delete it", fresh)
+    edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
+    rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Move or delete it", edited)
     said = mesh.values(TWO_SIDED, Domain.FACE)
     wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
     changed = wanted != (rows["two_sided"] != 0)

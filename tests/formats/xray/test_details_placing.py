@@ -177,7 +177,7 @@ def test_full_density_plants_every_place_inside_its_own_slot():
     np.testing.assert_allclose(found.points[:, 2], slot, atol=1e-5)
     assert found.scales.min() >= 0.5
     assert found.scales.max() <= 2.0
-    assert np.ptp(found.turns) > 5
+    assert np.ptp(found.rotations) > 5
     assert (found.models == 0).all()
 
 

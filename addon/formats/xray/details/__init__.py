@@ -44,11 +44,11 @@ from .ground import (
     is_off_ground,
     named_models,
     new_grid,
-    parts,
     places,
     renumbered,
     report_missing,
     scatter,
+    slot_blocks,
 )
 
 __all__ = [
@@ -85,7 +85,6 @@ __all__ = [
     "new",
     "new_grid",
     "pack",
-    "parts",
     "places",
     "raw_size",
     "read",
@@ -93,6 +92,7 @@ __all__ = [
     "renumbered",
     "report_missing",
     "scatter",
+    "slot_blocks",
     "starts_like",
     "unpack",
     "write",

@@ -52,7 +52,7 @@ LOWEST, GROUND_STEP, HEIGHT_STEP = -200.0, 0.2, 0.1
 MOST_GROUND, MOST_HEIGHT, MOST_SHADE = 0xFFF, 0xFF, 0xF
 _SHADES_FROM = 44
 """First bit of the five shades of 4 bits: sun, sky, red, green, blue."""
-_SLACK = 1e-3
+_STEP_TOLERANCE = 1e-3
 """Tolerance in steps: a height that float32 rounding put slightly below its step still counts as that step."""
 
 
@@ -328,7 +328,7 @@ def _bits(word: NDArray[np.uint64], start: int, count: int) -> NDArray[np.uint16
 
 def ground_steps(ground: NDArray[np.float64]) -> NDArray[np.int64]:
     """Convert heights of the ground to version 3's integers: rounded down, clipped to the range of the file."""
-    return _clamped(np.floor((ground - LOWEST) / GROUND_STEP + _SLACK), MOST_GROUND)
+    return _clamped(np.floor((ground - LOWEST) / GROUND_STEP + _STEP_TOLERANCE), MOST_GROUND)
 
 
 def height_steps(ground: NDArray[np.float64], height: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -337,12 +337,12 @@ def height_steps(ground: NDArray[np.float64], height: NDArray[np.float64]) -> ND
     They are measured from the ground as `ground_steps` rounds it down.
     """
     lowered = ground_steps(ground) * GROUND_STEP + LOWEST
-    return _clamped(np.ceil((height + (ground - lowered)) / HEIGHT_STEP - _SLACK), MOST_HEIGHT)
+    return _clamped(np.ceil((height + (ground - lowered)) / HEIGHT_STEP - _STEP_TOLERANCE), MOST_HEIGHT)
 
 
 def shade_steps(shades: NDArray[Any]) -> NDArray[np.int64]:
     """Convert shades from 0 to 1 to integers from 0 to 15, rounded down."""
-    return _clamped(np.floor(np.asarray(shades, np.float64) * MOST_SHADE + _SLACK), MOST_SHADE)
+    return _clamped(np.floor(np.asarray(shades, np.float64) * MOST_SHADE + _STEP_TOLERANCE), MOST_SHADE)
 
 
 def _clamped(values: NDArray[np.float64], highest: int) -> NDArray[np.int64]:
@@ -381,7 +381,7 @@ def dump(document: Details) -> Iterator[str]:
             yield f"  version {document.header.version} models {document.header.models}"
             yield f"  offset {document.header.offset} size {document.header.size} {bytes(document.header_rest).hex()}"
         elif chunk is document.run.first(SLOT_LIST):
-            yield from text.array_lines("  slots", spelled(document.slots))
+            yield from text.array_lines("  slots", as_columns(document.slots))
             yield f"  rest {bytes(document.slots_rest).hex()}"
         elif chunk is document.run.first(MODEL_LIST):
             yield from _dump_models(document)
@@ -402,10 +402,10 @@ def _dump_models(document: Details) -> Iterator[str]:
         yield f"  tail {bytes(document.model_run.tail).hex()}"
 
 
-def spelled(slots: NDArray[np.void]) -> NDArray[np.void]:
+def as_columns(slots: NDArray[np.void]) -> NDArray[np.void]:
     """Unpack slots into columns for text: integers as stored, and the floats of version 2."""
     if "word" not in (slots.dtype.names or ()):
-        return _spelled_old(slots)
+        return _as_old_columns(slots)
     values: SlotValues = unpack(slots)
     columns = [
         ("ground", "<u2"),
@@ -420,7 +420,7 @@ def spelled(slots: NDArray[np.void]) -> NDArray[np.void]:
     return rows
 
 
-def _spelled_old(slots: NDArray[np.void]) -> NDArray[np.void]:
+def _as_old_columns(slots: NDArray[np.void]) -> NDArray[np.void]:
     values = unpack(slots)
     columns = [("bottom", "<f4"), ("top", "<f4"), ("models", "<i4", 4), ("density", "u1", (4, 4)), ("unknown", "<u2")]
     rows = np.empty(len(slots), columns)
@@ -440,4 +440,4 @@ def differences(first: Details, second: Details) -> Iterator[str]:
             yield f"model {number} is only in the {'second' if mine is None else 'first'}"
         else:
             yield from (f"model {number}: {line}" for line in dm.differences(mine, theirs))
-    yield from text.array_differences("slots", spelled(first.slots), spelled(second.slots))
+    yield from text.array_differences("slots", as_columns(first.slots), as_columns(second.slots))

@@ -58,7 +58,7 @@ from .document import (
 HEIGHT, SUN, SKY, COLOUR = "height", "sun", "sky", "colour"
 MODEL = tuple(f"model_{place}" for place in range(4))
 DENSITY = tuple(f"density_{place}" for place in range(4))
-_PART = 1 << 13
+_SLOTS_PER_BLOCK = 1 << 13
 _MOST_MODEL = {2: 254, 3: MODELS - 1}
 MOST_SLOTS = 1 << 22
 """Limit of slots in a new file: 4 x 4 km. The largest grid of the games has 0.1 million slots."""
@@ -110,10 +110,10 @@ def report_missing(document: Details, named: set[int], report: Report) -> None:
         report.warn(f"slots refer to models that are not in the file: {', '.join(map(str, missing))}", document.name)
 
 
-def parts(document: Details) -> Iterator[Details]:
+def slot_blocks(document: Details) -> Iterator[Details]:
     """Yield the file with blocks of its slots, for computations that need too much memory for all slots together."""
-    for at in range(0, len(document.slots), _PART):
-        yield replace(document, slots=document.slots[at : at + _PART])
+    for at in range(0, len(document.slots), _SLOTS_PER_BLOCK):
+        yield replace(document, slots=document.slots[at : at + _SLOTS_PER_BLOCK])
 
 
 def columns(document: Details) -> tuple[str, ...]:
@@ -136,16 +136,16 @@ def column(document: Details, name: str) -> NDArray[Any]:
     if name in MODEL:
         return models_of(rows, MODEL.index(name))
     if name in DENSITY:
-        return _shares(density_of(rows, DENSITY.index(name)))
+        return _fractions(density_of(rows, DENSITY.index(name)))
     if name == COLOUR:
         colours = np.ones((len(rows), 4), np.float32)
         for place in range(3):
-            colours[:, place] = _shares(shades_of(rows, 2 + place))
+            colours[:, place] = _fractions(shades_of(rows, 2 + place))
         return colours
-    return _shares(shades_of(rows, (SUN, SKY).index(name)))
+    return _fractions(shades_of(rows, (SUN, SKY).index(name)))
 
 
-def _shares(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
+def _fractions(steps: NDArray[np.uint8]) -> NDArray[np.float32]:
     result = steps.astype(np.float32)
     result /= MOST_SHADE
     return result
@@ -159,11 +159,11 @@ def is_off_ground(document: Details, densest: NDArray[Any]) -> NDArray[np.bool_]
     """
     result: NDArray[np.bool_] = densest == EMPTY
     at = 0
-    for part in parts(document):
-        here = slice(at, at + len(part.slots))
-        result[here] &= (ground_of(part.slots) == LOWEST) & (height_of(part.slots) == 0)
-        for place in range(4):
-            result[here] &= ~density_of(part.slots, place).any(axis=1)
+    for block in slot_blocks(document):
+        here = slice(at, at + len(block.slots))
+        result[here] &= (ground_of(block.slots) == LOWEST) & (height_of(block.slots) == 0)
+        for index in range(4):
+            result[here] &= ~density_of(block.slots, index).any(axis=1)
         at = here.stop
     return result
 
@@ -177,77 +177,79 @@ def places(document: Details) -> NDArray[np.float32]:
     points = scratch((depth, width, 3), np.float32)
     points[..., 0], points[..., 1] = middles[0], middles[1][:, None]
     result: NDArray[np.float32] = points.reshape(-1, 3)
-    for at in range(0, len(result), _PART):
-        result[at : at + _PART, 2] = ground_of(document.slots[at : at + _PART])
+    for at in range(0, len(result), _SLOTS_PER_BLOCK):
+        result[at : at + _SLOTS_PER_BLOCK, 2] = ground_of(document.slots[at : at + _SLOTS_PER_BLOCK])
     return result
 
 
 def _encode_slots(ground: Mesh, base: Details, changes: Changes) -> NDArray[np.void]:
     version, values = base.header.version, unpack(base.slots)
-    exact = version == 2
-    heights = _column(ground, HEIGHT, values.height)
+    is_old_version = version == 2
+    heights = _values_or(ground, HEIGHT, values.height)
     grounds = ground.positions[:, 2].astype(np.float64)
-    reach = np.abs(values.ground) + np.abs(values.height)
-    raised = np.logical_not(
-        quantum.unedited(grounds, values.ground, 0 if exact else GROUND_STEP, magnitude=values.ground)
+    magnitude_sum = np.abs(values.ground) + np.abs(values.height)
+    ground_edited = np.logical_not(
+        quantum.unedited(grounds, values.ground, 0 if is_old_version else GROUND_STEP, magnitude=values.ground)
     )
-    shown = column(base, HEIGHT).astype(np.float64)
-    stretched = np.logical_not(quantum.unedited(heights, shown, 0 if exact else HEIGHT_STEP, magnitude=reach))
+    old_heights = column(base, HEIGHT).astype(np.float64)
+    height_edited = np.logical_not(
+        quantum.unedited(heights, old_heights, 0 if is_old_version else HEIGHT_STEP, magnitude=magnitude_sum)
+    )
     message = f"a height of {ground.name!r} is NaN or infinite"
-    rebase.refuse_not_finite(message, "Set it again", grounds[raised], heights[stretched])
+    rebase.refuse_not_finite(message, "Set it again", grounds[ground_edited], heights[height_edited])
     new = SlotValues(
-        np.where(raised, grounds, values.ground),
-        np.where(stretched, heights, values.height),
+        np.where(ground_edited, grounds, values.ground),
+        np.where(height_edited, heights, values.height),
         values.models.copy(),
         values.density.copy(),
         None if values.shades is None else values.shades.copy(),
     )
-    changes.count(raised, "heights of the ground")
-    changes.count(stretched, "heights of slots")
-    for place in range(4):
-        new.models[:, place] = _column(ground, MODEL[place], values.models[:, place])
-        shares = _column(ground, DENSITY[place], _shares(values.density[:, place]))
-        new.density[:, place] = _steps(shares, values.density[:, place], _nearest)
+    changes.count(ground_edited, "heights of the ground")
+    changes.count(height_edited, "heights of slots")
+    for index in range(4):
+        new.models[:, index] = _values_or(ground, MODEL[index], values.models[:, index])
+        fractions = _values_or(ground, DENSITY[index], _fractions(values.density[:, index]))
+        new.density[:, index] = _steps(fractions, values.density[:, index], _nearest_steps)
     changes.count((new.models != values.models).any(axis=1), "slots with other models")
     changes.count((new.density != values.density).any(axis=(1, 2)), "slots with other densities")
     if new.shades is not None and values.shades is not None:
-        shares = _shades(ground, _shares(values.shades))
-        new.shades[:] = _steps(shares, values.shades, shade_steps)
+        fractions = _shades(ground, _fractions(values.shades))
+        new.shades[:] = _steps(fractions, values.shades, shade_steps)
         changes.count((new.shades != values.shades).any(axis=1), "slots with other light or colour")
     if not changes:
         return base.slots
-    rows = pack(new, version, base.slots["unknown"] if exact else None)
-    if exact:
-        still = ~(raised | stretched)
-        rows["bottom"][still], rows["top"][still] = base.slots["bottom"][still], base.slots["top"][still]
+    rows = pack(new, version, base.slots["unknown"] if is_old_version else None)
+    if is_old_version:
+        unedited = ~(ground_edited | height_edited)
+        rows["bottom"][unedited], rows["top"][unedited] = base.slots["bottom"][unedited], base.slots["top"][unedited]
     return rows
 
 
-def _column(ground: Mesh, name: str, otherwise: NDArray[Any]) -> NDArray[Any]:
-    found = ground.values(name, Domain.VERTEX)
-    return otherwise if found is None else found
+def _values_or(ground: Mesh, name: str, default: NDArray[Any]) -> NDArray[Any]:
+    values = ground.values(name, Domain.VERTEX)
+    return default if values is None else values
 
 
-def _shades(ground: Mesh, otherwise: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return (slots, 5) sun, sky, red, green, blue of the points, from ``otherwise`` if an attribute is missing."""
-    sun, sky = (_column(ground, name, otherwise[:, place]) for place, name in enumerate((SUN, SKY)))
-    colour = _column(ground, COLOUR, otherwise[:, 2:])[:, :3]
+def _shades(ground: Mesh, default: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return (slots, 5) sun, sky, red, green, blue of the points, from ``default`` if an attribute is missing."""
+    sun, sky = (_values_or(ground, name, default[:, index]) for index, name in enumerate((SUN, SKY)))
+    colour = _values_or(ground, COLOUR, default[:, 2:])[:, :3]
     return np.concatenate([sun[:, None], sky[:, None], colour], axis=1)
 
 
-def _nearest(shares: NDArray[np.float32]) -> NDArray[np.float32]:
-    result: NDArray[np.float32] = np.rint(np.nan_to_num(shares) * MOST_SHADE)
+def _nearest_steps(fractions: NDArray[np.float32]) -> NDArray[np.float32]:
+    result: NDArray[np.float32] = np.rint(np.nan_to_num(fractions) * MOST_SHADE)
     return result
 
 
 def _steps(
-    shares: NDArray[Any], base: NDArray[np.uint8], wanted: Callable[[NDArray[Any]], NDArray[Any]]
+    fractions: NDArray[Any], base: NDArray[np.uint8], to_steps: Callable[[NDArray[Any]], NDArray[Any]]
 ) -> NDArray[np.uint8]:
-    """Return the base's steps where ``shares`` are unedited, else ``shares`` converted to steps by ``wanted``."""
-    if np.array_equal(shares, _shares(base)):
+    """Return the base's steps where ``fractions`` are unedited, else the result of ``to_steps``."""
+    if np.array_equal(fractions, _fractions(base)):
         return base
-    same = quantum.unedited(shares, base / MOST_SHADE, 1 / MOST_SHADE)
-    return np.where(same, base, np.clip(wanted(shares), 0, MOST_SHADE)).astype(np.uint8)
+    same = quantum.unedited(fractions, base / MOST_SHADE, 1 / MOST_SHADE)
+    return np.where(same, base, np.clip(to_steps(fractions), 0, MOST_SHADE)).astype(np.uint8)
 
 
 def _encode_models(document: Details, base: Details, models: Mapping[int, Dm], changes: Changes) -> None:
@@ -285,7 +287,7 @@ def _out_of_range(ground: Mesh, base: Details) -> Iterator[Problem]:
             )
 
 
-def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
+def _heights_out_of_range(ground: Mesh) -> Iterator[Problem]:
     """Yield heights that version 3 cannot store and that would be clipped to its range."""
     heights = ground.positions[:, 2].astype(np.float64)
     highest = LOWEST + MOST_GROUND * GROUND_STEP
@@ -293,9 +295,9 @@ def _out_of_reach(ground: Mesh) -> Iterator[Problem]:
         wrong = (heights < LOWEST - GROUND_STEP) | (heights > highest + GROUND_STEP)
     what = f"lie below {LOWEST:g} or above {highest:g} m, which the file cannot store"
     yield from problems.some(wrong, "slots", what, "Move them", Domain.VERTEX)
-    tall = ground.values(HEIGHT, Domain.VERTEX)
-    if tall is not None:
-        wrong = np.logical_or(tall < -HEIGHT_STEP, tall > (MOST_HEIGHT + 1) * HEIGHT_STEP)
+    slot_heights = ground.values(HEIGHT, Domain.VERTEX)
+    if slot_heights is not None:
+        wrong = np.logical_or(slot_heights < -HEIGHT_STEP, slot_heights > (MOST_HEIGHT + 1) * HEIGHT_STEP)
         what = f"are less than 0 or more than {MOST_HEIGHT * HEIGHT_STEP:g} m high, which the file cannot store"
         yield from problems.some(wrong, "slots", what, "Give them another height", Domain.VERTEX)
 
@@ -307,7 +309,7 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
     """
     yield from _out_of_range(ground, base)
     if base.header.version > 2:
-        yield from _out_of_reach(ground)
+        yield from _heights_out_of_range(ground)
     count = len(base.models) if models is None else models
     if count > MODELS:
         yield problems.whole(f"it has {counted(count, 'detail model')}, the game supports {MODELS}", "Leave some out")
@@ -324,26 +326,26 @@ def find_problems(ground: Mesh, base: Details, models: int | None = None) -> Ite
 
 def slot_numbers(points: Mesh, header: Header) -> NDArray[np.int64]:
     """Return (points,) the index of each point's slot, -1 for none."""
-    by_place = _slots_by_place(points, header)
-    said = points.values(FILE_FACE, Domain.VERTEX)
-    if said is None:
-        return by_place
-    numbers = np.where((said >= 0) & (said < header.slots), said, -1).astype(np.int64)
+    by_position = _slots_by_position(points, header)
+    stored = points.values(FILE_FACE, Domain.VERTEX)
+    if stored is None:
+        return by_position
+    numbers = np.where((stored >= 0) & (stored < header.slots), stored, -1).astype(np.int64)
     if len(numbers) == header.slots and np.array_equal(numbers, np.arange(len(numbers))):
         return numbers
-    twice = _repeated(numbers) | (numbers < 0)
-    numbers[twice] = by_place[twice]
+    unusable = _is_repeated(numbers) | (numbers < 0)
+    numbers[unusable] = by_position[unusable]
     return numbers
 
 
-def _repeated(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
+def _is_repeated(numbers: NDArray[np.int64]) -> NDArray[np.bool_]:
     """Return (n,) which numbers occur several times; -1 is ignored."""
     _, place, count = np.unique(numbers, return_inverse=True, return_counts=True)
     result: NDArray[np.bool_] = (count[place.ravel()] > 1) & (numbers >= 0)
     return result
 
 
-def _slots_by_place(points: Mesh, header: Header) -> NDArray[np.int64]:
+def _slots_by_position(points: Mesh, header: Header) -> NDArray[np.int64]:
     width, depth = header.size
     cells = np.floor(points.positions[:, :2].astype(np.float64) / SLOT_SIZE) + np.array(header.offset)
     with np.errstate(invalid="ignore"):
@@ -361,7 +363,7 @@ def find_misplaced(points: Mesh, header: Header) -> Iterator[Problem]:
     yield from problems.some(numbers < 0, "faces", "are outside all slots", remedy, Domain.VERTEX, fatal=True)
     what = "are in the slot of another face"
     remedy = "Delete all but one of each slot; undo triangulating"
-    yield from problems.some(_repeated(numbers), "faces", what, remedy, Domain.VERTEX, fatal=True)
+    yield from problems.some(_is_repeated(numbers), "faces", what, remedy, Domain.VERTEX, fatal=True)
 
 
 def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
@@ -372,25 +374,27 @@ def arrange(points: Mesh, base: Details, report: Report) -> Mesh:
     header, count = base.header, len(base.slots)
     numbers = slot_numbers(points, header)
     problems.refuse(find_misplaced(points, header), points.name)
-    aside = int(np.count_nonzero(_slots_by_place(points, header) != numbers))
-    if aside:
-        report.warn(f"faces moved sideways, whose slots are exported at their old positions: {aside}", points.name)
+    moved_sideways = int(np.count_nonzero(_slots_by_position(points, header) != numbers))
+    if moved_sideways:
+        report.warn(
+            f"faces moved sideways, whose slots are exported at their old positions: {moved_sideways}", points.name
+        )
     if len(numbers) == count and np.array_equal(numbers, np.arange(count)):
         return points
     if count > len(numbers):
         report.warn(f"slots without a face, where nothing grows: {count - len(numbers)}", points.name)
-    whole = decode(base, Report())
-    lost = np.ones(count, np.bool_)
-    lost[numbers] = False
+    result = decode(base, Report())
+    is_lost = np.ones(count, np.bool_)
+    is_lost[numbers] = False
     for model, density in zip(MODEL, DENSITY, strict=True):
-        whole.attributes[model].values[lost] = EMPTY
-        whole.attributes[density].values[lost] = 0
-    whole.positions[numbers, 2] = points.positions[:, 2]
-    for name, attribute in whole.attributes.items():
-        given = points.values(name, Domain.VERTEX)
-        if given is not None:
-            attribute.values[numbers] = given
-    return replace(whole, name=points.name)
+        result.attributes[model].values[is_lost] = EMPTY
+        result.attributes[density].values[is_lost] = 0
+    result.positions[numbers, 2] = points.positions[:, 2]
+    for name, attribute in result.attributes.items():
+        values = points.values(name, Domain.VERTEX)
+        if values is not None:
+            attribute.values[numbers] = values
+    return replace(result, name=points.name)
 
 
 def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
@@ -452,7 +456,7 @@ def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
 Floats = NDArray[np.float64]
 DEFAULT_SPACING = 0.5
 """Metres between points of the raster."""
-_BLOCK = 1 << 18
+_POINTS_PER_BLOCK = 1 << 18
 """Number of raster points that are computed together, to keep temporary arrays small."""
 
 
@@ -460,16 +464,16 @@ _BLOCK = 1 << 18
 class Plants:
     """Plants of the preview, one row per plant.
 
-    ``points`` (n, 3) float32, ``models`` (n,) int32 numbers of the models, ``turns`` (n,) float32 radians about z,
-    ``scales`` (n,) float32, and ``reaches`` (n,) float32 metres: the height of the slot, within which the engine
+    ``points`` (n, 3) float32, ``models`` (n,) int32 numbers of the models, ``rotations`` (n,) float32 radians about z,
+    ``scales`` (n,) float32, and ``slot_heights`` (n,) float32 metres: the height of the slot, within which the engine
     searches the ground.
     """
 
     points: NDArray[np.float32]
     models: NDArray[np.int32]
-    turns: NDArray[np.float32]
+    rotations: NDArray[np.float32]
     scales: NDArray[np.float32]
-    reaches: NDArray[np.float32]
+    slot_heights: NDArray[np.float32]
 
     def __len__(self) -> int:
         return len(self.models)
@@ -483,52 +487,56 @@ def scatter(
     ``scales``: model number -> minimum and maximum scale. Models without an entry are left out.
     """
     side = max(1, round(SLOT_SIZE / spacing))
-    step = max(1, _BLOCK // side**2)
-    blocks = [_scatter(ground, slots[at : at + step], scales, side) for at in range(0, len(slots), step)]
+    step = max(1, _POINTS_PER_BLOCK // side**2)
+    blocks = [_scatter_block(ground, slots[at : at + step], scales, side) for at in range(0, len(slots), step)]
     if not blocks:
         return Plants(np.zeros((0, 3), np.float32), np.zeros(0, np.int32), *np.zeros((3, 0), np.float32))
     return Plants(*(np.concatenate(columns) for columns in zip(*blocks, strict=True)))
 
 
-def _scatter(
+def _scatter_block(
     ground: Mesh, slots: NDArray[np.int64], scales: Mapping[int, tuple[float, float]], side: int
 ) -> tuple[NDArray[Any], ...]:
     # (slots, raster points, 6): random numbers for presence, choice of the model, x, y, rotation, scale
-    chance = _chances(slots, side * side)
+    random_values = _random_numbers(slots, side * side)
     raster = (np.arange(side) + 0.5) / side
     across, along = (axis.ravel() for axis in np.meshgrid(raster, raster))
     weights = np.stack([(1 - across) * (1 - along), across * (1 - along), (1 - across) * along, across * along])
     density: Floats = np.zeros((len(slots), side * side, 4))
     numbers = np.full((len(slots), 4), -1, np.int32)
     for place in range(4):
-        said, shares = (ground.values(names[place], Domain.VERTEX) for names in (MODEL, DENSITY))
-        if said is not None and shares is not None:
-            numbers[:, place] = said[slots]
-            there = np.isin(said[slots], list(scales))
-            corners = np.clip(np.nan_to_num(shares[slots]), 0, 1) * there[:, None]
+        stored_models, densities = (ground.values(names[place], Domain.VERTEX) for names in (MODEL, DENSITY))
+        if stored_models is not None and densities is not None:
+            numbers[:, place] = stored_models[slots]
+            has_scale = np.isin(stored_models[slots], list(scales))
+            corners = np.clip(np.nan_to_num(densities[slots]), 0, 1) * has_scale[:, None]
             density[..., place] = corners @ weights
     # The densest model at a raster point decides whether there is a plant; one of the models is chosen by density.
     total = density.sum(axis=-1)
-    slot, where = np.nonzero(chance[..., 0] < density.max(axis=-1))
-    ladder = np.cumsum(density[slot, where], axis=-1)
-    chosen = np.minimum((ladder <= (chance[slot, where, 1] * total[slot, where])[:, None]).sum(axis=-1), 3)
+    slot, where = np.nonzero(random_values[..., 0] < density.max(axis=-1))
+    cumulative = np.cumsum(density[slot, where], axis=-1)
+    chosen = np.minimum((cumulative <= (random_values[slot, where, 1] * total[slot, where])[:, None]).sum(axis=-1), 3)
     models = numbers[slot, chosen]
     points = ground.positions[slots[slot]].astype(np.float64)
     for axis, places in enumerate((across, along)):
-        shift = (chance[slot, where, 2 + axis] - 0.5) / side
+        shift = (random_values[slot, where, 2 + axis] - 0.5) / side
         points[:, axis] += (places[where] - 0.5 + shift) * SLOT_SIZE
     # Searched for, not used as an index: the number of a model in a file can be anything.
     known = np.array(sorted(scales), np.int64)
     low, high = np.array([scales[number] for number in known.tolist()]).reshape(-1, 2).T
     place_of = np.searchsorted(known, models)
-    sizes = low[place_of] + (high - low)[place_of] * chance[slot, where, 5]
-    turns = chance[slot, where, 4] * 2 * np.pi
-    tall = ground.values(HEIGHT, Domain.VERTEX)
-    reaches = np.zeros(len(slot)) if tall is None else tall[slots[slot]]
-    return points.astype(np.float32), models, *(column.astype(np.float32) for column in (turns, sizes, reaches))
+    sizes = low[place_of] + (high - low)[place_of] * random_values[slot, where, 5]
+    rotations = random_values[slot, where, 4] * 2 * np.pi
+    heights = ground.values(HEIGHT, Domain.VERTEX)
+    slot_heights = np.zeros(len(slot)) if heights is None else heights[slots[slot]]
+    return (
+        points.astype(np.float32),
+        models,
+        *(column.astype(np.float32) for column in (rotations, sizes, slot_heights)),
+    )
 
 
-def _chances(slots: NDArray[np.int64], places: int) -> Floats:
+def _random_numbers(slots: NDArray[np.int64], places: int) -> Floats:
     """Return (slots, places, 6) random numbers in [0, 1) that depend only on slot, place and column (splitmix64)."""
     columns = np.arange(places * 6, dtype=np.uint64) + np.uint64(1)
     state = (slots.astype(np.uint64)[:, None] * np.uint64(0x9E3779B97F4A7C15) + columns) * np.uint64(0xBF58476D1CE4E5B9)

@@ -45,55 +45,55 @@ _IN_FAST_PATH = {int(kind): kind for kind in (Kind.CONTAINER, Kind.WINDOWS)}
 
 
 @dataclass(slots=True)
-class _Walk:
+class _ChunkTable:
     """What is collected from the chunks of all visuals: the entries, and per kind the offsets and sizes of the bodies.
 
-    ``unread`` are the chunk paths of visuals whose chunks do not fit into them.
+    ``unreadable`` are the chunk paths of visuals whose chunks do not fit into them.
     """
 
     data: memoryview
     ids: list[int] = field(default_factory=list)
     depths: list[int] = field(default_factory=list)
     kinds: list[int] = field(default_factory=list)
-    at: dict[int, list[int]] = field(default_factory=lambda: {int(kind): [] for kind in Kind})
+    offsets: dict[int, list[int]] = field(default_factory=lambda: {int(kind): [] for kind in Kind})
     sizes: dict[int, list[int]] = field(default_factory=lambda: {int(kind): [] for kind in Kind})
-    unread: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
 
-    def add(self, identifier: int, depth: int, kind: int, at: int, size: int) -> None:
+    def add(self, identifier: int, depth: int, kind: int, offset: int, size: int) -> None:
         """Add a chunk."""
         self.ids.append(identifier)
         self.depths.append(depth)
         self.kinds.append(kind)
         if kind != Kind.NESTED:
-            self.at[kind].append(at)
+            self.offsets[kind].append(offset)
             self.sizes[kind].append(size)
 
 
 def read_visuals(reader: Reader, report: Report) -> Visuals:
     """Read the visuals from the body of chunk 3. Raises `ReadError` if a visual is longer than the chunk."""
-    walk = _Walk(reader.data)
+    table = _ChunkTable(reader.data)
     end = len(reader.data)
     at = reader.position
     while end - at >= _CHUNK.size:
-        identifier, size = _CHUNK.unpack_from(walk.data, at)
+        identifier, size = _CHUNK.unpack_from(table.data, at)
         if size > end - at - _CHUNK.size:
             reader.position = at
             raise reader.error(f"visual {identifier} claims {size} bytes, {end - at - _CHUNK.size} are left")
         at += _CHUNK.size
-        inner = list(_chunks(walk.data, at, at + size))
+        inner = list(_chunks(table.data, at, at + size))
         if inner and inner[-1][1] < 0:
-            walk.unread.append(chunk_path(reader.chunk, identifier))
-            walk.add(identifier, 0, Kind.OPAQUE, at, size)
+            table.unreadable.append(chunk_path(reader.chunk, identifier))
+            table.add(identifier, 0, Kind.OPAQUE, at, size)
         else:
-            walk.add(identifier, 0, Kind.NESTED, at, size)
-            _walk_visual(walk, inner)
+            table.add(identifier, 0, Kind.NESTED, at, size)
+            _add_visual(table, inner)
         at += size
-    tail = walk.data[at:]
+    tail = table.data[at:]
     if len(tail):
         report.warn(f"{counted_plural(len(tail), 'extra bytes')} after the last visual; kept", reader.chunk)
-    for place in walk.unread:
-        report.warn("the visual's chunks do not fit into it; kept unchanged, not shown", place)
-    return _gathered(walk, tail, report)
+    for path in table.unreadable:
+        report.warn("the visual's chunks do not fit into it; kept unchanged, not shown", path)
+    return _to_visuals(table, tail, report)
 
 
 def _chunks(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int]]:
@@ -111,18 +111,18 @@ def _chunks(data: memoryview, at: int, end: int) -> Iterator[tuple[int, int, int
         at += size
 
 
-def _walk_visual(walk: _Walk, inner: list[tuple[int, int, int]]) -> None:
+def _add_visual(table: _ChunkTable, inner: list[tuple[int, int, int]]) -> None:
     for identifier, at, size in inner:
         if identifier == Kind.NESTED:
-            nested = list(_chunks(walk.data, at, at + size))
+            nested = list(_chunks(table.data, at, at + size))
             if not nested or nested[-1][1] >= 0:
-                walk.add(identifier, 1, Kind.NESTED, at, size)
+                table.add(identifier, 1, Kind.NESTED, at, size)
                 for number, start, length in nested:
                     kind = _IN_FAST_PATH.get(number, Kind.OPAQUE)
-                    walk.add(number, 2, kind if _fits(walk.data, kind, start, length) else Kind.OPAQUE, start, length)
+                    table.add(number, 2, kind if _fits(table.data, kind, start, length) else Kind.OPAQUE, start, length)
                 continue
         kind = _PLAIN.get(identifier, Kind.OPAQUE)
-        walk.add(identifier, 1, kind if _fits(walk.data, kind, at, size) else Kind.OPAQUE, at, size)
+        table.add(identifier, 1, kind if _fits(table.data, kind, at, size) else Kind.OPAQUE, at, size)
 
 
 def _fits(data: memoryview, kind: int, at: int, size: int) -> bool:
@@ -137,43 +137,46 @@ def _fits(data: memoryview, kind: int, at: int, size: int) -> bool:
     return True
 
 
-def _gathered(walk: _Walk, tail: Bytes, report: Report) -> Visuals:
-    whole = np.frombuffer(walk.data, np.uint8)
-    entries = np.empty(len(walk.ids), ENTRY)
-    for name, values in (("id", walk.ids), ("depth", walk.depths), ("kind", walk.kinds)):
+def _to_visuals(table: _ChunkTable, tail: Bytes, report: Report) -> Visuals:
+    data = np.frombuffer(table.data, np.uint8)
+    entries = np.empty(len(table.ids), ENTRY)
+    for name, values in (("id", table.ids), ("depth", table.depths), ("kind", table.kinds)):
         entries[name] = values
-    fixed = {kind: _rows(whole, walk.at[kind], layout) for kind, layout in FIXED.items()}
-    sizes = np.array(walk.sizes[Kind.CHILDREN], np.int64)
-    children = _lists(whole, np.array(walk.at[Kind.CHILDREN], np.int64) + 4, (sizes - 4) // 4, _CHILD)
-    heads = _rows(whole, walk.at[Kind.WINDOWS], np.dtype([("reserved", "<u4", 4), ("count", "<u4")]))
-    begin = np.array(walk.at[Kind.WINDOWS], np.int64) + _WINDOWS_HEAD
-    windows = Windows(heads["reserved"], _lists(whole, begin, heads["count"].astype(np.int64), WINDOW))
+    fixed = {kind: _rows(data, table.offsets[kind], layout) for kind, layout in FIXED.items()}
+    sizes = np.array(table.sizes[Kind.CHILDREN], np.int64)
+    children = _lists(data, np.array(table.offsets[Kind.CHILDREN], np.int64) + 4, (sizes - 4) // 4, _CHILD)
+    heads = _rows(data, table.offsets[Kind.WINDOWS], np.dtype([("reserved", "<u4", 4), ("count", "<u4")]))
+    begin = np.array(table.offsets[Kind.WINDOWS], np.int64) + _WINDOWS_HEAD
+    windows = Windows(heads["reserved"], _lists(data, begin, heads["count"].astype(np.int64), WINDOW))
     opaque: list[Bytes] = [
-        walk.data[at : at + size] for at, size in zip(walk.at[Kind.OPAQUE], walk.sizes[Kind.OPAQUE], strict=True)
+        table.data[at : at + size]
+        for at, size in zip(table.offsets[Kind.OPAQUE], table.sizes[Kind.OPAQUE], strict=True)
     ]
-    kept = int(np.count_nonzero((entries["kind"] == Kind.OPAQUE) & (entries["depth"] > 0)))
-    if kept:
-        report.warn(f"{counted_plural(kept, 'chunks')} of visuals of unknown meaning or wrong size; kept unchanged")
+    opaque_count = int(np.count_nonzero((entries["kind"] == Kind.OPAQUE) & (entries["depth"] > 0)))
+    if opaque_count:
+        report.warn(
+            f"{counted_plural(opaque_count, 'chunks')} of visuals of unknown meaning or wrong size; kept unchanged"
+        )
     for kind, word in ((Kind.HEADER, "bounds of visuals"), (Kind.TREE, "trees"), (Kind.LOD, "impostors")):
         rows = fixed[kind]
         warn_not_finite(report, word, rows["corners"] if kind == Kind.LOD else rows)
     return Visuals(entries, fixed, children, windows, opaque, tail)
 
 
-def _rows(whole: NDArray[np.uint8], at: list[int] | NDArray[np.int64], layout: np.dtype[Any]) -> NDArray[Any]:
+def _rows(data: NDArray[np.uint8], starts: list[int] | NDArray[np.int64], layout: np.dtype[Any]) -> NDArray[Any]:
     """Return the structures of one layout that begin at these offsets."""
-    if not len(at):
+    if not len(starts):
         return np.zeros(0, layout)
-    places = np.asarray(at, np.int64)[:, None] + np.arange(layout.itemsize)
-    return np.asarray(whole[places].view(layout).reshape(-1))
+    byte_offsets = np.asarray(starts, np.int64)[:, None] + np.arange(layout.itemsize)
+    return np.asarray(data[byte_offsets].view(layout).reshape(-1))
 
 
-def _lists(whole: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.int64], layout: np.dtype[Any]) -> Lists:
+def _lists(data: NDArray[np.uint8], at: NDArray[np.int64], counts: NDArray[np.int64], layout: np.dtype[Any]) -> Lists:
     """Return the lists that begin at these offsets, with ``counts`` rows each."""
     starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(counts)))
     # Row r of list n begins at at[n] + (r - starts[n]) * size.
-    begin = np.repeat(at - starts[:-1] * layout.itemsize, counts) + np.arange(starts[-1]) * layout.itemsize
-    return Lists(starts, _rows(whole, begin, layout))
+    row_offsets = np.repeat(at - starts[:-1] * layout.itemsize, counts) + np.arange(starts[-1]) * layout.itemsize
+    return Lists(starts, _rows(data, row_offsets, layout))
 
 
 def write_visuals(visuals: Visuals) -> bytes:
@@ -193,16 +196,16 @@ def write_visuals(visuals: Visuals) -> bytes:
     result = np.zeros(int(ends[-1]) if len(ends) else 0, np.uint8)
     heads = np.empty((len(entries), 2), "<u4")
     heads[:, 0], heads[:, 1] = entries["id"], sizes
-    _scatter(result, starts - _CHUNK.size, heads)
+    _put_rows(result, starts - _CHUNK.size, heads)
     for kind, rows in visuals.fixed.items():
-        _scatter(result, starts[entries["kind"] == kind], rows)
+        _put_rows(result, starts[entries["kind"] == kind], rows)
     at = starts[entries["kind"] == Kind.CHILDREN]
-    _scatter(result, at, visuals.children.counts.astype("<u4"))
-    _scatter_lists(result, at + 4, visuals.children)
+    _put_rows(result, at, visuals.children.counts.astype("<u4"))
+    _put_lists(result, at + 4, visuals.children)
     at = starts[entries["kind"] == Kind.WINDOWS]
-    _scatter(result, at, np.ascontiguousarray(visuals.windows.reserved))
-    _scatter(result, at + 16, visuals.windows.lists.counts.astype("<u4"))
-    _scatter_lists(result, at + _WINDOWS_HEAD, visuals.windows.lists)
+    _put_rows(result, at, np.ascontiguousarray(visuals.windows.reserved))
+    _put_rows(result, at + 16, visuals.windows.lists.counts.astype("<u4"))
+    _put_lists(result, at + _WINDOWS_HEAD, visuals.windows.lists)
     for begin, body in zip(starts[entries["kind"] == Kind.OPAQUE].tolist(), visuals.opaque, strict=True):
         result[begin : begin + len(body)] = np.frombuffer(body, np.uint8)
     return result.tobytes() + bytes(visuals.tail)
@@ -217,16 +220,16 @@ def _bodies(visuals: Visuals) -> Iterator[tuple[Kind, Any]]:
     yield Kind.OPAQUE, [len(body) for body in visuals.opaque]
 
 
-def _scatter(result: NDArray[np.uint8], at: NDArray[np.int64], rows: NDArray[Any]) -> None:
+def _put_rows(result: NDArray[np.uint8], at: NDArray[np.int64], rows: NDArray[Any]) -> None:
     if len(rows):
         plain = np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
         result[at[:, None] + np.arange(plain.shape[1])] = plain
 
 
-def _scatter_lists(result: NDArray[np.uint8], at: NDArray[np.int64], lists: Lists) -> None:
+def _put_lists(result: NDArray[np.uint8], at: NDArray[np.int64], lists: Lists) -> None:
     size = lists.rows.dtype.itemsize
     places = np.repeat(at - lists.starts[:-1] * size, lists.counts) + np.arange(len(lists.rows)) * size
-    _scatter(result, places, lists.rows)
+    _put_rows(result, places, lists.rows)
 
 
 # The whole file -------------------------------------------------------------------------------------------------------
@@ -384,8 +387,8 @@ def write(document: Level) -> bytes:
         GLOWS: document.glows.tobytes(),
         SECTORS: _sectors(document),
     }
-    there = {number: body for number, body in bodies.items() if document.run.first(number) is not None}
-    return write_chunks(with_bodies(document.run, there))
+    existing = {number: body for number, body in bodies.items() if document.run.first(number) is not None}
+    return write_chunks(with_bodies(document.run, existing))
 
 
 recompose = write  # nothing is kept as bytes in addition to typed values

@@ -25,7 +25,7 @@ HIDDEN = 1e-5
 """Scale of a hidden instance, as mods write it."""
 MARGIN = 0.001
 """Metres by which a visual's box is larger than its content, on each side."""
-_EXCHANGED = [0, 2, 1, 3]
+_SWAP_YZ = [0, 2, 1, 3]
 _NONE = np.zeros(0, np.int64)
 
 
@@ -54,34 +54,34 @@ def set_shaders(
     header = level.visuals.fixed[Kind.HEADER]
     rows = level.visuals.rows_of(Kind.HEADER)[visuals]
     level.glows = level.glows.copy()
-    now = np.concatenate([header["shader"][rows], level.glows["shader"][glows]]).astype(np.int64)
+    current = np.concatenate([header["shader"][rows], level.glows["shader"][glows]]).astype(np.int64)
     wanted = [*strings, *glow_strings]
-    wishes: dict[int, set[bytes]] = {}
-    for number, string in zip(now.tolist(), wanted, strict=True):
-        wishes.setdefault(number, set()).add(string)
-    before, replaced = list(level.shaders), []
-    for number, wished in wishes.items():
-        if len(wished) == 1 and 0 < number < len(before) and wished != {before[number]}:
-            level.shaders[number] = next(iter(wished))
+    wanted_by_index: dict[int, set[bytes]] = {}
+    for number, string in zip(current.tolist(), wanted, strict=True):
+        wanted_by_index.setdefault(number, set()).add(string)
+    old_strings, replaced = list(level.shaders), []
+    for number, wanted_here in wanted_by_index.items():
+        if len(wanted_here) == 1 and 0 < number < len(old_strings) and wanted_here != {old_strings[number]}:
+            level.shaders[number] = next(iter(wanted_here))
             replaced.append(number)
-    result = now.copy()
-    for place, (number, string) in enumerate(zip(now.tolist(), wanted, strict=True)):
+    result = current.copy()
+    for place, (number, string) in enumerate(zip(current.tolist(), wanted, strict=True)):
         if number < len(level.shaders) and level.shaders[number] == string:
             continue
         if string not in level.shaders:
             level.shaders.append(string)
         result[place] = level.shaders.index(string)
-    moved = result != now
+    reassigned = result != current
     header["shader"][rows] = result[: len(rows)]
     level.glows["shader"][glows] = result[len(rows) :]
-    return ShaderChanges(sorted(replaced), int(moved[: len(rows)].sum()), int(moved[len(rows) :].sum()))
+    return ShaderChanges(sorted(replaced), int(reassigned[: len(rows)].sum()), int(reassigned[len(rows) :].sum()))
 
 
 def stored_transforms(matrices: Floats) -> NDArray[np.float32]:
     """Convert Blender's world matrices (n, 4, 4), column form, to those of the file (row form, X-Ray axes, float32)."""
-    turned = np.swapaxes(matrices, 1, 2)[:, _EXCHANGED][:, :, _EXCHANGED].astype(np.float32)
-    turned[:, :, 3] = (0, 0, 0, 1)
-    return np.asarray(turned)
+    stored = np.swapaxes(matrices, 1, 2)[:, _SWAP_YZ][:, :, _SWAP_YZ].astype(np.float32)
+    stored[:, :, 3] = (0, 0, 0, 1)
+    return np.asarray(stored)
 
 
 def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxes: Floats) -> None:
@@ -96,7 +96,7 @@ def place_trees(level: Level, visuals: NDArray[np.int64], matrices: Floats, boxe
 def reshape(level: Level, visuals: NDArray[np.int64], boxes: Floats) -> None:
     """Set the bounds of ``visuals`` (n,) to boxes (n, 2, 3) in Blender's axes, and update those of their ancestors."""
     _set_bounds(level, level.visuals.rows_of(Kind.HEADER)[visuals], boxes)
-    grow_parents(level, visuals)
+    update_ancestors(level, visuals)
 
 
 def _set_bounds(level: Level, rows: NDArray[np.int64], boxes: Floats) -> None:
@@ -108,35 +108,35 @@ def _set_bounds(level: Level, rows: NDArray[np.int64], boxes: Floats) -> None:
     header["sphere"][rows, 3] = np.linalg.norm(stored[:, 1] - stored[:, 0], axis=1) / 2
 
 
-def grow_parents(level: Level, visuals: NDArray[np.int64]) -> None:
+def update_ancestors(level: Level, visuals: NDArray[np.int64]) -> None:
     """Set box and sphere of every ancestor of ``visuals`` (n,) so that they contain those of its children."""
     header = level.visuals.fixed[Kind.HEADER]
     of_visual = level.visuals.rows_of(Kind.HEADER)
     lists = level.visuals.rows_of(Kind.CHILDREN)
-    up = visual_mesh.parents(level)
-    above: set[int] = set()
+    parent_of = visual_mesh.parents(level)
+    ancestors: set[int] = set()
     for visual in visuals.tolist():
-        higher = int(up[visual])
-        while higher >= 0 and higher not in above:
-            above.add(higher)
-            higher = int(up[higher])
+        ancestor = int(parent_of[visual])
+        while ancestor >= 0 and ancestor not in ancestors:
+            ancestors.add(ancestor)
+            ancestor = int(parent_of[ancestor])
     # Children come before their parents, so the boxes of all children are final.
-    for visual in sorted(above):
+    for visual in sorted(ancestors):
         children = level.visuals.children[lists[visual]].astype(np.int64)
-        below = of_visual[children[children < len(of_visual)]]
-        _surround(header, int(of_visual[visual]), header[below[below >= 0]])
+        child_rows = of_visual[children[children < len(of_visual)]]
+        _set_bounds_around(header, int(of_visual[visual]), header[child_rows[child_rows >= 0]])
 
 
-def _surround(header: NDArray[np.void], row: int, inside: NDArray[np.void]) -> None:
-    if row < 0 or not len(inside):
+def _set_bounds_around(header: NDArray[np.void], row: int, children: NDArray[np.void]) -> None:
+    if row < 0 or not len(children):
         return
-    box = np.stack([inside["box"][:, 0].min(axis=0), inside["box"][:, 1].max(axis=0)])
+    box = np.stack([children["box"][:, 0].min(axis=0), children["box"][:, 1].max(axis=0)])
     centre = box.astype(np.float64).mean(axis=0)
-    reach = np.linalg.norm(inside["sphere"][:, :3] - centre, axis=1) + inside["sphere"][:, 3]
+    distances = np.linalg.norm(children["sphere"][:, :3] - centre, axis=1) + children["sphere"][:, 3]
     header["box"][row] = box
     header["sphere"][row, :3] = centre
     # The sphere around the box contains everything too.
-    header["sphere"][row, 3] = min(float(reach.max()), float(np.linalg.norm(box[1] - centre)))
+    header["sphere"][row, 3] = min(float(distances.max()), float(np.linalg.norm(box[1] - centre)))
 
 
 def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> int:
@@ -145,22 +145,22 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
     An impostor is the parent of its instances. The result is the number of impostors that were not moved, because their
     children moved differently or only some of them moved.
     """
-    up, types = visual_mesh.parents(level), level.visuals.types
+    parent_of, types = visual_mesh.parents(level), level.visuals.types
     corners = level.visuals.fixed[Kind.LOD]["corners"]
     rows, lists = level.visuals.rows_of(Kind.LOD), level.visuals.rows_of(Kind.CHILDREN)
     move_of = dict(zip(visuals.tolist(), moves, strict=True))
-    stay = 0
-    for parent in sorted({int(up[visual]) for visual in visuals.tolist()} - {-1}):
+    unmoved = 0
+    for parent in sorted({int(parent_of[visual]) for visual in visuals.tolist()} - {-1}):
         if types[parent] != VisualType.LOD or rows[parent] < 0:
             continue
-        found = [move_of.get(int(child)) for child in level.visuals.children[lists[parent]]]
-        first = found[0]
-        if first is None or not all(one is not None and np.allclose(one, first, atol=1e-4) for one in found):
-            stay += 1
+        child_moves = [move_of.get(int(child)) for child in level.visuals.children[lists[parent]]]
+        first = child_moves[0]
+        if first is None or not all(one is not None and np.allclose(one, first, atol=1e-4) for one in child_moves):
+            unmoved += 1
             continue
         places = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
         corners["position"][rows[parent]] = space.xray_points(places @ first[:3, :3].T + first[:3, 3])
-    return stay
+    return unmoved
 
 
 def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[int, list[str]]]:
@@ -171,21 +171,21 @@ def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[i
     """
     rows = level.visuals.rows_of(Kind.LOD)[base.visuals]
     stored = level.visuals.fixed[Kind.LOD]["corners"][rows][:, :, IMPOSTOR_ORDER].reshape(-1)
-    found: dict[str, NDArray[np.bool_]] = {}
+    edited: dict[str, NDArray[np.bool_]] = {}
     for name in ("positions", "uvs", "hemi", "light"):
-        mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (now, base))
-        found[name] = (mine != theirs).reshape(len(stored), -1).any(axis=1)
-    moved = found["positions"].reshape(len(rows), -1).any(axis=1)
-    found["positions"] = moved.repeat(4 * FACETS)
-    stored["position"][found["positions"]] = space.xray_points(now.positions[found["positions"]])
-    stored["uv"][found["uvs"]] = space.xray_uvs(now.uvs[found["uvs"]])
-    stored["bgrh"][found["hemi"], 3] = as_byte(now.hemi[found["hemi"]])
-    light = as_byte(now.light[found["light"]])
-    stored["bgrh"][found["light"], :3] = light[:, [2, 1, 0]]
-    stored["sun"][found["light"]] = light[:, 3]
+        new, old = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (now, base))
+        edited[name] = (new != old).reshape(len(stored), -1).any(axis=1)
+    moved = edited["positions"].reshape(len(rows), -1).any(axis=1)
+    edited["positions"] = moved.repeat(4 * FACETS)
+    stored["position"][edited["positions"]] = space.xray_points(now.positions[edited["positions"]])
+    stored["uv"][edited["uvs"]] = space.xray_uvs(now.uvs[edited["uvs"]])
+    stored["bgrh"][edited["hemi"], 3] = as_byte(now.hemi[edited["hemi"]])
+    light = as_byte(now.light[edited["light"]])
+    stored["bgrh"][edited["light"], :3] = light[:, [2, 1, 0]]
+    stored["sun"][edited["light"]] = light[:, 3]
     corners = level.visuals.fixed[Kind.LOD]["corners"]
     corners[rows[:, None, None], np.arange(FACETS)[:, None], IMPOSTOR_ORDER] = stored.reshape(len(rows), FACETS, 4)
-    of_visual = [(name, differ.reshape(len(rows), 4 * FACETS)) for name, differ in found.items()]
+    of_visual = [(name, differ.reshape(len(rows), 4 * FACETS)) for name, differ in edited.items()]
     named = [[name for name, differ in of_visual if differ[place].any()] for place in range(len(rows))]
     return [(visual, names) for visual, names in zip(base.visuals.tolist(), named, strict=True) if names]
 
@@ -233,7 +233,7 @@ def _append_root(level: Level, children: list[int]) -> int:
     identifier = int(visuals.ids.max()) + 1
     entries = [(identifier, 0, Kind.NESTED), (Kind.HEADER, 1, Kind.HEADER), (Kind.CHILDREN, 1, Kind.CHILDREN)]
     visuals.entries = np.concatenate([visuals.entries, np.array(entries, ENTRY)])
-    grow_parents(level, np.array(children, np.int64))
+    update_ancestors(level, np.array(children, np.int64))
     return number
 
 

@@ -105,8 +105,8 @@ def drawn(level: Level, geometry: Geometry, report: Report, detail: float = 0.0)
     visuals = level.visuals
     owners, rows = visuals.owners(Kind.CONTAINER)
     types = visuals.types[owners]
-    held = np.isin(types, (*SURFACES, *TREES))
-    owners, rows, types = owners[held], rows[held], types[held]
+    has_mesh = np.isin(types, (*SURFACES, *TREES))
+    owners, rows, types = owners[has_mesh], rows[has_mesh], types[has_mesh]
     containers = visuals.fixed[Kind.CONTAINER][rows]
     result = np.zeros(len(owners), DRAWN)
     result["visual"], result["shader"] = owners, visuals.shaders[owners]
@@ -140,9 +140,9 @@ def _take_windows(
     which, lengths = which[lengths > 0], lengths[lengths > 0]
     if not len(which):
         return
-    places = windows.starts[lists[which]] + np.floor(detail * (lengths - 1) + 0.5).astype(np.int64)
-    chosen = windows.rows[places]
-    offset, triangles = chosen["offset"].astype(np.int64), chosen["triangles"].astype(np.int64)
+    rows = windows.starts[lists[which]] + np.floor(detail * (lengths - 1) + 0.5).astype(np.int64)
+    windows_used = windows.rows[rows]
+    offset, triangles = windows_used["offset"].astype(np.int64), windows_used["triangles"].astype(np.int64)
     # -1 marks a window that ends after the visual's indices; `_in_buffers` rejects it.
     outside = offset + 3 * triangles > counts[which]
     result["index_base"][which] += offset
@@ -180,8 +180,8 @@ def tree_matrices(level: Level, visuals: NDArray[np.int64]) -> NDArray[np.float3
     rows = level.visuals.rows_of(Kind.TREE)[visuals]
     found = np.flatnonzero(rows >= 0)
     stored = level.visuals.fixed[Kind.TREE]["transform"][rows[found]]
-    exchanged = [0, 2, 1, 3]
-    result[found] = np.swapaxes(stored, 1, 2)[:, exchanged][:, :, exchanged]
+    swap_yz = [0, 2, 1, 3]
+    result[found] = np.swapaxes(stored, 1, 2)[:, swap_yz][:, :, swap_yz]
     return result
 
 
@@ -190,33 +190,33 @@ def parents(level: Level) -> NDArray[np.int64]:
     visuals = level.visuals
     result = np.full(len(visuals), -1, np.int64)
     owners, lists = visuals.owners(Kind.CHILDREN)
-    parent = np.full(len(visuals.children), -1, np.int64)
-    parent[lists] = owners
-    above, below = np.repeat(parent, visuals.children.counts), visuals.children.rows.astype(np.int64)
-    listed = (above >= 0) & (below < len(visuals))
-    result[below[listed]] = above[listed]
+    owner_of_list = np.full(len(visuals.children), -1, np.int64)
+    owner_of_list[lists] = owners
+    parent_rows, children = np.repeat(owner_of_list, visuals.children.counts), visuals.children.rows.astype(np.int64)
+    listed = (parent_rows >= 0) & (children < len(visuals))
+    result[children[listed]] = parent_rows[listed]
     return result
 
 
 def sectors(level: Level) -> NDArray[np.int64]:
     """Return (visuals,) the index of each visual's sector; -1 for none. Parents have larger indices than children."""
-    above = parents(level)
-    result = np.full(len(above), -1, np.int64)
+    parent_of = parents(level)
+    result = np.full(len(parent_of), -1, np.int64)
     for number, sector in enumerate(level.sectors):
         if sector.root is not None and sector.root < len(result):
             result[sector.root] = number
     # Backwards, because parents come after their children. At most 20,000 steps of plain integers.
-    found, up = result.tolist(), above.tolist()
-    for visual in range(len(found) - 1, -1, -1):
-        if found[visual] < 0 <= up[visual] and up[visual] > visual:
-            found[visual] = found[up[visual]]
-    return np.array(found, np.int64)
+    sector_list, parent_list = result.tolist(), parent_of.tolist()
+    for visual in range(len(sector_list) - 1, -1, -1):
+        if sector_list[visual] < 0 <= parent_list[visual] and parent_list[visual] > visual:
+            sector_list[visual] = sector_list[parent_list[visual]]
+    return np.array(sector_list, np.int64)
 
 
 # Edited vertices ------------------------------------------------------------------------------------------------------
 
-_LEAST, _MOST = -32768, 32767
-_REST = 255
+_INT16_MIN, _INT16_MAX = -32768, 32767
+_FRACTIONS_PER_STEP = 255
 """Fractions of a step of a texture coordinate, stored in the fourth byte of tangent and binormal."""
 
 
@@ -236,28 +236,32 @@ class Encoded:
 def encode(buffer: VertexBuffer, first: int, now: Vertices) -> Encoded:
     """Encode ``now`` as the vertices from index ``first`` on. Attributes that are None are not changed."""
     base = buffer.rows[first : first + len(now.positions)]
-    was = decode_vertices(VertexBuffer(buffer.declaration, base))
+    old = decode_vertices(VertexBuffer(buffer.declaration, base))
     rows = base.copy()
     outside = np.zeros(len(rows), np.bool_)
-    moved = (now.positions != was.positions).any(axis=1)
+    moved = (now.positions != old.positions).any(axis=1)
     rows["position"][moved] = space.xray_points(now.positions[moved])
-    if now.hemi is not None and was.hemi is not None:
-        _put(rows["normal"], 3, now.hemi != was.hemi, as_byte(now.hemi))
-    if now.colours is not None and was.colours is not None:
+    if now.hemi is not None and old.hemi is not None:
+        _put(rows["normal"], 3, now.hemi != old.hemi, as_byte(now.hemi))
+    if now.colours is not None and old.colours is not None:
         for place, column in zip((2, 1, 0, 3), range(4), strict=True):
             values = now.colours[:, column]
-            _put(rows["colour"], place, values != was.colours[:, column], as_byte(values))
-    if now.wind is not None and was.wind is not None:
-        _put(rows["uv0"], 2, now.wind != was.wind, _steps(now.wind))
-    if now.uvs is not None and was.uvs is not None:
-        _encode_uvs(rows, now.uvs, now.uvs != was.uvs, outside)
-    if now.light_map_uvs is not None and was.light_map_uvs is not None:
-        differ = now.light_map_uvs != was.light_map_uvs
+            _put(rows["colour"], place, values != old.colours[:, column], as_byte(values))
+    if now.wind is not None and old.wind is not None:
+        _put(rows["uv0"], 2, now.wind != old.wind, _steps(now.wind))
+    if now.uvs is not None and old.uvs is not None:
+        _encode_uvs(rows, now.uvs, now.uvs != old.uvs, outside)
+    if now.light_map_uvs is not None and old.light_map_uvs is not None:
+        differ = now.light_map_uvs != old.light_map_uvs
         # The value 1 would be one step above the largest integer.
         steps = np.rint(space.xray_uvs(now.light_map_uvs.astype(np.float64)) * LIGHT_MAP_TILE)
         for axis in (0, 1):
             _put_fitting(
-                rows["uv1"], axis, differ[:, axis], np.where(steps == _MOST + 1, _MOST, steps)[:, axis], outside
+                rows["uv1"],
+                axis,
+                differ[:, axis],
+                np.where(steps == _INT16_MAX + 1, _INT16_MAX, steps)[:, axis],
+                outside,
             )
     rows[outside] = base[outside]
     changed = _bytes_of(rows) != _bytes_of(base)
@@ -275,9 +279,9 @@ def _encode_uvs(
         elif stored.shape[1] == 4:
             _put_fitting(stored, axis, differ[:, axis], np.rint(values[:, axis] * TREE_TILE), outside)
         elif name in (rows.dtype.names or ()):
-            whole, rest = np.divmod(np.rint(values[:, axis] * UV_TILE * _REST), _REST)
-            _put_fitting(stored, axis, differ[:, axis], whole, outside)
-            _put(rows[name], 3, differ[:, axis], rest.astype(np.uint8))
+            steps, fraction = np.divmod(np.rint(values[:, axis] * UV_TILE * _FRACTIONS_PER_STEP), _FRACTIONS_PER_STEP)
+            _put_fitting(stored, axis, differ[:, axis], steps, outside)
+            _put(rows[name], 3, differ[:, axis], fraction.astype(np.uint8))
         else:
             _put_fitting(stored, axis, differ[:, axis], np.rint(values[:, axis] * UV_TILE), outside)
 
@@ -294,7 +298,7 @@ def _put_fitting(
     outside: NDArray[np.bool_],
 ) -> None:
     with np.errstate(invalid="ignore"):
-        fits = (steps >= _LEAST) & (steps <= _MOST)
+        fits = (steps >= _INT16_MIN) & (steps <= _INT16_MAX)
     outside |= which & ~fits
     column[which & fits, place] = steps[which & fits].astype(np.int16)
 
@@ -306,28 +310,32 @@ def as_byte(values: NDArray[np.float32]) -> NDArray[np.uint8]:
 
 def _steps(values: NDArray[np.float32]) -> NDArray[np.int16]:
     steps = np.nan_to_num(np.rint(values.astype(np.float64) * TREE_TILE))
-    return np.asarray(np.clip(steps, _LEAST, _MOST), np.int16)
+    return np.asarray(np.clip(steps, _INT16_MIN, _INT16_MAX), np.int16)
 
 
 def _bytes_of(rows: NDArray[np.void]) -> NDArray[np.uint8]:
     return np.ascontiguousarray(rows).view(np.uint8).reshape(len(rows), -1)
 
 
-def follow(fast: NDArray[np.float32], before: NDArray[Any], after: NDArray[Any]) -> tuple[NDArray[np.float32], int]:
-    """Move the points ``fast`` (m, 3) of the shadow copy as the positions (n, 3) of its visual were moved.
+def move_shadow_copy(
+    shadow_points: NDArray[np.float32], before: NDArray[Any], after: NDArray[Any]
+) -> tuple[NDArray[np.float32], int]:
+    """Move the points ``shadow_points`` (m, 3) of the shadow copy as the positions (n, 3) of its visual were moved.
 
     Positions are compared bit by bit. The copy has each position once: if vertices at one position moved to several, it
     follows the first that moved. Returns the points, and at how many positions that happened.
     """
-    result = fast.copy()
-    olds, news = (np.ascontiguousarray(side, "<f4").view("V12").ravel().tolist() for side in (before, after))
-    went: dict[bytes, set[bytes]] = {}
-    to: dict[bytes, bytes] = {}
-    for old, new in zip(olds, news, strict=True):
-        went.setdefault(old, set()).add(new)
+    result = shadow_points.copy()
+    old_points, new_points = (
+        np.ascontiguousarray(side, "<f4").view("V12").ravel().tolist() for side in (before, after)
+    )
+    targets_of: dict[bytes, set[bytes]] = {}
+    first_target: dict[bytes, bytes] = {}
+    for old, new in zip(old_points, new_points, strict=True):
+        targets_of.setdefault(old, set()).add(new)
         if new != old:
-            to.setdefault(old, new)
-    for number, point in enumerate(np.ascontiguousarray(fast, "<f4").view("V12").ravel().tolist()):
-        if point in to:
-            result[number] = np.frombuffer(to[point], "<f4")
-    return result, sum(len(went[old]) > 1 for old in to)
+            first_target.setdefault(old, new)
+    for number, shadow_point in enumerate(np.ascontiguousarray(shadow_points, "<f4").view("V12").ravel().tolist()):
+        if shadow_point in first_target:
+            result[number] = np.frombuffer(first_target[shadow_point], "<f4")
+    return result, sum(len(targets_of[old]) > 1 for old in first_target)

@@ -14,7 +14,7 @@ FACETS = 8
 """Number of facets of an impostor, each with four corners."""
 IMPOSTOR_ORDER = [0, 3, 2, 1]
 """Corner order of a facet: top left, top right, bottom right, bottom left in the file; reversed in Blender."""
-SHOWN_BELOW = 1e-3
+INVISIBLE_BELOW = 1e-3
 """Scale below which an instance is invisible: mods hide trees by scaling them to 1e-5."""
 _BOX_EDGES = np.array(
     [[0, 1], [1, 3], [3, 2], [2, 0], [4, 5], [5, 7], [7, 6], [6, 4], [0, 4], [1, 5], [2, 6], [3, 7]], np.int32

@@ -102,7 +102,7 @@ def problems(document: Level) -> Iterator[str]:
     wrong = np.flatnonzero(shaders >= len(document.shaders))
     if len(wrong):
         yield f"{said_of(len(wrong), 'visuals', 'refer to missing shaders')}, first {wrong[0]}"
-    yield from _wrong_children(document)
+    yield from _child_problems(document)
     roots = [sector.root for sector in document.sectors]
     for number, root in enumerate(roots):
         if root is None or root >= len(visuals):
@@ -114,7 +114,7 @@ def problems(document: Level) -> Iterator[str]:
         yield "a portal with fewer than 3 or more than 6 vertices"
 
 
-def _wrong_children(document: Level) -> Iterator[str]:
+def _child_problems(document: Level) -> Iterator[str]:
     visuals = document.visuals
     owners, lists = visuals.owners(Kind.CHILDREN)
     counts = visuals.children.counts
@@ -125,13 +125,13 @@ def _wrong_children(document: Level) -> Iterator[str]:
     missing = int(((children >= len(visuals)) & (parents >= 0)).sum())
     if missing:
         yield f"{counted(missing, 'child', 'children')} {agreeing(missing, 'are missing')}"
-    late = int(((children >= parents) & (children < len(visuals)) & (parents >= 0)).sum())
-    if late:
-        yield f"{counted(late, 'child', 'children')} after the parent, where the game does not find them"
-    known = children[(children < len(visuals)) & (parents >= 0)]
-    twice = int((np.bincount(known, minlength=1) > 1).sum())
-    if twice:
-        yield f"{counted(twice, 'visual')} with several parents"
+    too_early_parents = int(((children >= parents) & (children < len(visuals)) & (parents >= 0)).sum())
+    if too_early_parents:
+        yield f"{counted(too_early_parents, 'child', 'children')} after the parent, where the game does not find them"
+    valid_children = children[(children < len(visuals)) & (parents >= 0)]
+    repeated = int((np.bincount(valid_children, minlength=1) > 1).sum())
+    if repeated:
+        yield f"{counted(repeated, 'visual')} with several parents"
 
 
 def dump(document: Level) -> Iterator[str]:
@@ -172,7 +172,7 @@ def differences(first: Level, second: Level) -> Iterator[str]:
     for number, (mine, theirs) in enumerate(itertools.zip_longest(first.shaders, second.shaders)):
         if mine != theirs:
             yield f"shader {number}: {text.scalar(mine)} / {text.scalar(theirs)}"
-    yield from _different_visuals(first, second)
+    yield from _visual_differences(first, second)
     for name in ("portals", "lights", "glows"):
         yield from text.array_differences(name, getattr(first, name), getattr(second, name))
     if len(first.sectors) != len(second.sectors):
@@ -182,7 +182,7 @@ def differences(first: Level, second: Level) -> Iterator[str]:
         yield from text.value_differences(f"sector {number} portals", one.portals, other.portals)
 
 
-def _different_visuals(first: Level, second: Level) -> Iterator[str]:
+def _visual_differences(first: Level, second: Level) -> Iterator[str]:
     one, other = first.visuals, second.visuals
     if one.entries.tobytes() != other.entries.tobytes():
         counts = [Counter(visuals.types.tolist()) for visuals in (one, other)]

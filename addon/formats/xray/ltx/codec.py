@@ -59,13 +59,13 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     """
     text, _ = _decoded(data.removeprefix(BOM))
     pieces = text.split('"')
-    joins = len(pieces) % 2 == 0 or any(sign in piece for piece in pieces[1::2] for sign in _DOUBTFUL)
-    if joins or text.count("\r") != text.count("\r\n"):
+    may_join = len(pieces) % 2 == 0 or any(sign in piece for piece in pieces[1::2] for sign in _MAY_CONTINUE)
+    if may_join or text.count("\r") != text.count("\r\n"):
         return None
     text = "\n" + text
     found: list[Head | Include] = []
     number, position = -1, 0
-    for match in _MARKED.finditer(text):
+    for match in _SECTION_OR_INCLUDE.finditer(text):
         number += text.count("\n", position, match.start(1))
         position = match.start(1)
         part = part_of(number, split_comment(match[1])[0])
@@ -74,9 +74,9 @@ def scanned(data: bytes) -> list[Head | Include] | None:
     return found
 
 
-_DOUBTFUL = ("\n", "=", ";", "//")
+_MAY_CONTINUE = ("\n", "=", ";", "//")
 """Inside quotes, these may mean that the value continues on the next line."""
-_MARKED = re.compile(r"\n[ \t\v\f]*([\[!@#][^\r\n]*)")
+_SECTION_OR_INCLUDE = re.compile(r"\n[ \t\v\f]*([\[!@#][^\r\n]*)")
 
 
 def _decoded(data: bytes) -> tuple[str, str]:
@@ -98,10 +98,10 @@ def _lines(text: str) -> Iterator[Line]:
             break  # the empty match after the last line
         if is_open_quote:
             # Text after an open quote is read unchanged, including comment signs.
-            piece = code + comment + whole
-            joined += (last_end, piece)
+            text_part = code + comment + whole
+            joined += (last_end, text_part)
             last_end = end
-            if piece.count('"') % 2:
+            if text_part.count('"') % 2:
                 is_open_quote = False
                 yield Line("".join(joined), "", end)
             continue
@@ -135,28 +135,28 @@ def _report_oddities(document: Ltx, report: Report) -> None:
 
 def problems(document: Ltx) -> Iterator[str]:
     """Yield what stops the game: repeated sections, headers without a closing bracket, quotes that are not closed."""
-    places: dict[str, list[int]] = {}
+    lines_of: dict[str, list[int]] = {}
     unclosed = []
     for head in document.heads:
         if "]" not in document.lines[head.line].code:
             unclosed.append(head.line)
         elif not head.change:
-            places.setdefault(head.name, []).append(head.line)
+            lines_of.setdefault(head.name, []).append(head.line)
     if unclosed:
         yield f"names of sections without ] in {_numbered(document, unclosed)}"
-    twice = {name: lines for name, lines in places.items() if len(lines) > 1}
+    twice = {name: lines for name, lines in lines_of.items() if len(lines) > 1}
     for name, lines in list(twice.items())[:SHOWN]:
         yield f"the section [{name}] occurs {counted(len(lines), 'time')}, in {_numbered(document, lines)}"
     if len(twice) > SHOWN:
         yield said_of(len(twice) - SHOWN, "more sections", "occur repeatedly")
     start = document.heads[0].line if document.heads else len(document.lines)
-    opened = [
+    open_quotes = [
         index
         for index in range(start, len(document.lines))
         if '"' in document.lines[index].code and is_open(document.lines[index].code)
     ]
-    if opened:
-        yield f"a quote that is not closed in {_numbered(document, opened)}"
+    if open_quotes:
+        yield f"a quote that is not closed in {_numbered(document, open_quotes)}"
 
 
 def _numbered(document: Ltx, lines: list[int]) -> str:

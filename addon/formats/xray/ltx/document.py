@@ -122,14 +122,14 @@ class Ltx:
 
     def number(self, line: int) -> int:
         """Return the line number, from 1, that a text editor shows for the line of this index."""
-        places, counts = self._breaks
-        return 1 + line + counts[bisect_left(places, line)]
+        indices, counts = self._breaks
+        return 1 + line + counts[bisect_left(indices, line)]
 
     @cached_property
     def _breaks(self) -> tuple[list[int], list[int]]:
         """Indices of lines that span several, and the number of line breaks in such lines before each."""
-        places = [index for index, line in enumerate(self.lines) if '"' in line.code and _BREAK.search(line.code)]
-        return places, [0, *accumulate(len(_BREAK.findall(self.lines[index].code)) for index in places)]
+        indices = [index for index, line in enumerate(self.lines) if '"' in line.code and _BREAK.search(line.code)]
+        return indices, [0, *accumulate(len(_BREAK.findall(self.lines[index].code)) for index in indices)]
 
 
 def _parts(lines: Sequence[Line]) -> Iterator[Head | Include]:
@@ -198,16 +198,16 @@ def cleaned(text: str) -> str:
 def split_comment(text: str) -> tuple[str, str]:
     """Split one line into code and comment."""
     semicolon, slash = text.find(";"), text.find("/")
-    places = [semicolon] if semicolon >= 0 else []
+    positions = [semicolon] if semicolon >= 0 else []
     if slash >= 0 and text[slash + 1 : slash + 2] == "/":
-        places.append(slash)
-    if not places:
+        positions.append(slash)
+    if not positions:
         return text, ""
-    place = min(places)
-    opened = text.find('"')
-    closed = text.find('"', opened + 1)
+    position = min(positions)
+    first_quote = text.find('"')
+    second_quote = text.find('"', first_quote + 1)
     # The game checks only the first two quotes; if the comment sign is between them, it reads the whole line.
-    return (text, "") if opened < place < closed else (text[:place], text[place:])
+    return (text, "") if first_quote < position < second_quote else (text[:position], text[position:])
 
 
 def begins_section(code: str) -> bool:
@@ -233,14 +233,14 @@ def words(value: str) -> list[str]:
 def numbers(value: str, count: int) -> list[float]:
     """Read ``count`` numbers as C's ``%f,%f,%f`` does: it stops at text that is not a number, and the rest is 0."""
     result = [0.0] * count
-    place = 0
+    position = 0
     for index in range(count):
-        found = _NUMBER.match(value, place)
+        found = _NUMBER.match(value, position)
         if found is None:
             break
         result[index] = float(found.group())
-        place = found.end()
-        if value[place : place + 1] != ",":
+        position = found.end()
+        if value[position : position + 1] != ",":
             break
-        place += 1
+        position += 1
     return result

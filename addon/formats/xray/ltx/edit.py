@@ -31,12 +31,12 @@ def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
     (``![name]``). Raises `WriteError` if the section is missing, or if the text would be read back as a different
     value.
     """
-    head, item = _found(document, section, key)
+    head, item = _find_key(document, section, key)
     lines = list(document.lines)
     if item is None:
-        place, line = _new_line(document, head, key, text)
-        lines[place - 1] = _ended(lines[place - 1], document)
-        lines.insert(place, line)
+        index, line = _new_line(document, head, key, text)
+        lines[index - 1] = _with_line_end(lines[index - 1], document)
+        lines.insert(index, line)
         changes = [f"[{head.name}] {key}: new, {text}"]
     elif item.value is not None and cleaned(text) == item.value:
         return Edit(document, [])
@@ -44,7 +44,7 @@ def with_value(document: Ltx, section: str, key: str, text: str) -> Edit:
         lines[item.line] = _with_text(lines[item.line], text)
         changes = [f"[{head.name}] {key}: {'-' if item.value is None else item.value} -> {cleaned(text)}"]
     changed = _encodable(document, lines, text)
-    _expect(changed, section, key, text)
+    _check_reading(changed, section, key, text)
     return Edit(changed, changes)
 
 
@@ -57,7 +57,7 @@ def _heads(document: Ltx, section: str) -> list[Head]:
     return found
 
 
-def _found(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
+def _find_key(document: Ltx, section: str, key: str) -> tuple[Head, Item | None]:
     """Return the header and the line that count: the last line of the key, in the last section that has it."""
     heads = _heads(document, section)
     for head in reversed(heads):
@@ -82,15 +82,15 @@ def _with_text(line: Line, text: str) -> Line:
 
 def _new_line(document: Ltx, head: Head, key: str, text: str) -> tuple[int, Line]:
     """Return the index for a new line, after the last key, and the line, with the same layout as that key's line."""
-    place, layout, gap = head.line, "", " = "
+    last_line, layout, gap = head.line, "", " = "
     for item in document.items(head):
-        place = item.line
+        last_line = item.line
         found = _LAYOUT.match(document.lines[item.line].code) if item.value is not None else None
         if found is not None:
             width = found.end(2) if found[2] is not None else found.start(3)
             layout = found[1]
             gap = found[3] if "\t" in found[3] else _aligned(found[3], width - len(layout) - len(key))
-    return place + 1, Line(f"{layout}{key}{gap}{text}", "", _end_of(document))
+    return last_line + 1, Line(f"{layout}{key}{gap}{text}", "", _line_end_of(document))
 
 
 def _aligned(gap: str, wider: int) -> str:
@@ -100,14 +100,14 @@ def _aligned(gap: str, wider: int) -> str:
     return f"{' ' * max(width, min(len(before), 1))}={after}"
 
 
-def _end_of(document: Ltx) -> str:
+def _line_end_of(document: Ltx) -> str:
     """Return the line end for a new line: that of the first line that has one."""
     return next((line.end for line in document.lines if line.end), "\r\n")
 
 
-def _ended(line: Line, document: Ltx) -> Line:
+def _with_line_end(line: Line, document: Ltx) -> Line:
     """Return the line with a line end, so that another line can follow."""
-    return line if line.end else line._replace(end=_end_of(document))
+    return line if line.end else line._replace(end=_line_end_of(document))
 
 
 def _encodable(document: Ltx, lines: list[Line], text: str) -> Ltx:
@@ -115,12 +115,12 @@ def _encodable(document: Ltx, lines: list[Line], text: str) -> Ltx:
     return replace(document, lines=lines, encoding=encoding)
 
 
-def _expect(changed: Ltx, section: str, key: str, text: str) -> None:
+def _check_reading(changed: Ltx, section: str, key: str, text: str) -> None:
     """Raise `WriteError` unless the game would read exactly this value, and all other lines as before."""
     again = parsed(write(changed))
     problem = "" if list(again.lines) == list(changed.lines) else "it would change how other lines are read"
     if not problem:
-        _, item = _found(again, section, key)
+        _, item = _find_key(again, section, key)
         if item is None or item.value != cleaned(text):
             problem = "it would be read as something else"
     if problem:
@@ -157,7 +157,7 @@ def change_values(
     """
     edits: dict[Path, ConfigEdit] = {}
     for key, text in texts.items():
-        file, head, inherited = _place_of(configs, section, key, of_parents=of_parents)
+        file, head, inherited = _target_of(configs, section, key, of_parents=of_parents)
         before = edits.get(file.path, ConfigEdit(file.path, file.document, []))
         edit = with_value(before.document, f"{head.change}[{head.name}]", key, text)
         changes = edit.changes
@@ -167,7 +167,7 @@ def change_values(
     return list(edits.values())
 
 
-def _place_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
+def _target_of(configs: Configs, section: str, key: str, *, of_parents: bool) -> tuple[ConfigFile, Head, Value | None]:
     """Return the file and header to write a value into, and the inherited value that the new line would override."""
     found = configs.section(section)
     value = configs.values(section).get(key)

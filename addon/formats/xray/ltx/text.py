@@ -18,26 +18,26 @@ def describe(document: Ltx) -> list[str]:
     keys = sum(1 for head in heads for _ in document.items(head))
     comments = sum(1 for line in document.lines if line.comment)
     counts = [counted(len(heads), "section"), counted(keys, "key"), counted(len(included), "include")]
-    said = [
+    lines = [
         f"{', '.join(counts)}, {counted(comments, 'comment')} in {counted(len(document.lines), 'line')}",
         f"{document.encoding}, line ends {', '.join(_line_ends(document)) or 'none'}",
     ]
-    said += [f"includes {part.path}" for part in included[:SECTIONS_SHOWN]]
-    said += [_said_head(head) for head in heads[:SECTIONS_SHOWN]]
+    lines += [f"includes {part.path}" for part in included[:SECTIONS_SHOWN]]
+    lines += [_head_text(head) for head in heads[:SECTIONS_SHOWN]]
     hidden = max(len(included) - SECTIONS_SHOWN, 0) + max(len(heads) - SECTIONS_SHOWN, 0)
-    return [*said, f"and {hidden} more"] if hidden else said
+    return [*lines, f"and {hidden} more"] if hidden else lines
 
 
 def _line_ends(document: Ltx) -> list[str]:
     return sorted({_ENDS[line.end] for line in document.lines} - {"none"})
 
 
-def _said_head(head: Head) -> str:
+def _head_text(head: Head) -> str:
     parents = [*head.parents, *(f"!{name}" for name in head.removed)]
     return f"{head.change}[{head.name}]" + (f":{','.join(parents)}" if parents else "")
 
 
-def _said_item(item: Item) -> str:
+def _item_text(item: Item) -> str:
     return f"{item.change}{item.key}" + ("" if item.value is None else f" = {item.value}")
 
 
@@ -57,9 +57,9 @@ def _meanings(document: Ltx) -> dict[int, str]:
         if isinstance(part, Include):
             found[part.line] = f"include {part.path}"
             continue
-        found[part.line] = f"section {_said_head(part)}"
+        found[part.line] = f"section {_head_text(part)}"
         for item in document.items(part):
-            found[item.line] = f"[{part.name}] {_said_item(item)}"
+            found[item.line] = f"[{part.name}] {_item_text(item)}"
     return found
 
 
@@ -90,7 +90,7 @@ def _sections(document: Ltx) -> dict[str, _Section]:
         keys: dict[str, str | None] = {}
         for item in document.items(head):
             keys[f"{item.change}{item.key}"] = item.value
-        result[label] = _said_head(head), keys
+        result[label] = _head_text(head), keys
     return result
 
 
@@ -105,10 +105,10 @@ def _section_differences(name: str, mine: _Section | None, theirs: _Section | No
         if key not in mine[1] or key not in theirs[1]:
             yield f"{name} {key}: only in the {'first' if key in mine[1] else 'second'}"
         elif mine[1][key] != theirs[1][key]:
-            yield f"{name} {key}: {_said(mine[1][key])} / {_said(theirs[1][key])}"
+            yield f"{name} {key}: {_value_text(mine[1][key])} / {_value_text(theirs[1][key])}"
 
 
-def _said(value: Any) -> str:
+def _value_text(value: Any) -> str:
     return "-" if value is None else str(value)
 
 

@@ -120,23 +120,23 @@ class Configs:
 
     def _parents_first(self, name: str) -> list[str]:
         """Return the sections to merge before ``name``, ancestors first, and ``name`` last."""
-        done: dict[str, None] = {}
+        finished: dict[str, None] = {}
         open_names = [name]
-        waiting = [iter(self.sections[name].parents)]
-        while waiting:
-            parent = next(waiting[-1], None)
+        parents_left = [iter(self.sections[name].parents)]
+        while parents_left:
+            parent = next(parents_left[-1], None)
             if parent is None:
-                waiting.pop()
-                done[open_names.pop()] = None
+                parents_left.pop()
+                finished[open_names.pop()] = None
             elif parent in open_names:
                 cycle = [*open_names[open_names.index(parent) :], parent]
                 self._refuse(parent, f"the section inherits from itself: {' > '.join(cycle)}")
-            elif parent in self.sections and parent not in done and parent not in self._values:
+            elif parent in self.sections and parent not in finished and parent not in self._values:
                 if len(open_names) >= DEEPEST:
                     self._refuse(name, f"sections inherit from each other more than {DEEPEST} deep")
                 open_names.append(parent)
-                waiting.append(iter(self.sections[parent].parents))
-        return list(done)
+                parents_left.append(iter(self.sections[parent].parents))
+        return list(finished)
 
     def _refuse(self, name: str, problem: str) -> NoReturn:
         file, head = self.sections[name].sources[0]
@@ -173,13 +173,13 @@ class Configs:
 
 def _with_list(old: Value | None, change: Value) -> Value:
     """Return the value of a list after DLTX adds entries to it or removes them."""
-    listed = words(old.text) if old is not None and old.text else []
-    named = words(change.text or "")
+    all_words = words(old.text) if old is not None and old.text else []
+    changed_words = words(change.text or "")
     if change.change is Change.ADD:
-        listed += named
+        all_words += changed_words
     else:
-        listed = [word for word in listed if word not in named]
-    return Value(",".join(listed), change.section, change.file, change.line, change.change)
+        all_words = [word for word in all_words if word not in changed_words]
+    return Value(",".join(all_words), change.section, change.file, change.line, change.change)
 
 
 @dataclass
@@ -220,10 +220,10 @@ class ConfigTree:
     def find(self, parts: Sequence[str]) -> Path | None:
         """Return the file at a path below the first folder that has it, in any letter case; None if there is none."""
         for folder in self.folders:
-            place: str | None = str(folder)
+            current: str | None = str(folder)
             for part in parts[:-1]:
-                place = self._listing(place).get(part.lower()) if place is not None else None
-            found = self._listing(place).get(parts[-1].lower()) if place is not None else None
+                current = self._listing(current).get(part.lower()) if current is not None else None
+            found = self._listing(current).get(parts[-1].lower()) if current is not None else None
             if found is not None and os.path.isfile(found):  # noqa: PTH113 (thousands of files; paths cost more)
                 return Path(found)
         return None
@@ -232,11 +232,11 @@ class ConfigTree:
         """Return the names, in lower case and sorted, of the files of one folder that match a mask in lower case."""
         found: set[str] = set()
         for root in self.folders:
-            place: str | None = str(root)
+            current: str | None = str(root)
             for part in folder:
-                place = self._listing(place).get(part.lower()) if place is not None else None
-            if place is not None:
-                found |= {name for name in self._listing(place) if fits(mask, name)}
+                current = self._listing(current).get(part.lower()) if current is not None else None
+            if current is not None:
+                found |= {name for name in self._listing(current) if fits(mask, name)}
         return sorted(name for name in found if self.find((*folder, name)) is not None)
 
     def _listing(self, folder: str) -> dict[str, str]:
@@ -282,9 +282,9 @@ class _Loading:
         self.sections: dict[str, Section] = {}
         self.files: dict[Path, ConfigFile] = {}
         self._changes: list[tuple[ConfigFile, Head]] = []
-        self._open: list[tuple[str, ...]] = []
-        self._read = 0
-        self._heads = 0
+        self._include_stack: list[tuple[str, ...]] = []
+        self._read_count = 0
+        self._head_count = 0
 
     def root(self, parts: tuple[str, ...], path: Path) -> None:
         """Load a file that no other includes, and the DLTX files that belong to it."""
@@ -317,11 +317,11 @@ class _Loading:
                 yield name
 
     def _file(self, parts: tuple[str, ...], path: Path) -> None:
-        self._read += 1
+        self._read_count += 1
         file = self.tree.file(path, "/".join(parts))
         self.files[path] = file
         key = tuple(part.lower() for part in parts)
-        self._open.append(key)
+        self._include_stack.append(key)
         section: Head | None = None
         for part in file.parts:
             if isinstance(part, Include):
@@ -331,13 +331,13 @@ class _Loading:
             self._close(file, section)
             section = part
         self._close(file, section)
-        self._open.pop()
+        self._include_stack.pop()
 
     def _close(self, file: ConfigFile, head: Head | None) -> None:
         if head is None:
             return
-        self._heads += 1
-        if self._heads > MOST_SECTIONS:
+        self._head_count += 1
+        if self._head_count > MOST_SECTIONS:
             self._refuse(file, head.line, f"there are more than {MOST_SECTIONS} sections", "Remove includes")
         if head.change:
             if self.tree.dltx:
@@ -373,7 +373,7 @@ class _Loading:
     def _include(self, file: ConfigFile, include: Include, parts: tuple[str, ...]) -> None:
         where = include.line
         wanted = self._resolved(file, include, parts[:-1])
-        if len(self._open) >= DEEPEST:
+        if len(self._include_stack) >= DEEPEST:
             self._refuse(file, where, f"files include each other more than {DEEPEST} deep", "Remove this include")
         names = [wanted[-1]]
         if any(sign in wanted[-1] for sign in "*?"):
@@ -385,9 +385,9 @@ class _Loading:
             if path is None:
                 self.report.warn(f"there is no file {include.path!r} to include; left out", file.place(where))
                 return
-            if tuple(part.lower() for part in below) in self._open:
+            if tuple(part.lower() for part in below) in self._include_stack:
                 self._refuse(file, where, f"the file {'/'.join(below)!r} includes itself", "Remove this include")
-            if self._read >= MOST_FILES:
+            if self._read_count >= MOST_FILES:
                 self._refuse(file, where, f"more than {MOST_FILES} files are included", "Remove includes")
             self._file(below, path)
 
@@ -419,18 +419,18 @@ def fits(mask: str, name: str) -> bool:
 
     The time is at most proportional to the product of both lengths.
     """
-    at = place = 0
-    star, after = -1, 0
-    while place < len(name):
-        if at < len(mask) and mask[at] == "*":
-            star, after = at, place
-            at += 1
-        elif at < len(mask) and mask[at] in ("?", name[place]):
-            at, place = at + 1, place + 1
+    mask_index = name_index = 0
+    star, star_end = -1, 0
+    while name_index < len(name):
+        if mask_index < len(mask) and mask[mask_index] == "*":
+            star, star_end = mask_index, name_index
+            mask_index += 1
+        elif mask_index < len(mask) and mask[mask_index] in ("?", name[name_index]):
+            mask_index, name_index = mask_index + 1, name_index + 1
         elif star >= 0:
             # Let the last star match one more character.
-            after += 1
-            at, place = star + 1, after
+            star_end += 1
+            mask_index, name_index = star + 1, star_end
         else:
             return False
-    return not mask[at:].strip("*")
+    return not mask[mask_index:].strip("*")

@@ -99,7 +99,7 @@ COLOURS = (*details.DENSITY, details.COLOUR)
 def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     """Return the ground and its models. Raises `ReadError`."""
     document = details.read(data, str(path), report)
-    named = set[int]().union(*(details.named_models(part) for part in details.parts(document)))
+    named = set[int]().union(*(details.named_models(part) for part in details.slot_blocks(document)))
     details.report_missing(document, named, report)
     densest = _densest_of(document)
     planted, place = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
@@ -138,7 +138,7 @@ def _values(document: details.Details) -> Iterator[tuple[str, NDArray[Any]]]:
     memory = scratch((4 * count,), np.float32)
     for name in details.columns(document):
         at = 0
-        for part in details.parts(document):
+        for part in details.slot_blocks(document):
             values = details.column(part, name)
             width = values.size // len(values)
             memory[width * at : width * at + values.size] = values.ravel().view(np.float32)
@@ -205,7 +205,7 @@ def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], N
 
 def _densest_of(document: details.Details) -> NDArray[np.int16]:
     """Return (slots,) the densest model of each slot of a file, decoded in parts to save memory."""
-    found = [_densest(partial(details.column, part))[0] for part in details.parts(document)]
+    found = [_densest(partial(details.column, part))[0] for part in details.slot_blocks(document)]
     return np.concatenate([np.zeros(0, np.int16), *found])
 
 
@@ -578,12 +578,12 @@ def scatter(
     found_at = np.searchsorted(np.array(numbers), plants.models[kept], sorter=places)
     columns = {
         instances.PLACE: places[found_at].astype(np.int32),
-        instances.TURN: plants.turns[kept],
+        instances.TURN: plants.rotations[kept],
         instances.SCALE: plants.scales[kept],
     }
     onto = _collision(context) if options.on_collision else None
     if onto is not None:
-        columns[instances.REACH] = plants.reaches[kept]
+        columns[instances.REACH] = plants.slot_heights[kept]
     name = f"{ground.name} {SCATTERED}"
     made = instances.build(name, models, plants.points[kept], columns, onto)
     clear_scattered(ground)  # only now, so that the old plants stay if building fails

@@ -270,7 +270,7 @@ class _Work:
             if buffer >= len(fast.vertices) or first + count > len(fast.vertices[buffer].rows):
                 continue
             rows = buffers.setdefault(buffer, fast.vertices[buffer].rows.copy())
-            points, apart = visual_mesh.follow(rows["position"][first : first + count], before, after)
+            points, apart = visual_mesh.move_shadow_copy(rows["position"][first : first + count], before, after)
             rows["position"][first : first + count] = points
             several += apart
         if several:

@@ -213,7 +213,7 @@ def _drawn(
 def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
     axes = matrices[:, :3, :3].astype(np.float64)
     lengths = np.linalg.norm(axes, axis=1)
-    hidden = int((lengths.max(axis=1, initial=0) < structure.SHOWN_BELOW).sum())
+    hidden = int((lengths.max(axis=1, initial=0) < structure.INVISIBLE_BELOW).sum())
     if hidden:
         level.report.note(f"{said_of(hidden, 'trees', 'are hidden by their scale')}", level.path.name)
     unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]

@@ -414,7 +414,7 @@ class _Trees:
     def _hide(self, gone: NDArray[np.int64]) -> None:
         stored = self._stored(gone.tolist())
         lengths = np.linalg.norm(stored[:, :3, :3], axis=1).max(axis=1, initial=0)
-        seen = lengths > structure.SHOWN_BELOW
+        seen = lengths > structure.INVISIBLE_BELOW
         gone, stored, lengths = gone[seen], stored[seen], lengths[seen]
         if not len(gone):
             return
@@ -454,7 +454,7 @@ class _Trees:
 
     def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
         self.found.report.warn("trees were moved or deleted; collision and baked light stay as they are")
-        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1) > structure.SHOWN_BELOW
+        seen = np.linalg.norm(before[:, :3, :3], axis=1).min(axis=1) > structure.INVISIBLE_BELOW
         moves = np.full(after.shape, np.nan)
         moves[seen] = after[seen] @ np.linalg.inv(before[seen])
         stay = edit.move_impostors(self.document, visuals, moves)
