@@ -53,7 +53,7 @@ class Drawn(Layout):
 
 def drawn(rig):
     layout = Drawn()
-    motion_panels.draw(layout, rig)
+    motion_panels.draw_motion_references(layout, rig)
     return layout
 
 

@@ -98,7 +98,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
     bl_options = {"REGISTER", "UNDO"}
 
     folder: StringProperty(
-        name="New Animations To",
+        name="Folder for New Animations",
         description="Folder for copied and new animations, each in a file named after its action; empty for none",
         search=path_search(),
         search_options={"SUGGESTION"},
@@ -110,7 +110,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         """The list of the active armature has animations."""
         if lacks_rig(cls, context):
             return False
-        cls.poll_message_set("The active armature lists no animations")
+        cls.poll_message_set("The list of the active armature has no animations")
         return bool(animation_import.animations_of(active_rig(context)))
 
     def path(self, context: Context) -> str:
@@ -402,7 +402,7 @@ class MOTIONBRIDGE_UL_arma_animations(BlenderList):
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
-    """Add the playing action, and imported animations of these bones that are in no list, to the list"""
+    """Add the playing action to the list, and imported animations of these bones that are in no list"""
 
     bl_idname = "motionbridge.arma_list_animations"
     bl_label = "List Animations"

@@ -33,7 +33,7 @@ from ..target import (
 )
 from .models import MOTION_ITEMS, PropertiesPanel, draw_holder, draw_references, draw_user_data, import_motions
 from .motion_choices import EditorMotionChoices, rest_is_edited
-from .target import actions_moving, editor_model_to_export
+from .target import actions_moving, editor_model_to_export, root_of_active
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -191,26 +191,18 @@ class MOTIONBRIDGE_OT_take_over_xray(Operation, BlenderOperator):
     @classmethod
     def poll(cls, context: Context) -> bool:
         cls.poll_message_set("Select the armature or object that blender-xray imported")
-        return _holder(context) is not None
+        return root_of_active(context) is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        holder = _holder(context)
+        holder = root_of_active(context)
         return (holder, holder.data)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        holder = _holder(context)
+        holder = root_of_active(context)
         actions = actions_moving(holder) if holder.type == "ARMATURE" else []
         found = taken_over.take_over(holder, actions, report)
         words = (found.bones, found.materials, found.actions, found.references)
         return Outcome(rpt_("Converted: bones {}, materials {}, motions {}, motion references {}").format(*words))
-
-
-def _holder(context: Context) -> Any:
-    """Return the active armature, or the topmost parent of the active object."""
-    found = active_rig(context) or context.view_layer.objects.active
-    while found is not None and found.type != "ARMATURE" and found.parent is not None:
-        found = found.parent
-    return found
 
 
 class MOTIONBRIDGE_PT_editor_model(PropertiesPanel, BlenderPanel):

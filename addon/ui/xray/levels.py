@@ -254,7 +254,7 @@ NEW_KINDS = tuple(item for item in KINDS if item[0] in DRAWN_KINDS)
 
 
 class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
-    """Make the active mesh part of a level: adds missing face attributes"""
+    """Use the active mesh as part of a level, and add missing face attributes"""
 
     bl_idname = "motionbridge.level_begin"
     bl_label = "Use in Level"

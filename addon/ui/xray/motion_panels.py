@@ -77,7 +77,7 @@ class MOTIONBRIDGE_UL_motion_references(BlenderList):
         return [self.bitflag_filter_item if fits(reference.name) else 0 for reference in references], []
 
 
-def draw(layout: bpy.types.UILayout, rig: Object) -> None:
+def draw_motion_references(layout: bpy.types.UILayout, rig: Object) -> None:
     """Draw the motion references, if any, with buttons that import the active one or all."""
     model = remembered(rig)
     if model is None or not len(model.references):
@@ -225,7 +225,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_motions(layout, rig, context)
         elif not len(rig.motionbridge_skeletal_files):
             layout.label(text="No motions imported", icon="INFO")
-        draw(layout, rig)
+        draw_motion_references(layout, rig)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         if hud_tools.character_and_weapon(context) is not None:
             layout.operator("motionbridge.attach_weapon", icon="CONSTRAINT_BONE")

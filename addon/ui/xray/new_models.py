@@ -24,17 +24,10 @@ from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
 from ..target import active_rig, lacks_rig
 from .level_faces import ListedGameMaterial
+from .target import root_of_active
 
 WATER = 1000.0
 """Density of water, in kilograms per cubic metre."""
-
-
-def _holder(context: Context) -> Any:
-    """Return the active armature, or the topmost parent of the active object."""
-    found = active_rig(context) or context.view_layer.objects.active
-    while found is not None and found.type != "ARMATURE" and found.parent is not None:
-        found = found.parent
-    return found
 
 
 class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
@@ -48,17 +41,17 @@ class MOTIONBRIDGE_OT_new_game_model(Operation, BlenderOperator):
     def poll(cls, context: Context) -> bool:
         """The active object is not a model yet, or a new model with bones that were not set up."""
         cls.poll_message_set("Select an armature or mesh that is not an X-Ray model yet")
-        holder = _holder(context)
+        holder = root_of_active(context)
         if holder is None or holder.type not in {"ARMATURE", "MESH", "EMPTY"}:
             return False
         return remembered(holder) is None or making.has_new_bones(holder)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
-        holder = _holder(context)
+        holder = root_of_active(context)
         return tuple(one for one in (holder, holder.data) if one is not None)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        holder = _holder(context)
+        holder = root_of_active(context)
         with scope.object_mode(context):
             number = making.set_up(holder)
         sentence = rpt_("{} is an X-Ray model now, see Properties > Object; new bones: {}")

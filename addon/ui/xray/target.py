@@ -38,6 +38,14 @@ def draw_rig(layout: bpy.types.UILayout, context: Context) -> None:
         layout.label(text=bases.iface_("Armature: {}").format(rig.name), icon="ARMATURE_DATA", translate=False)
 
 
+def root_of_active(context: Context) -> Any:
+    """Return the active armature, or the topmost parent of the active object, or None."""
+    found = active_rig(context) or context.view_layer.objects.active
+    while found is not None and found.type != "ARMATURE" and found.parent is not None:
+        found = found.parent
+    return found
+
+
 def model_to_export(context: Context, collection: str) -> Object:
     """Return the object that stores the imported model to export. Raises `WriteError` if it is not clear which one.
 
