@@ -223,7 +223,7 @@ class MaterialProperties(bpy.types.PropertyGroup):
     shader: StringProperty(name="Shader", description="Name of the shader in the game")
     number: IntProperty(
         name="Game Material ID",
-        description="Index of the game material of the faces, -1 for none",
+        description="ID of the game material of the faces, -1 for none",
         default=-1,
         min=-1,
     )

@@ -53,14 +53,14 @@ def value_names() -> tuple[str, ...]:
 
 
 def game_material_names(context: Context, holder: Object, report: Report) -> dict[int, str]:
-    """Return index -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
+    """Return ID -> name of the game's materials for the level object ``holder``; empty without a `gamemtl.xr`."""
     game, _ = folders(context)
     path = bpy.path.abspath(holder.motionbridge_level.path)
     return level_materials.names_for(path, game_materials(context), game, report)
 
 
 def known_materials(context: Context, holder: Object, report: Report) -> frozenset[int]:
-    """Return the indices of the game's materials if ``holder`` is collision, else an empty set."""
+    """Return the IDs of the game's materials if ``holder`` is collision, else an empty set."""
     return frozenset(game_material_names(context, holder, report) if holder.motionbridge_level.kind == "CFORM" else ())
 
 
@@ -81,7 +81,7 @@ class FaceValues(Operation):
         return kind_of(context) in cls.kinds
 
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
-        """Set the attributes of the selected faces; ``names``: index -> name of the game's materials."""
+        """Set the attributes of the selected faces; ``names``: ID -> name of the game's materials."""
         counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
         if not counts.selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
@@ -192,7 +192,7 @@ class MOTIONBRIDGE_OT_level_collision(FaceValues, BlenderOperator):
         return self.set_values(context, values, names)
 
     def _number(self, names: dict[int, str]) -> int:
-        """Return the index of the chosen game material. Raises `WriteError` if there is no material of that name."""
+        """Return the ID of the chosen game material. Raises `WriteError` if there is no material of that name."""
         name = str(self.material_name)
         row = self.listed.get(name) if name else None
         if not name or row is not None:
