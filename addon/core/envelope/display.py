@@ -103,8 +103,7 @@ class _PlayedSegments:
 
 @dataclass
 class _Cubics:
-    """Cubics to be shown, in order of time: ``points`` (n, 4, 2), ``kinds``, the ``segment`` each is a part of, and the
-    parameter ``u`` of that segment at which it begins.
+    """Cubics to be shown, in order of time: ``points`` (n, 4, 2), ``kinds``, and the ``segment`` each is a part of.
 
     ``owner`` as in `_PlayedSegments`; ``jump_before`` and ``jump_after``: whether the value jumps there.
     """
@@ -113,7 +112,6 @@ class _Cubics:
     points: Floats
     kinds: NDArray[np.uint8]
     segment: Indices
-    u: Floats
     jump_before: Flags
     jump_after: Flags
 
@@ -381,7 +379,7 @@ def _played_parts(envelopes: Sequence[Envelope], played: _PlayedSegments, near: 
     third = (end_point - start_point) / 3
     parts[straight, 1], parts[straight, 2] = (start_point + third)[straight], (end_point - third)[straight]
     parts[:, 0], parts[:, 3] = start_point, end_point
-    return _Cubics(owner, parts, kinds, played.segment, u0, jump_before, jump_after)
+    return _Cubics(owner, parts, kinds, played.segment, jump_before, jump_after)
 
 
 def _value_tolerance(values: Floats) -> float:
@@ -418,7 +416,6 @@ def _halved_where_long(cubics: _Cubics, shortest: float) -> _Cubics:
         first, second = np.cumsum(1 + long) - 1 - long, np.cumsum(1 + long) - 1
         doubled = cubics.of(np.repeat(np.arange(len(long)), 1 + long))
         doubled.points[first[long]], doubled.points[second[long]] = left, right
-        doubled.u[second[long]] = np.nan  # does not begin at the start of the segment
         doubled.jump_before[second[long]], doubled.jump_after[first[long]] = False, False
         cubics = doubled
     return cubics
