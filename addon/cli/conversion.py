@@ -132,9 +132,11 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
     names = [Path(file).name for file in files]
     if to in KINDS:
         names = [Path(name).with_suffix(f".{to}").name for name in names]
-    twice = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
-    if twice:
-        raise WriteError(f"several files are named {twice[0]}", file=output, remedy="Convert them one folder at a time")
+    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    if repeated:
+        raise WriteError(
+            f"several files are named {repeated[0]}", file=output, remedy="Convert them one folder at a time"
+        )
     if Path(output).exists() and not Path(output).is_dir():
         raise WriteError("several files need a folder", file=output, remedy="Name a folder with -o")
     try:
@@ -175,21 +177,21 @@ def convert(task: Task) -> Outcome:
 def _convert_one(task: Task, outcome: Outcome) -> None:
     data, found, document, report = opened(task.file)
     outcome.complaints += [f"{task.file}: {line}" for line in Report(report.warnings).lines()]
-    told = Report()
+    findings = Report()
     rendering = _into_model(task, found) if task.to == MODEL else found.renderings.get(task.to)
     if rendering is not None and task.to == GAME_MODEL:
         rendering = found.game_model(Path(task.file).name, task.making)
     if rendering is not None:
-        _render(task, rendering, document, told, outcome)
+        _render(task, rendering, document, findings, outcome)
         return
-    conversion = _conversion(task, found, told)
+    conversion = _conversion(task, found, findings)
     output = task.output if task.output is not None else task.file
     if task.output is not None and resolved(output) == resolved(task.file):
         raise WriteError("this is the file that is converted", file=output, remedy="Use --in-place to replace it")
-    converted = found.module.write(conversion(document, told))
+    converted = found.module.write(conversion(document, findings))
     # A file must not be replaced by something that this code cannot read.
     found.module.read(converted, output, Report())
-    outcome.lines += told.lines()
+    outcome.lines += findings.lines()
     if task.output is None and converted == data:
         outcome.lines.append(f"{output}: no changes, file not written")
         return
@@ -200,14 +202,14 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
     outcome.lines.append(f"{output}: {found.name} {task.to}, {len(converted)} bytes (from {len(data)})")
 
 
-def _conversion(task: Task, found: Format, told: Report) -> Callable[[Any, Report], Any]:
+def _conversion(task: Task, found: Format, findings: Report) -> Callable[[Any, Report], Any]:
     conversion = found.conversions.get(task.to)
     if conversion is not None:
         return conversion
-    along = found.along_skeleton.get(task.to)
-    if along is not None:
-        hierarchy = _chosen_hierarchy(task.file, task.model_cfg, task.skeleton, told)
-        return lambda document, report: along(document, hierarchy, report)
+    convert_along = found.along_skeleton.get(task.to)
+    if convert_along is not None:
+        hierarchy = _chosen_hierarchy(task.file, task.model_cfg, task.skeleton, findings)
+        return lambda document, report: convert_along(document, hierarchy, report)
     known = ", ".join((*found.conversions, *found.along_skeleton, *found.renderings))
     raise WriteError(
         f"{found.title} ({found.name}) cannot be converted to {task.to!r}",
@@ -232,9 +234,13 @@ def _chosen_hierarchy(file: str, cfg: str | None, name: str | None, report: Repo
     if found is None and name is None and len(with_bones) == 1:
         found = with_bones[0]
     if found is None:
-        there = ", ".join(skeleton.name for skeleton in with_bones)
+        names_found = ", ".join(skeleton.name for skeleton in with_bones)
         problem = f"there is no skeleton {name!r}" if name is not None else "the file has several skeletons"
-        remedy = f"Choose one with --skeleton: {there}" if there else "The file describes no skeleton: give another"
+        remedy = (
+            f"Choose one with --skeleton: {names_found}"
+            if names_found
+            else "The file describes no skeleton: give another"
+        )
         raise WriteError(problem, file=cfg, remedy=remedy)
     return found
 
@@ -258,13 +264,13 @@ def _into_model(task: Task, found: Format) -> Callable[[Any, Report], list[bytes
 
 
 def _render(
-    task: Task, rendering: Callable[[Any, Report], list[bytes]], document: Any, told: Report, outcome: Outcome
+    task: Task, rendering: Callable[[Any, Report], list[bytes]], document: Any, findings: Report, outcome: Outcome
 ) -> None:
     """Write the files of another kind. If there are several, numbers are appended to their names."""
     if task.output is None:
         raise WriteError(f"a {task.to} does not replace it", file=task.file, remedy="Name another file with -o")
-    files = rendering(document, told)
-    outcome.lines += told.lines()
+    files = rendering(document, findings)
+    outcome.lines += findings.lines()
     output = Path(task.output)
     for number, data in enumerate(files):
         path = output if len(files) == 1 else output.with_name(f"{output.stem}_{number:04}{output.suffix}")

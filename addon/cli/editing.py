@@ -126,12 +126,12 @@ def _merge(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
 
 def _split(chosen: argparse.Namespace) -> int:
     document = _motions_of(chosen.file)
-    ones, others = edit.split(document.motion_set, _matching(chosen.names, document.motion_set))
+    chosen_motions, others = edit.split(document.motion_set, _matching(chosen.names, document.motion_set))
     rest = chosen.file if chosen.in_place else chosen.rest
     if rest and _same_file(rest, chosen.output):
         raise WriteError("both halves would be written to one file", file=chosen.output, remedy="Name another")
     # The new file first: if the second one fails, motions are in both files and none is lost.
-    _save(document, ones, chosen.output, chosen, tell=False)
+    _save(document, chosen_motions, chosen.output, chosen, tell=False)
     if rest:
         _save(document, others, rest, chosen, tell=False)
     return 0

@@ -42,13 +42,13 @@ def _extract(chosen: argparse.Namespace) -> int:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as wrong:
         raise WriteError(f"cannot make the folder: {wrong.strerror}", file=str(folder)) from wrong
-    told = Report()
-    written = hog2.extract(archive, folder, told, wanted, overwrite=chosen.overwrite)
+    findings = Report()
+    written = hog2.extract(archive, folder, findings, wanted, overwrite=chosen.overwrite)
     for path in written:
         print(path)
-    for line in told.lines():
+    for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
-    return TROUBLE if told.warnings else 0
+    return TROUBLE if findings.warnings else 0
 
 
 def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
@@ -58,8 +58,8 @@ def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:
     for pattern in patterns:
         wanted = pattern.lower()
         # Names may contain brackets.
-        sign = wanted.replace("[", "[[]")
-        matches = [n for n, name in enumerate(names) if name == wanted or fnmatch.fnmatchcase(name, sign)]
+        glob_pattern = wanted.replace("[", "[[]")
+        matches = [n for n, name in enumerate(names) if name == wanted or fnmatch.fnmatchcase(name, glob_pattern)]
         if not matches:
             raise ReadError(f"no file in it matches {pattern!r}", file=archive.file, remedy="See their names with info")
         found.update(matches)

@@ -595,12 +595,12 @@ class Controls:
             back[:, rows] = _rigid_inverse(posed) @ to_rest
         return _channels(basis)
 
-    def channels_of(self, rows: NDArray[np.intp], poses: Floats, there: Floats) -> tuple[Floats, Floats]:
-        """Return the `channels` of the controls ``rows`` alone, from the evaluated poses ``there`` (frames, controls,
-        4, 4) of all.
+    def channels_of(self, rows: NDArray[np.intp], poses: Floats, evaluated: Floats) -> tuple[Floats, Floats]:
+        """Return the `channels` of the controls ``rows`` alone, given all ``evaluated`` poses (frames, controls,
+        4, 4).
         """
         parents = self.parents[rows]
-        above = np.where((parents < 0)[:, None, None], np.eye(4), there[:, np.maximum(parents, 0)])
+        above = np.where((parents < 0)[:, None, None], np.eye(4), evaluated[:, np.maximum(parents, 0)])
         basis = affine.inverse(above @ self._from_parents[rows]) @ poses[:, rows]
         basis[..., :3, :3] = _orthogonalised(basis[..., :3, :3])
         return _channels(basis)

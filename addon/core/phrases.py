@@ -124,8 +124,8 @@ class _Search:
                 values = template.values(text)
                 if values is not None and (template.letters >= MIN_LETTERS or all(map(NUMBER.fullmatch, values))):
                     inside = [self._value(value) for value in values]
-                    told = _sentence(template.translation, values).format(*(one.text for one in inside))
-                    yield Translation(told, template.letters + sum(one.letters for one in inside))
+                    translated = _sentence(template.translation, values).format(*(one.text for one in inside))
+                    yield Translation(translated, template.letters + sum(one.letters for one in inside))
                     break
 
     def _value(self, value: str) -> Translation:
