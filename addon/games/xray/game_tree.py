@@ -170,12 +170,12 @@ def _path_test(mask: str) -> Callable[[str], bool]:
             return False
         if first.match(path) is None or last.match(path, end) is None:
             return False
-        at = len(parts[0])
+        position = len(parts[0])
         for part in middle:
-            found = part.search(path, at, end)
+            found = part.search(path, position, end)
             if found is None:
                 return False
-            at = found.end()
+            position = found.end()
         return True
 
     return matches

@@ -245,16 +245,16 @@ def find_problems(holder: Object, report: Report, found_meshes: Sequence[Any] | 
     none = np.zeros(0, np.int64)
     bones = bone_properties.bones_in_order(holder) if holder.type == "ARMATURE" else None
     found: list[Offending] = []
-    for shown in _meshes_of(holder) if found_meshes is None else found_meshes:
-        mesh, faces = sharp_mesh.gather(shown, {})
-        _use_game_names(mesh, shown, holder)
-        _follow_parent(mesh, shown, holder)
+    for obj in _meshes_of(holder) if found_meshes is None else found_meshes:
+        mesh, faces = sharp_mesh.gather(obj, {})
+        _use_game_names(mesh, obj, holder)
+        _follow_parent(mesh, obj, holder)
         for problem in checks.find_problems(mesh, bones):
             if problem.domain is Domain.FACE:
                 chosen = np.unique(faces[problem.elements]).astype(np.int64)
-                found.append(Offending(shown, problem, chosen, none))
+                found.append(Offending(obj, problem, chosen, none))
             else:
-                found.append(Offending(shown, problem, none, problem.elements))
+                found.append(Offending(obj, problem, none, problem.elements))
     if bones is not None and len(bones) > MOST_BONES:
         sentence = f"the model has {counted_plural(len(bones), 'bones')}, the game supports {MOST_BONES}"
         found.append(Offending(holder, whole(sentence, "Remove some"), none, none))
@@ -283,23 +283,21 @@ def show_normals(holder: Object, report: Report) -> int:
     model = editor_model.read(kept(properties, "document"), Path(properties.path).name, Report()).model
     listed, count = model.meshes, 0
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
-    for shown in _meshes_of(holder):
-        properties_of_mesh, found = shown.motionbridge_editor_mesh, Report()
-        mesh = gather(shown, holder, found)
+    for obj in _meshes_of(holder):
+        properties_of_mesh, found = obj.motionbridge_editor_mesh, Report()
+        mesh = gather(obj, holder, found)
         is_part = properties_of_mesh.is_part and properties_of_mesh.index < len(listed)
         encoded = encode_mesh(mesh, listed[properties_of_mesh.index], model, found)[0] if is_part else None
         encoded = encoded or encode_new_mesh(mesh, model, rule, found)
         if rule_of(encoded) is Rule.NORMALS:
-            report.note("the file stores normals, which are shown already", shown.name)
+            report.note("the file stores normals, which are shown already", obj.name)
             continue
         normals = decode_mesh(encoded, model, found).corner_normals
         if normals is None or len(normals) != len(mesh.corners):
-            report.warn("normals are not shown: faces of the mesh cannot be stored", shown.name)
+            report.warn("normals are not shown: faces of the mesh cannot be stored", obj.name)
             continue
         # From model space to the object's space.
-        sharp_mesh.show_normals(
-            shown.data, mesh, (normals @ transform_in_model(shown, holder)[:3, :3]).astype(np.float32)
-        )
+        sharp_mesh.show_normals(obj.data, mesh, (normals @ transform_in_model(obj, holder)[:3, :3]).astype(np.float32))
         count += 1
     return count
 
@@ -387,7 +385,7 @@ def new_bone(bone: typed.Bone, parent: str, offset: NDArray[Any], angles: NDArra
 
 def _meshes_of(holder: Object) -> list[Object]:
     """Return the mesh objects of a model: imported ones in the file's order, then others."""
-    found = [shown for shown in (holder, *objects_below(holder)) if shown.type == "MESH"]
+    found = [obj for obj in (holder, *objects_below(holder)) if obj.type == "MESH"]
     last = len(found) + max((one.motionbridge_editor_mesh.index for one in found), default=0)
     return sorted(
         found, key=lambda one: one.motionbridge_editor_mesh.index if one.motionbridge_editor_mesh.is_part else last
@@ -398,12 +396,12 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
     listed = model.meshes
     parts: dict[int, Any] = {}
     added = []
-    for shown in found:
-        properties = shown.motionbridge_editor_mesh
+    for obj in found:
+        properties = obj.motionbridge_editor_mesh
         if properties.is_part and properties.index < len(listed) and properties.index not in parts:
-            parts[properties.index] = shown
+            parts[properties.index] = obj
         else:
-            added.append(shown)
+            added.append(obj)
     # If no mesh of the model is in the scene, those of the file are kept: editors do not load a model without one.
     deleted = bool(found) and holder.motionbridge_editor_model.has_meshes
     written = []
@@ -420,9 +418,9 @@ def _with_meshes(holder: Object, found: list[Object], model: Model, changes: Cha
         changes.include(difference, stored.label, "mesh")
         written.append(mesh)
     rule = rule_of_groups(listed[0]) if listed else Rule.EDGES
-    for shown in added:
-        written.append(encode_new_mesh(gather(shown, holder, report), model, rule, report))
-        changes.add("mesh", shown.name)
+    for obj in added:
+        written.append(encode_new_mesh(gather(obj, holder, report), model, rule, report))
+        changes.add("mesh", obj.name)
     return with_mesh_list(model, written, bool(added) or len(written) < len(listed))
 
 
@@ -440,29 +438,25 @@ def with_mesh_list(model: Model, written: list[Mesh], renumbered: bool) -> Model
     return model.replaced(old, Meshes(sections, old.tail))
 
 
-def gather(shown: Object, holder: Object, report: Report) -> PolygonMesh:
+def gather(obj: Object, holder: Object, report: Report) -> PolygonMesh:
     """Return a mesh as triangles in model space; groups have the game's names of bones, materials those of surfaces."""
-    modifiers = [
-        modifier.name for modifier in shown.modifiers if modifier.type != "ARMATURE" and modifier.show_viewport
-    ]
+    modifiers = [modifier.name for modifier in obj.modifiers if modifier.type != "ARMATURE" and modifier.show_viewport]
     if modifiers:
-        report.warn(
-            f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", shown.name
-        )
-    if shown.data.shape_keys is not None:
-        report.warn("shape keys are left out: the game has none", shown.name)
-    mesh, _ = sharp_mesh.gather(shown, WANTED)
-    _use_game_names(mesh, shown, holder)
-    transform = transform_in_model(shown, holder)
+        report.warn(f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", obj.name)
+    if obj.data.shape_keys is not None:
+        report.warn("shape keys are left out: the game has none", obj.name)
+    mesh, _ = sharp_mesh.gather(obj, WANTED)
+    _use_game_names(mesh, obj, holder)
+    transform = transform_in_model(obj, holder)
     if np.abs(transform - np.eye(4)).max() > 1e-6:
         _move(mesh, transform)
-    _follow_parent(mesh, shown, holder)
+    _follow_parent(mesh, obj, holder)
     return mesh
 
 
-def _follow_parent(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
+def _follow_parent(mesh: PolygonMesh, obj: Object, holder: Object) -> None:
     """Weight all vertices of an unweighted mesh to the bone that its object, or an ancestor of it, is parented to."""
-    bone = parent_bone(shown, holder)
+    bone = parent_bone(obj, holder)
     if bone is not None and mesh.weights is None:
         follow(mesh, bone_properties.game_name(bone.bone))
 
@@ -476,10 +470,10 @@ def follow(mesh: PolygonMesh, bone: str) -> None:
     )
 
 
-def _use_game_names(mesh: PolygonMesh, shown: Object, holder: Object) -> None:
+def _use_game_names(mesh: PolygonMesh, obj: Object, holder: Object) -> None:
     """Give groups the game's names of bones, and materials the names of their surfaces."""
     mesh.materials = [
-        replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, shown.data.materials, strict=True)
+        replace(one, name=surface_name(used)) for one, used in zip(mesh.materials, obj.data.materials, strict=True)
     ]
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
@@ -553,8 +547,8 @@ def texture_name(used: Material) -> str:
 def materials_by_surface(found: list[Object]) -> dict[str, Material]:
     """Return the materials of meshes by the names of their surfaces in lower case; the first one of each name."""
     used: dict[str, Material] = {}
-    for shown in found:
-        for one in shown.data.materials:
+    for obj in found:
+        for one in obj.data.materials:
             if one is not None:
                 used.setdefault(surface_name(one).lower(), one)
     return used
@@ -646,9 +640,9 @@ def _with_texts(properties: EditorModelProperties, model: Model, changes: Change
         changes.lines.append("LOD")
     scale = model.first(ExportScale)
     stored = np.array([scale.scale if scale is not None else 1], np.float32)
-    shown = as_in_file(np.array([properties.scale], np.float32), stored)
-    if not np.array_equal(shown, stored, equal_nan=True):
-        made = ExportScale(shown[0], scale.adjust_mass if scale is not None else 0)
+    panel_scale = as_in_file(np.array([properties.scale], np.float32), stored)
+    if not np.array_equal(panel_scale, stored, equal_nan=True):
+        made = ExportScale(panel_scale[0], scale.adjust_mass if scale is not None else 0)
         model = _with_value(model, scale, made, 0x927)
         changes.lines.append("export scale")
     wanted = [entry.name for entry in properties.references]

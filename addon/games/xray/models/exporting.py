@@ -148,8 +148,7 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
         objects = found.pop(model_properties.part_text(part.path), [])
         if len(objects) > 1:
             raise WriteError(
-                f"{' and '.join(repr(shown.name) for shown in objects)} are both "
-                f"{part_name(base, part)!r} of the model",
+                f"{' and '.join(repr(obj.name) for obj in objects)} are both {part_name(base, part)!r} of the model",
                 remedy="Join them, or delete one",
             )
         if not objects:
@@ -169,9 +168,9 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             report.warn("it has no UV map: vertices of the file keep their texture coordinates", objects[0].name)
         exact = exact and is_exact
         gathered.append(mesh)
-    for shown in [shown for shown in model_properties.objects_below(holder) if shown.type == "MESH"]:
-        if not shown.motionbridge_mesh.is_part:
-            report.warn("a mesh that is not of the model is left out; join it to one that is", shown.name)
+    for obj in [obj for obj in model_properties.objects_below(holder) if obj.type == "MESH"]:
+        if not obj.motionbridge_mesh.is_part:
+            report.warn("a mesh that is not of the model is left out; join it to one that is", obj.name)
     warn_of_pictures(used, report)
     settings = Settings(0.0 if exact else NORMAL_TOLERANCE, options.most_links)
     return encode_meshes(gathered, base, settings)
@@ -196,25 +195,23 @@ def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
             )
 
 
-def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:
+def _gather_mesh(obj: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:
     """Return the mesh in model space, its groups named as in the game, and whether its normals are exact.
 
     ``labels``: the game's names of the model's bones.
     """
     modifiers = [
         modifier.name
-        for modifier in shown.modifiers
+        for modifier in obj.modifiers
         if modifier.type != "ARMATURE" and modifier.show_viewport and not modifier.name.startswith(attributes.MASK)
     ]
     if modifiers:
-        report.warn(
-            f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", shown.name
-        )
-    if shown.data.shape_keys is not None:
-        report.warn("shape keys are left out: the game has none", shown.name)
-    gathered = meshes.gather(shown)
+        report.warn(f"modifiers are not applied ({', '.join(modifiers)}); apply them to export what they do", obj.name)
+    if obj.data.shape_keys is not None:
+        report.warn("shape keys are left out: the game has none", obj.name)
+    gathered = meshes.gather(obj)
     mesh = gathered.mesh
-    transform = transform_in_model(shown, holder)
+    transform = transform_in_model(obj, holder)
     if np.abs(transform - np.eye(4)).max() > 1e-6:
         mesh = transformed(mesh, transform)
     if holder.type == "ARMATURE":
@@ -225,34 +222,34 @@ def _gather_mesh(shown: Object, holder: Object, labels: list[str], report: Repor
     return mesh, gathered.exact_normals
 
 
-def transform_in_model(shown: Object, holder: Object) -> Floats:
+def transform_in_model(obj: Object, holder: Object) -> Floats:
     """Return the transform (4, 4) of an object in model space.
 
     If the object or an ancestor of it is parented to a bone of the model, the transform is that in the rest pose.
     Raises `WriteError` if the pose scales that bone to 0.
     """
-    if shown == holder:
+    if obj == holder:
         return np.eye(4)
-    if shown.parent == holder and shown.parent_type == "OBJECT":
+    if obj.parent == holder and obj.parent_type == "OBJECT":
         # Not through world space, which costs precision if the model is rotated or far from the origin.
-        return np.array(shown.matrix_parent_inverse @ shown.matrix_basis, np.float64)
-    transform = np.array(holder.matrix_world.inverted_safe() @ shown.matrix_world, np.float64)
-    bone = parent_bone(shown, holder)
+        return np.array(obj.matrix_parent_inverse @ obj.matrix_basis, np.float64)
+    transform = np.array(holder.matrix_world.inverted_safe() @ obj.matrix_world, np.float64)
+    bone = parent_bone(obj, holder)
     if bone is None:
         return transform
     posed = np.array(bone.matrix, np.float64)
     if abs(np.linalg.det(posed)) < SMALLEST_SCALE:
         raise WriteError(
-            f"{shown.name!r} is parented to the bone {bone.name!r}, which the pose scales to 0, so nothing tells where "
+            f"{obj.name!r} is parented to the bone {bone.name!r}, which the pose scales to 0, so nothing tells where "
             "it is",
             remedy="Show the armature in its rest position",
         )
     return np.array(bone.bone.matrix_local, np.float64) @ np.linalg.inv(posed) @ transform
 
 
-def parent_bone(shown: Object, holder: Object) -> PoseBone | None:
+def parent_bone(obj: Object, holder: Object) -> PoseBone | None:
     """Return the bone of ``holder`` that an object, or an ancestor of it, is parented to, or None."""
-    ancestor: Object | None = shown
+    ancestor: Object | None = obj
     while ancestor is not None and ancestor.parent != holder:
         ancestor = ancestor.parent
     return (

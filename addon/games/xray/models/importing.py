@@ -200,19 +200,23 @@ def show_bones(rig: Object) -> None:
 
 
 def _build_meshes(
-    shapes: Sequence[Mesh], places: Sequence[Part], tree: GameTree, options: ModelImportOptions, report: Report
+    shapes: Sequence[Mesh],
+    mesh_parts_of_model: Sequence[Part],
+    tree: GameTree,
+    options: ModelImportOptions,
+    report: Report,
 ) -> list[Object]:
     surfaces: dict[tuple[str, str], Any] = {}
     made = []
-    for shape, place in zip(shapes, places, strict=len(shapes) > 0):
+    for shape, part in zip(shapes, mesh_parts_of_model, strict=len(shapes) > 0):
         for surface in shape.materials:
             key = (surface.texture, surface.shader)
             if key not in surfaces:
                 surfaces[key] = build_material(surface, tree, options, report)
-        shown = meshes.build(shape, [surfaces[one.texture, one.shader] for one in shape.materials], report)
-        shown.motionbridge_mesh.is_part = True
-        shown.motionbridge_mesh.part = part_text(place.path)
-        made.append(shown)
+        obj = meshes.build(shape, [surfaces[one.texture, one.shader] for one in shape.materials], report)
+        obj.motionbridge_mesh.is_part = True
+        obj.motionbridge_mesh.part = part_text(part.path)
+        made.append(obj)
     return made
 
 
@@ -233,14 +237,14 @@ def build_material(surface: Material, tree: GameTree, options: ModelImportOption
 
 def gather_below(holder: Any, made: Sequence[Object], into: bpy.types.Collection) -> None:
     """Link all objects to a collection, and parent the meshes to their holder; an armature also deforms them."""
-    for shown in dict.fromkeys([holder, *made]):
-        into.objects.link(shown)
-    for shown in made:
-        if shown == holder:
+    for obj in dict.fromkeys([holder, *made]):
+        into.objects.link(obj)
+    for obj in made:
+        if obj == holder:
             continue
-        shown.parent = holder
+        obj.parent = holder
         if holder.type == "ARMATURE":
-            modifier = shown.modifiers.new("Armature", "ARMATURE")
+            modifier = obj.modifiers.new("Armature", "ARMATURE")
             modifier.object = holder
 
 
@@ -328,8 +332,8 @@ def import_editor_model(
     tree = tree_of(path, options.game_folder, options.textures_folder)
     surfaces = _Surfaces(model, tree, options, report)
     made = [_build_mesh(mesh, number, surfaces, given) for number, mesh in enumerate(decoded)]
-    for shown, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
-        sharp_mesh.remember(shown.data, mesh, report, normals=has_normals(held))
+    for obj, mesh, held in zip(made, decoded, model.meshes, strict=len(made) > 0):
+        sharp_mesh.remember(obj.data, mesh, report, normals=has_normals(held))
     if rig is not None and options.readable_bones:
         show_bones(rig)
     holder = rig or (made[0] if len(made) == 1 else bpy.data.objects.new(path.stem, None))
@@ -366,11 +370,11 @@ def _build_mesh(mesh: PolygonMesh, number: int, surfaces: _Surfaces, given: list
     """Create a mesh object. ``given``: Blender's names of the bones, whose vertex groups come first."""
     mesh.groups = [*given, *mesh.groups[len(given) :]]
     data = meshes.build_polygons(mesh, [surfaces.build(wanted) for wanted in mesh.materials])
-    shown: Any = bpy.data.objects.new(mesh.name, data)
-    attributes.build_vertex_groups(shown, mesh)
-    shown.motionbridge_editor_mesh.is_part = True
-    shown.motionbridge_editor_mesh.index = number
-    return shown
+    obj: Any = bpy.data.objects.new(mesh.name, data)
+    attributes.build_vertex_groups(obj, mesh)
+    obj.motionbridge_editor_mesh.is_part = True
+    obj.motionbridge_editor_mesh.index = number
+    return obj
 
 
 class _Surfaces:
@@ -429,7 +433,7 @@ def _store_editor_model(holder: Any, model: editor_model.Model, path: Path, data
     properties.creator = names.decode(author.creator) if author is not None else ""
     properties.modifier = names.decode(author.modifier) if author is not None else ""
     for part in model.parts:
-        shown = properties.parts.add()
-        shown.name = names.decode(part.name)
+        entry = properties.parts.add()
+        entry.name = names.decode(part.name)
         for bone in part.bones:
-            shown.bones.add().name = names.decode(bone)
+            entry.bones.add().name = names.decode(bone)

@@ -112,19 +112,19 @@ def plan_new_object(
         holder.update_from_editmode()
     context.view_layer.update()
     warn_of_own_transform(holder, report)
-    shown = meshes_for(context, holder) if options.meshes else []
-    if not shown:
+    mesh_objects = meshes_for(context, holder) if options.meshes else []
+    if not mesh_objects:
         raise WriteError(
             f"{holder.name!r} has no meshes", remedy="Parent meshes to it, or give them its Armature modifier"
         )
     rig = holder if options.skeleton and holder.type == "ARMATURE" else None
-    bones = _bones(rig, report) if rig is not None else [_rigid_bone(shown, holder)] if rigid else []
+    bones = _bones(rig, report) if rig is not None else [_rigid_bone(mesh_objects, holder)] if rigid else []
     model = Model([Section(Chunk(BONES, b""), mapping.bones_chunk(bones))] if bones else [])
     rule = Rule.NORMALS if for_game else Rule.GROUPS if options.sdk is Sdk.SOC else Rule.EDGES
-    meshes = [_mesh(one, holder, model, rule, report) for one in shown]
+    meshes = [_mesh(one, holder, model, rule, report) for one in mesh_objects]
     surfaces = [
         new_surface(used, bool(bones), report)
-        for key, used in materials_by_surface(shown).items()
+        for key, used in materials_by_surface(mesh_objects).items()
         if any(key == entry for mesh in meshes for entry in _surface_names(mesh))
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
@@ -144,15 +144,15 @@ def meshes_for(context: Context, holder: Object) -> list[Object]:
     """Return the object itself, its descendants, and objects deformed by its armature, as far as they are meshes."""
     below = [holder, *holder.children_recursive]
     if holder.type == "ARMATURE":
-        below += [shown for shown in context.scene.objects if shown.type == "MESH" and shown.find_armature() == holder]
-    return [shown for shown in dict.fromkeys(below) if shown.type == "MESH"]
+        below += [obj for obj in context.scene.objects if obj.type == "MESH" and obj.find_armature() == holder]
+    return [obj for obj in dict.fromkeys(below) if obj.type == "MESH"]
 
 
 def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
     """Return what the editors or the game would reject in the new model of ``holder``; problems of its meshes first."""
-    shown = meshes_for(context, holder)
-    found = find_mesh_problems(holder, report, shown)
-    if not shown:
+    mesh_objects = meshes_for(context, holder)
+    found = find_mesh_problems(holder, report, mesh_objects)
+    if not mesh_objects:
         none = np.zeros(0, np.int64)
         found.append(Offending(holder, whole("the model has no mesh", "Parent meshes to it"), none, none))
     return found
@@ -179,7 +179,7 @@ def _bones(rig: Object, report: Report) -> list[bone_files.Bone]:
 
 def _rigid_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
     """Return the bone that moves a model as a whole: at its origin, with a box around all meshes as its shape."""
-    points = np.concatenate([gather(shown, holder, Report()).positions for shown in found])
+    points = np.concatenate([gather(obj, holder, Report()).positions for obj in found])
     entry = new_entry()
     if len(points):
         entry.shape = replace(
@@ -188,11 +188,11 @@ def _rigid_bone(found: Sequence[Object], holder: Object) -> bone_files.Bone:
     return mapping.new_object_bone(RIGID_BONE, "", np.zeros(3), np.zeros(3), entry)
 
 
-def _mesh(shown: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
-    mesh = gather(shown, holder, report)
+def _mesh(obj: Object, holder: Object, model: Model, rule: Rule, report: Report) -> Mesh:
+    mesh = gather(obj, holder, report)
     mesh.attributes = {}
-    if shown.data.has_custom_normals and rule is not Rule.NORMALS:
-        report.note("custom normals are not written: the editor computes them from sharp edges", shown.name)
+    if obj.data.has_custom_normals and rule is not Rule.NORMALS:
+        report.note("custom normals are not written: the editor computes them from sharp edges", obj.name)
     if not model.bones:
         mesh.groups, mesh.weights = [], None
     elif holder.type != "ARMATURE":
@@ -298,10 +298,10 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     """
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
     plan = exporting.plan_export(context, holder, without_meshes, report)
-    shown = meshes_for(context, holder)
+    mesh_objects = meshes_for(context, holder)
     _warn(context, holder, report)
     found, two_sided_faces = [], []
-    for one in shown:
+    for one in mesh_objects:
         mesh = editor_exporting.gather(one, holder, report)
         mesh.materials = [_with_texture_name(used) for used in one.data.materials]
         found.append(mesh)
@@ -323,9 +323,11 @@ def _warn(context: Context, holder: Object, report: Report) -> None:
             )
 
 
-def _materials(shown: Sequence[Object]) -> list[typed.Material]:
+def _materials(mesh_objects: Sequence[Object]) -> list[typed.Material]:
     """Return the materials of meshes, each once."""
-    return list({slot.material: None for one in shown for slot in one.material_slots if slot.material is not None})
+    return list(
+        {slot.material: None for one in mesh_objects for slot in one.material_slots if slot.material is not None}
+    )
 
 
 def _with_texture_name(used: typed.Material | None) -> Material:
@@ -445,30 +447,30 @@ def _fit(bone: BoneProperties, kind: str, points: Floats) -> tuple[float, Floats
 def find_problems(context: Context, holder: Object, report: Report) -> list[Offending]:
     """Return what the editors or the game would reject, and common problems of new models: scales, textures, shapes."""
     found = find_problems_of_new(context, holder, report)
-    shown = meshes_for(context, holder)
+    mesh_objects = meshes_for(context, holder)
     found += [_whole(holder, *words) for words in _object_problems(holder)]
-    for used in _materials(shown):
+    for used in _materials(mesh_objects):
         if not _with_texture_name(used).texture:
             words = (
                 f"the material {used.name!r} has no texture",
                 "Type its path in Properties > Material > X-Ray Material",
             )
             found.append(_whole(holder, *words))
-    for group in names.duplicates(one.name for one in shown):
+    for group in names.duplicates(one.name for one in mesh_objects):
         found.append(_whole(holder, f"meshes named {group[0]!r} differ in case alone", "Rename one"))
     if holder.type == "ARMATURE":
         found += [_whole(holder, *words) for bone in holder.data.bones for words in _shape_problems(bone)]
     return found
 
 
-def _whole(shown: Object, sentence: str, remedy: str) -> Offending:
+def _whole(obj: Object, sentence: str, remedy: str) -> Offending:
     none = np.zeros(0, np.int64)
-    return Offending(shown, whole(sentence, remedy), none, none)
+    return Offending(obj, whole(sentence, remedy), none, none)
 
 
-def _object_problems(shown: Object) -> Iterator[tuple[str, str]]:
+def _object_problems(obj: Object) -> Iterator[tuple[str, str]]:
     # A matrix cannot tell a scale of (-1, 1, 1) from (-1, -1, -1), so the object's own scale is used if possible.
-    scale = np.array(shown.scale if shown.parent is None else shown.matrix_world.to_scale())
+    scale = np.array(obj.scale if obj.parent is None else obj.matrix_world.to_scale())
     if np.abs(scale - 1).max() > SAME_SCALE:
         yield f"the object is scaled ({', '.join(f'{one:g}' for one in scale)})", "Apply its scale (Ctrl A)"
 

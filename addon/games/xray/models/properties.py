@@ -48,23 +48,23 @@ class MeshProperties(bpy.types.PropertyGroup):
     part: StringProperty(name="Part", description="Indices of the mesh inside the model", default="")
 
 
-def remembered(shown: Object) -> Any:
+def remembered(obj: Object) -> Any:
     """Return the properties of the game or editor model that an object was imported from or becomes, or None."""
-    if shown.motionbridge_model.is_model:
-        return shown.motionbridge_model
-    of_editor = shown.motionbridge_editor_model
+    if obj.motionbridge_model.is_model:
+        return obj.motionbridge_model
+    of_editor = obj.motionbridge_editor_model
     return of_editor if of_editor.is_model or of_editor.is_made else None
 
 
-def holder_of(shown: Any) -> Any:
-    """Return the object that stores the model ``shown`` belongs to, None without one.
+def holder_of(obj: Any) -> Any:
+    """Return the object that stores the model ``obj`` belongs to, None without one.
 
-    It is ``shown``, one of its ancestors, or the armature that deforms it.
+    It is ``obj``, one of its ancestors, or the armature that deforms it.
     """
-    ancestor = nearest_above(shown, lambda one: remembered(one) is not None)
-    if ancestor is not None or shown is None:
+    ancestor = nearest_above(obj, lambda one: remembered(one) is not None)
+    if ancestor is not None or obj is None:
         return ancestor
-    rig = shown.find_armature()
+    rig = obj.find_armature()
     return rig if rig is not None and remembered(rig) is not None else None
 
 
@@ -87,21 +87,21 @@ def groups_without_bones(labels: Iterable[str]) -> dict[str, str]:
 
 def objects_below(holder: Object) -> list[Object]:
     """Return the descendants of a model's object, except those of another model parented to it, such as a weapon."""
-    return [shown for shown in holder.children_recursive if _model_ancestor(shown, holder) == holder]
+    return [obj for obj in holder.children_recursive if _model_ancestor(obj, holder) == holder]
 
 
-def _model_ancestor(shown: Any, holder: Object) -> Object:
-    while shown != holder and not (shown.motionbridge_model.is_model or shown.motionbridge_editor_model.is_model):
-        shown = shown.parent
-    return shown
+def _model_ancestor(obj: Any, holder: Object) -> Object:
+    while obj != holder and not (obj.motionbridge_model.is_model or obj.motionbridge_editor_model.is_model):
+        obj = obj.parent
+    return obj
 
 
 def meshes_of(holder: Object) -> dict[str, list[Any]]:
     """Return the mesh objects of ``holder`` and its descendants by the part of the model they were imported as."""
     found: dict[str, list[Any]] = {}
-    for shown in (holder, *objects_below(holder)):
-        if shown.type == "MESH" and shown.motionbridge_mesh.is_part:
-            found.setdefault(shown.motionbridge_mesh.part, []).append(shown)
+    for obj in (holder, *objects_below(holder)):
+        if obj.type == "MESH" and obj.motionbridge_mesh.is_part:
+            found.setdefault(obj.motionbridge_mesh.part, []).append(obj)
     return found
 
 

@@ -124,8 +124,8 @@ def take_over(holder: Object, actions: Iterable[Action], report: Report) -> Take
     rig = holder if holder.type == "ARMATURE" else None
     if rig is not None:
         found.bones = _convert_bones(rig, report)
-    meshes = [shown for shown in (holder, *holder.children_recursive) if shown.type == "MESH"]
-    used = dict.fromkeys(one for shown in meshes for one in shown.data.materials if one is not None)
+    meshes = [obj for obj in (holder, *holder.children_recursive) if obj.type == "MESH"]
+    used = dict.fromkeys(one for obj in meshes for one in obj.data.materials if one is not None)
     found.materials = sum(_convert_material(one) for one in used if one.library is None)
     group = StoredGroup(holder)
     listed = {str(one["name"]): one for one in group.get("motions_collection", ()) if "name" in one}
@@ -177,20 +177,20 @@ def _convert_bone(bone: Bone, index: int, group: StoredGroup) -> None:
     bits = int(group.get("shape.flags", 0))
     properties.shape_flags = {item[0] for item in SHAPE_FLAGS if bits & item[3]}
     properties.breakable = bool(int(group.get("ikflags", 0)) & 1)
-    for ours, theirs in NUMBERS.items():
-        value = group.get(theirs)
+    for own, foreign in NUMBERS.items():
+        value = group.get(foreign)
         if value is not None:
-            setattr(properties, ours, float(value))
-    for ours, theirs in VECTORS.items():
-        values = group.vector(theirs)
+            setattr(properties, own, float(value))
+    for own, foreign in VECTORS.items():
+        values = group.vector(foreign)
         if values is not None:
-            setattr(properties, ours, values)
+            setattr(properties, own, values)
     for axis in AXES:
         limit = getattr(properties, f"limit_{axis}")
-        for ours, theirs in (("lowest", "min"), ("highest", "max"), ("spring", "spr"), ("damping", "dmp")):
-            value = group.get(f"ikjoint.lim_{axis}_{theirs}")
+        for own, foreign in (("lowest", "min"), ("highest", "max"), ("spring", "spr"), ("damping", "dmp")):
+            value = group.get(f"ikjoint.lim_{axis}_{foreign}")
             if value is not None:
-                setattr(limit, ours, float(value))
+                setattr(limit, own, float(value))
 
 
 def _convert_joint(properties: BoneProperties, group: StoredGroup) -> bool:

@@ -208,8 +208,8 @@ def rest_changes(file: MotionFile | SkeletalFile, rig: Object) -> list[str]:
     now = dict(zip(rig.data.bones.keys(), matrices_of(rig.data.bones, "matrix_local"), strict=True))
     changed = []
     for entry in file.rest:
-        then = np.array(entry.matrix[:]).reshape(4, 4)
-        if entry.name in now and np.abs(now[entry.name] - then).max() > REST_TOLERANCE:
+        imported = np.array(entry.matrix[:]).reshape(4, 4)
+        if entry.name in now and np.abs(now[entry.name] - imported).max() > REST_TOLERANCE:
             changed.append(entry.name)
     return changed
 

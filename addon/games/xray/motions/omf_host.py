@@ -59,13 +59,13 @@ class MotionPlan(Plan):
 
     def sentence(self, words: Words | None = None) -> str:
         """Describe the changes in one sentence."""
-        told = words or ENGLISH
+        phrases = words or ENGLISH
         parts = [self.changes.sentence(words)]
         if self.deleted:
-            parts.append(told.translated("{} deleted").format(len(self.deleted)))
+            parts.append(phrases.translated("{} deleted").format(len(self.deleted)))
         if self.reordered:
-            parts.append(told.translated("in another order"))
-        return told.between.join(parts)
+            parts.append(phrases.translated("in another order"))
+        return phrases.between.join(parts)
 
 
 @dataclass

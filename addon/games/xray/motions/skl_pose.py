@@ -156,11 +156,11 @@ def show_all(
     in_file = np.array([len(one.keys) for track in named.values() for one in track.envelopes]).reshape(-1, 6)
     numbers = (channels.counts.reshape(-1, 6) > 0) | (in_file[:, BONE.channels] == 0)
     located, rotated = (np.flatnonzero(numbers[:, part].all(axis=1)) for part in (slice(3), slice(3, 6)))
-    turns = rotation.matrices(rest.rotations[places[located]]).swapaxes(1, 2)
+    inverse_rotations = rotation.matrices(rest.rotations[places[located]]).swapaxes(1, 2)
     moved = pose_curves.convert_locations_of_bones(
         channels.take((6 * located[:, None] + np.arange(3)).ravel()),
-        turns,
-        -(turns @ rest.translations[places[located]][:, :, None])[..., 0],
+        inverse_rotations,
+        -(inverse_rotations @ rest.translations[places[located]][:, :, None])[..., 0],
         frame,
         showing.tolerance[0],
     )
