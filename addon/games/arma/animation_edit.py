@@ -177,8 +177,8 @@ def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
     for owner, entry in listed:
         other = entry.action if entry.place >= 0 else None
         if other is not None and other != action and other.motionbridge_animation.path == path:
-            said = "another armature has an animation of this file; the file gets the one of this armature"
-            report.warn(said, f"{owner.name}: {other.name}")
+            problem = "another armature has an animation of this file; the file gets the one of this armature"
+            report.warn(problem, f"{owner.name}: {other.name}")
 
 
 def is_changed_on_disk(action: Action) -> bool:

@@ -81,8 +81,8 @@ class Base:
         parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
         scaled = properties.data_version >= WITH_SCALES
         clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
-        place = {bone: number for number, bone in enumerate(rest.bones)}
-        places = np.array([place.get(entry.bone, -1) for entry in properties.bones], np.intp)
+        index_of = {bone: number for number, bone in enumerate(rest.bones)}
+        places = np.array([index_of.get(entry.bone, -1) for entry in properties.bones], np.intp)
         return Base(
             document,
             clip,
@@ -195,12 +195,12 @@ def written(
     Raises `WriteError` if it gives two bones the same name.
     """
     bones = rig.data.bones
-    place = {bone.name: number for number, bone in enumerate(bones)}
+    index_of = {bone.name: number for number, bone in enumerate(bones)}
     spelled = {entry.bone: entry.name for entry in rig.data.motionbridge_skeleton.bones}
     names, places = [], []
     for entry in base.bones if base is not None else ():
         names.append(_by_table(table, _without(prefix, entry.bone), entry.name))
-        places.append(place.get(entry.bone, -1))
+        places.append(index_of.get(entry.bone, -1))
     sources = list(range(len(names)))
     known = set(places)
     left_out = []
@@ -236,30 +236,30 @@ def _refuse_doubles(names: Sequence[str]) -> None:
         )
 
 
-def _as_known(found: WrittenBones, order: Sequence[str]) -> WrittenBones:
+def _as_known(found: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
     """Return the bones in the order of the skeleton stored on the armature."""
-    rank = {name: number for number, name in enumerate(order)}
-    places = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place], len(rank)))
-    return found.in_order(places, [found.names[place] for place in places])
+    rank = {name: number for number, name in enumerate(known_order)}
+    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row], len(rank)))
+    return found.in_order(order, [found.names[row] for row in order])
 
 
 def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
     """Return the bones in the order and spelling of a hierarchy; bones it does not contain come last."""
     rank = {bone.lower(): number for number, bone in enumerate(hierarchy.parents)}
-    order = sorted(range(len(found.names)), key=lambda place: rank.get(found.names[place].lower(), len(rank)))
-    return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[place] for place in order]))
+    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row].lower(), len(rank)))
+    return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[row] for row in order]))
 
 
 def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
     """Return the bones in the armature's order and spelling; bones it lacks come last, spelled as in their file."""
     count = len(rig.data.bones)
-    order = sorted(range(len(found.names)), key=lambda place: (int(found.places[place]) % (count + 1), place))
+    order = sorted(range(len(found.names)), key=lambda row: (int(found.places[row]) % (count + 1), row))
     names = []
-    for place in order:
-        name, bone = found.names[place], int(found.places[place])
-        shown = _without(prefix, rig.data.bones[bone].name) if bone >= 0 else name
+    for row in order:
+        name, bone = found.names[row], int(found.places[row])
+        own_name = _without(prefix, rig.data.bones[bone].name) if bone >= 0 else name
         # Blender may have had to rename a bone, so only upper and lower case is taken from it.
-        names.append(shown if shown.lower() == name.lower() else name)
+        names.append(own_name if own_name.lower() == name.lower() else name)
     return found.in_order(order, names)
 
 
@@ -296,10 +296,10 @@ class AnimationPlan(FilePlan):
 
     def sentence(self, words: Words | None = None) -> str:
         """Return what will change, in one sentence."""
-        told = words or ENGLISH
-        size = told.counted(self.clip.frames, "frame"), told.counted(len(self.clip.bones), "bone")
-        written = told.translated("{} of {}").format(*size)
-        return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, told)}"
+        texts = words or ENGLISH
+        size = texts.counted(self.clip.frames, "frame"), texts.counted(len(self.clip.bones), "bone")
+        written = texts.said("{} of {}").format(*size)
+        return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, texts)}"
 
 
 def plan_export(
@@ -483,22 +483,22 @@ class _Exporter:
         if by_keys and len(between := timing.keys_between(self._action, frames)):
             shown, own = self._shown(between, progress)[0], self._gathered(between).deltas
             timing.warn_of_keys_between(self._action, between[(shown != own).any(axis=(0, 2, 3))], self._report)
-        looked_at = np.union1d(frames, timing.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
-        if not self._is_adaptive() or len(looked_at) == len(frames):
+        candidates = np.union1d(frames, timing.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
+        if not self._is_adaptive() or len(candidates) == len(frames):
             return (frames, *self._shown(frames, progress))
-        if len(looked_at) > MOST_LOOKED_AT:
+        if len(candidates) > MOST_LOOKED_AT:
             raise WriteError(
-                f"{len(looked_at)} frames are too many to choose keys among",
+                f"{len(candidates)} frames are too many to choose keys among",
                 remedy="Export a shorter range, or set the tolerance to 0 for the keys alone",
             )
-        looked_at = looked_at[(looked_at >= frames[0]) & (looked_at <= frames[-1])]
-        shown, keyed = self._shown(looked_at, progress)
-        places = [place for place, bone in enumerate(self._rig.data.bones) if bone.use_deform]
-        points = delta_action.points_about(self._rig, places)
-        moved = (shown[places] @ points.swapaxes(-1, -2)[:, None]).swapaxes(-1, -2)[..., :3]
-        required = np.isin(looked_at, frames)
+        candidates = candidates[(candidates >= frames[0]) & (candidates <= frames[-1])]
+        shown, keyed = self._shown(candidates, progress)
+        indices = [index for index, bone in enumerate(self._rig.data.bones) if bone.use_deform]
+        points = delta_action.points_about(self._rig, indices)
+        moved = (shown[indices] @ points.swapaxes(-1, -2)[:, None]).swapaxes(-1, -2)[..., :3]
+        required = np.isin(candidates, frames)
         chosen = needed_keys(
-            moved.swapaxes(1, 2).reshape(-1, len(looked_at), 3), looked_at, required, self._options.tolerance
+            moved.swapaxes(1, 2).reshape(-1, len(candidates), 3), candidates, required, self._options.tolerance
         )
         if added := int(chosen.sum()) - len(frames):
             self._report.note(
@@ -506,7 +506,7 @@ class _Exporter:
                 f"{self._options.tolerance:g} m: {added}",
                 self._rig.name,
             )
-        return looked_at[chosen], shown[:, chosen], keyed
+        return candidates[chosen], shown[:, chosen], keyed
 
     def _shown(self, frames: NDArray[np.float32], progress: Callable[[int], None]) -> tuple[Floats, NDArray[np.bool_]]:
         """Return deltas (bones of the armature, frames, 4, 4), sampled if needed, and which bones have keys."""
@@ -604,43 +604,43 @@ class _Exporter:
             found = [event for event in found if 0.0 <= event.phase <= 1.0]
         return found
 
-    def _take_step(self, clip: DeltaClip, shown: Floats, frames: NDArray[np.float32], stretch: float) -> None:
+    def _take_step(self, clip: DeltaClip, deltas: Floats, frames: NDArray[np.float32], stretch: float) -> None:
         """Set the clip's step: as typed, from the object's keys, or measured from a bone and removed from all bones.
 
         ``stretch`` as in `Phases`: a step carried by root bones is divided by it.
         """
         properties = self._action.motionbridge_animation if self._action is not None else None
-        put, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
+        old_step, clip.step, cycle = np.zeros(3), np.zeros(3), timing.cycle_of(clip.phases)
         if properties is not None:
-            put, clip.step = np.array(properties.step_shown), np.array(properties.step)
+            old_step, clip.step = np.array(properties.step_shown), np.array(properties.step)
             if properties.step_mode == timing.BONES:
-                put, clip.step = put / stretch, clip.step / stretch
+                old_step, clip.step = old_step / stretch, clip.step / stretch
         if self._base is not None:
             cycle = timing.cycle_of(self._base.clip.phases)
         found = None
         if self._options.step is StepFrom.BONE:
-            found = self._measured(clip, shown, put)
+            found = self._measured(clip, deltas, old_step)
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
-            as_put = (clip.step / cycle).astype(np.float32)
-            if np.allclose(as_put, put, rtol=1e-6, atol=0.0):  # else the user typed another step, which is used
+            stored_step = (clip.step / cycle).astype(np.float32)
+            if np.allclose(stored_step, old_step, rtol=1e-6, atol=0.0):  # else the user typed a step, which is used
                 found = timing.of_object(self._action, self._rig, frames, clip.phases)
-        if found is not None and not np.allclose(found, put, rtol=1e-5, atol=STEP_ROUNDING):
+        if found is not None and not np.allclose(found, old_step, rtol=1e-5, atol=STEP_ROUNDING):
             clip.step = found * cycle
             metres = ", ".join(f"{value:.3f}" for value in clip.step) + " m"
             self._report.note(f"the step is taken from keys: {metres}", clip.name)
 
-    def _measured(self, clip: DeltaClip, shown: Floats, put: Floats) -> Floats:
+    def _measured(self, clip: DeltaClip, deltas: Floats, old_step: Floats) -> Floats:
         """Return (3,) the travel of the chosen bone in metres per phase, and remove it from the clip."""
-        place = self._rig.data.bones.find(self._options.step_bone)
-        if place < 0:
+        index = self._rig.data.bones.find(self._options.step_bone)
+        if index < 0:
             raise WriteError(
                 f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
             )
-        found = timing.of_bone(shown[place], self._rest.matrices[place], clip.phases, vertical=self._options.vertical)
+        found = timing.of_bone(deltas[index], self._rest.matrices[index], clip.phases, vertical=self._options.vertical)
         by_bones = self._properties is not None and self._properties.step_mode == timing.BONES
-        left = found - put if by_bones else found
-        if not np.allclose(left, 0.0, atol=STEP_ROUNDING):
-            clip.deltas = timing.moved(clip.deltas, left, clip.phases, -1.0)
+        remaining = found - old_step if by_bones else found
+        if not np.allclose(remaining, 0.0, atol=STEP_ROUNDING):
+            clip.deltas = timing.moved(clip.deltas, remaining, clip.phases, -1.0)
         return found
 
     def _warn_of_unshown_scales(self, changes: Changes) -> None:

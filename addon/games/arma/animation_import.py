@@ -281,9 +281,9 @@ class _Importer:
         options = self.options
         armature.remember_names(rig.data)
         rest = RestPose.of(rig)
-        place = {bone: number for number, bone in enumerate(rest.bones)}
+        index_of = {bone: number for number, bone in enumerate(rest.bones)}
         rows = [number for number, name in enumerate(named) if name]
-        places = [place[named[row]] for row in rows]
+        indices = [index_of[named[row]] for row in rows]
         fps = scope.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
@@ -294,10 +294,10 @@ class _Importer:
             mode = StepMode.LEFT_OUT
         deltas = timing.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
-        animated[places], row_of[places] = True, rows
+        animated[indices], row_of[indices] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
-        _tell_of_channels(channels, [rest.bones[number] for number in places], places, clip.name, self.report)
-        writer = DeltaWriter(rest, places, compat.slot_name(rig), orders)
+        _tell_of_channels(channels, [rest.bones[number] for number in indices], indices, clip.name, self.report)
+        writer = DeltaWriter(rest, indices, compat.slot_name(rig), orders)
         try:
             action = writer.build(clip.name, channels, frames)
         finally:
@@ -334,14 +334,14 @@ def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> 
     return found
 
 
-def _tell_of_channels(channels: Any, bones: list[str], places: list[int], name: str, report: Report) -> None:
-    unusable = [bone for bone, lost in zip(bones, channels.unusable[places].any(axis=1), strict=True) if lost]
+def _tell_of_channels(channels: Any, bones: list[str], indices: list[int], name: str, report: Report) -> None:
+    unusable = [bone for bone, lost in zip(bones, channels.unusable[indices].any(axis=1), strict=True) if lost]
     if unusable:
         report.warn(
             "bones with NaN or infinite matrices follow their parents on these frames",
             f"{name}: {listed(unusable)}",
         )
-    worst = float(np.nan_to_num(channels.shear[places]).max(initial=0.0))
+    worst = float(np.nan_to_num(channels.shear[indices]).max(initial=0.0))
     if worst > LARGEST_SHEAR:
         report.note(f"shear of up to {worst:.3g} cannot be shown; it is kept unless edited", name)
 

@@ -81,15 +81,15 @@ class Surfaces:
         if not path.stem or texture.startswith("#"):
             return None
         own = self.model.absolute().parent
-        places = [own, *self._below(own, ("data",))]
+        folders = [own, *self._below(own, ("data",))]
         parts = _folders_of(path)
         for around in self._roots(own):
             # ``P:\\tag\\addon\\data\\a.paa`` may be in tag/addon/data or, for the addon's author, in addon/data.
             for start in range(len(parts)):
-                places += self._below(around, tuple(parts[start:]))
-        for place in dict.fromkeys(places):
-            there = self._listing(place)
-            found = next((there[path.stem + suffix] for suffix in PICTURES if path.stem + suffix in there), None)
+                folders += self._below(around, tuple(parts[start:]))
+        for folder in dict.fromkeys(folders):
+            listing = self._listing(folder)
+            found = next((listing[path.stem + suffix] for suffix in PICTURES if path.stem + suffix in listing), None)
             if found is not None and found.is_file():
                 return found
         return None
@@ -98,11 +98,11 @@ class Surfaces:
         """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
         work = [self.work_folder.absolute()] if self.work_folder is not None else []
         around = [own, *own.parents][: DEEPEST + 1]
-        last = next((place for place, folder in enumerate(around) if folder in work), None)
+        last = next((index for index, folder in enumerate(around) if folder in work), None)
         if last is None:
-            last = next((place for place, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
+            last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
         if last is None:
-            marked = [place for place, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
+            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
             last = max(marked, default=0)
         return [*around[: last + 1], *work]
 
@@ -260,11 +260,11 @@ def _chosen(document: p3d.P3d, levels: Iterable[Levels], file: str, report: Repo
         report.note(f"there is no visual LOD; the first LOD is imported ({filled[0].kind})", Path(file).name)
         return filled[:1]
     if not found:
-        there = ", ".join(dict.fromkeys(lod.kind for lod in filled)) or "none that holds a point"
+        present = ", ".join(dict.fromkeys(lod.kind for lod in filled)) or "none that holds a point"
         raise ReadError(
             "the chosen LODs are empty",
             file=file,
-            remedy=f"Choose others; there are: {there}" if filled else "The model is empty: choose another file",
+            remedy=f"Choose others; there are: {present}" if filled else "The model is empty: choose another file",
         )
     empty = sum(1 for lod in document.lods if not len(lod.points) and lod.kind in kinds)
     if empty:
@@ -317,9 +317,9 @@ class _Builder:
         proxies = list(p3d.proxies(lod))
         if self.options.proxies:
             made = [self._empty(proxy, "PROXY") for proxy in proxies]
-            for shown in made:
-                if shown.parent is None:
-                    shown.parent = mesh
+            for empty in made:
+                if empty.parent is None:
+                    empty.parent = mesh
             result.proxies += made
         elif proxies:
             self.report.note(f"proxies are left out: {len(proxies)}", name)
@@ -327,20 +327,20 @@ class _Builder:
     def _mesh(self, lod: p3d.Lod, name: str) -> Object:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
         data = meshes.build_polygons(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
-        shown: Any = bpy.data.objects.new(name, data)
-        attributes.build_vertex_groups(shown, mesh)
+        obj: Any = bpy.data.objects.new(name, data)
+        attributes.build_vertex_groups(obj, mesh)
         if lod.kind != "visual":
-            shown.display_type = "WIRE"
-        properties = shown.motionbridge_arma_level
+            obj.display_type = "WIRE"
+        properties = obj.motionbridge_arma_level
         properties.is_level, properties.kind, properties.path = True, lod.kind, self.file
         properties.resolution = float(lod.resolution)
         for label, value in lod.properties().items():
             row = properties.properties.add()
             row.name, row.value = label, value
         if self.rig is not None:
-            hang_on_rig(shown, self.rig)
+            hang_on_rig(obj, self.rig)
             self._tell_of_bones(mesh.groups, name)
-        return shown
+        return obj
 
     def _tell_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
@@ -348,43 +348,43 @@ class _Builder:
 
     def _empty(self, point: p3d.NamedPoint, kind: str) -> Object:
         label = point.name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else point.name
-        shown: Any = bpy.data.objects.new(names.shortened(label or f"point {point.point}"), None)
-        shown.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
-        shown.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
-        shown.matrix_basis = Matrix(point.transform.tolist())
-        mark = shown.motionbridge_arma_mark
+        empty: Any = bpy.data.objects.new(names.shortened(label or f"point {point.point}"), None)
+        empty.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
+        empty.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
+        empty.matrix_basis = Matrix(point.transform.tolist())
+        mark = empty.motionbridge_arma_mark
         mark.kind, mark.game_name = kind, point.name
         bone = next((self.groups[name.lower()] for name in point.bones if name.lower() in self.groups), "")
         if bone:
-            armature.hang_at_rest(shown, self.rig, bone)
+            armature.hang_at_rest(empty, self.rig, bone)
         elif self.rig is not None and kind == "POINT":
-            shown.parent = self.rig
-        return shown
+            empty.parent = self.rig
+        return empty
 
 
-def hang_on_rig(shown: Object, rig: Object) -> None:
+def hang_on_rig(obj: Object, rig: Object) -> None:
     """Parent a mesh to the armature object and give it an Armature modifier."""
-    shown.parent = rig
-    modifier = shown.modifiers.new("Armature", "ARMATURE")
+    obj.parent = rig
+    modifier = obj.modifiers.new("Armature", "ARMATURE")
     modifier.object = rig
 
 
 def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
-    for shown in result.meshes:
-        into.objects.link(shown)
+    for obj in result.meshes:
+        into.objects.link(obj)
     for label, made in (("Points", result.points), ("Proxies", result.proxies)):
         if made:
-            below = bpy.data.collections.new(f"{stem} {label}")
-            below.color_tag = "COLOR_04"
-            into.children.link(below)
-            for shown in made:
-                below.objects.link(shown)
+            collection = bpy.data.collections.new(f"{stem} {label}")
+            collection.color_tag = "COLOR_04"
+            into.children.link(collection)
+            for obj in made:
+                collection.objects.link(obj)
 
 
 def _tell_of_centre(document: p3d.P3d, report: Report, name: str, *, moving: bool) -> None:
     lod = document.lod("geometry")
     if not moving or lod is None:
         return
-    said = {label.lower(): value.strip() for label, value in lod.properties().items()}
-    if said.get("autocenter") != "0":
+    properties = {label.lower(): value.strip() for label, value in lod.properties().items()}
+    if properties.get("autocenter") != "0":
         report.note("the game centres this model, so animations are shifted: its geometry lacks autocenter = 0", name)

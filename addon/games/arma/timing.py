@@ -357,24 +357,24 @@ def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: 
     if not curves or not done:
         return None
     rows, _ = sampled(curves, frames[[0, -1]])
-    way = np.zeros(3)
+    travel = np.zeros(3)
     for curve, row in zip(curves, rows, strict=True):
-        way[curve.array_index] = row[1] - row[0]
-    turned = np.array(rig.matrix_basis.to_3x3().inverted_safe() @ Vector(way.tolist()))
+        travel[curve.array_index] = row[1] - row[0]
+    turned = np.array(rig.matrix_basis.to_3x3().inverted_safe() @ Vector(travel.tolist()))
     return turned / done
 
 
-def of_bone(shown: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
-    """Return (3,) the travel of a bone's head in metres per phase; ``shown`` (frames, 4, 4) deltas, ``rest`` (4, 4).
+def of_bone(deltas: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
+    """Return (3,) the travel of a bone's head in metres per phase; ``deltas`` (frames, 4, 4) deltas, ``rest`` (4, 4).
 
     Z is 0 unless ``vertical``: real animations have no vertical step.
     """
     done = _done(phases)
-    heads = (shown @ rest)[:, :3, 3]
-    way = (heads[-1] - heads[0]) / done if done else np.zeros(3)
+    heads = (deltas @ rest)[:, :3, 3]
+    travel = (heads[-1] - heads[0]) / done if done else np.zeros(3)
     if not vertical:
-        way[2] = 0.0
-    result: Floats = way
+        travel[2] = 0.0
+    result: Floats = travel
     return result
 
 
@@ -403,13 +403,13 @@ def add(action: Action, event: Event) -> AnimationEvent:
     return made
 
 
-def remove(action: Any, place: int) -> None:
+def remove(action: Any, index: int) -> None:
     """Remove an event, by its index, and its marker."""
     properties = action.motionbridge_animation
-    marker = action.pose_markers.get(properties.events[place].marker)
+    marker = action.pose_markers.get(properties.events[index].marker)
     if marker is not None:
         action.pose_markers.remove(marker)
-    properties.events.remove(place)
+    properties.events.remove(index)
 
 
 def show(action: Any) -> None:
@@ -430,8 +430,8 @@ def show_typed(event: Any) -> None:
 
 def hide(action: Action) -> None:
     """Remove the markers of events; the user's own markers stay."""
-    shown = {event.marker for event in action.motionbridge_animation.events}
-    for marker in [marker for marker in action.pose_markers if marker.name in shown]:
+    event_markers = {event.marker for event in action.motionbridge_animation.events}
+    for marker in [marker for marker in action.pose_markers if marker.name in event_markers]:
         action.pose_markers.remove(marker)
 
 
@@ -449,14 +449,14 @@ def _free_name(action: Action, label: str) -> str:
 
 def gather(action: Action) -> list[Event]:
     """Return the current events in order. Moved markers change the phase, deleted ones delete the event."""
-    shown = {marker.name: marker.frame for marker in action.pose_markers}
+    marker_frames = {marker.name: marker.frame for marker in action.pose_markers}
     result = []
     for event in action.motionbridge_animation.events:
-        if event.marker not in shown:
+        if event.marker not in marker_frames:
             continue
         phase = np.float32(event.phase)
-        if shown[event.marker] != frame_of(action, event.phase):
-            phase = as_stored(phase_at(action, shown[event.marker]))
+        if marker_frames[event.marker] != frame_of(action, event.phase):
+            phase = as_stored(phase_at(action, marker_frames[event.marker]))
         result.append(Event(phase, event.label, event.value))
     return result
 
@@ -468,8 +468,8 @@ def as_stored(phase: float) -> np.float32:
 
 def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
     """Return the user's own pose markers, which do not belong to events."""
-    shown = {event.marker for event in action.motionbridge_animation.events}
-    return [marker for marker in action.pose_markers if marker.name not in shown]
+    event_markers = {event.marker for event in action.motionbridge_animation.events}
+    return [marker for marker in action.pose_markers if marker.name not in event_markers]
 
 
 def of_own_markers(action: Action) -> list[Event]:

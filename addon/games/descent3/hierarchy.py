@@ -102,8 +102,8 @@ def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Objec
     ``before``: the imported model. Descendants of a returned object are left out.
     """
     parts = set(range(len(before.parts))) - {part.motionbridge_descent_part.source for part in hierarchy.parts}
-    shown = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
-    points = {(one.kind.name, one.source) for one in before.points} - shown
+    present = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
+    points = {(one.kind.name, one.source) for one in before.points} - present
 
     def is_lost(found: Object) -> bool:
         part, point = found.motionbridge_descent_part, found.motionbridge_descent_point

@@ -142,9 +142,9 @@ def _build_objects(model: Model) -> ImportedModel:
     holder: Any = bpy.data.objects.new(model.name, None)
     holder.empty_display_type, holder.empty_display_size = "PLAIN_AXES", _size(model) / 2
     made = [_new_part(part) for part in model.parts]
-    for part, shown in zip(model.parts, made, strict=True):
-        shown.parent = made[part.parent] if part.parent >= 0 else holder
-        shown.location = part.offset.tolist()
+    for part, obj in zip(model.parts, made, strict=True):
+        obj.parent = made[part.parent] if part.parent >= 0 else holder
+        obj.location = part.offset.tolist()
     return ImportedModel(holder, made)
 
 
@@ -158,9 +158,9 @@ def _build_rig(context: Context, model: Model) -> ImportedModel:
     rig, given = armature.build(context, Skeleton(model.name, bones, parents, rotations, offsets))
     made = [_new_part(part) for part in model.parts]
     heads = {bone.name: head for bone, head in zip(rig.data.bones, _heads(rig), strict=True)}
-    for shown, bone in zip(made, given, strict=True):
-        parent_to_bone(shown, rig, bone)
-        shown.motionbridge_descent_part.shown_place = heads[bone]
+    for obj, bone in zip(made, given, strict=True):
+        parent_to_bone(obj, rig, bone)
+        obj.motionbridge_descent_part.shown_place = heads[bone]
     return ImportedModel(rig, made)
 
 
@@ -169,48 +169,48 @@ def _heads(rig: Object) -> list[list[float]]:
     return heads
 
 
-def parent_to_bone(shown: Object, rig: Object, bone: str) -> None:
+def parent_to_bone(obj: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that its own transform is relative to the head of the bone."""
-    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone
     # Blender parents to the bone's tail.
-    shown.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
+    obj.matrix_parent_inverse = Matrix.Translation((0, -rig.data.bones[bone].length, 0))
 
 
 def _new_part(part: Part) -> Object:
     name = names.shortened(part.name) or "sub-object"
     if len(part.mesh.positions):
-        shown: Any = bpy.data.objects.new(name, bpy.data.meshes.new(name))
+        obj: Any = bpy.data.objects.new(name, bpy.data.meshes.new(name))
     else:
-        shown = bpy.data.objects.new(name, None)
-        shown.empty_display_type, shown.empty_display_size = "ARROWS", 0.1
-    shown.rotation_mode = "QUATERNION"
-    properties = shown.motionbridge_descent_part
+        obj = bpy.data.objects.new(name, None)
+        obj.empty_display_type, obj.empty_display_size = "ARROWS", 0.1
+    obj.rotation_mode = "QUATERNION"
+    properties = obj.motionbridge_descent_part
     properties.is_part, properties.source = True, part.source
-    properties.game_name, properties.shown_name = part.name, shown.name
+    properties.game_name, properties.shown_name = part.name, obj.name
     properties.offset = properties.shown_place = part.offset.tolist()
     properties.text = part.properties
     if part.spin_axis is not None:
         properties.spin_axis = part.spin_axis.tolist()
-    return shown
+    return obj
 
 
 def _show_meshes(made: Sequence[Object], model: Model, textures: Textures | None, report: Report) -> None:
     built: dict[tuple[str, object], Any] = {}
 
-    def look(wanted: Material) -> typed.Material:
+    def material_for(wanted: Material) -> typed.Material:
         key = (wanted.texture or wanted.name, wanted.colour)
         if key not in built:
             built[key] = build_material(wanted, textures, report)
         return built[key]
 
-    for part, shown in zip(model.parts, made, strict=True):
-        if shown.type == "MESH":
-            empty = shown.data
+    for part, obj in zip(model.parts, made, strict=True):
+        if obj.type == "MESH":
+            empty = obj.data
             part.mesh.name = empty.name
-            shown.data = meshes.build_polygons(part.mesh, [look(wanted) for wanted in part.mesh.materials])
+            obj.data = meshes.build_polygons(part.mesh, [material_for(wanted) for wanted in part.mesh.materials])
             name = empty.name
             bpy.data.meshes.remove(empty)
-            shown.data.name = name
+            obj.data.name = name
 
 
 def _size(model: Model) -> float:
@@ -221,8 +221,8 @@ def _size(model: Model) -> float:
 
 
 def _link(result: ImportedModel, into: bpy.types.Collection) -> None:
-    for shown in [result.holder, *result.parts]:
-        into.objects.link(shown)
+    for obj in [result.holder, *result.parts]:
+        into.objects.link(obj)
     if not result.points:
         return
     of_points = bpy.data.collections.new(f"{result.holder.name} Points")

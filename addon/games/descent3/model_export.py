@@ -206,9 +206,9 @@ def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offe
     for finding in oof.find_problems(model):
         elements, nothing = finding.problem.elements, finding.problem.elements[:0]
         on_faces = finding.problem.domain is Domain.FACE
-        shown = hierarchy.parts[finding.part] if finding.part >= 0 else None
+        obj = hierarchy.parts[finding.part] if finding.part >= 0 else None
         found.append(
-            Offending(shown, finding.problem, elements if on_faces else nothing, nothing if on_faces else elements)
+            Offending(obj, finding.problem, elements if on_faces else nothing, nothing if on_faces else elements)
         )
     return found
 

@@ -220,6 +220,6 @@ ADDED = AddedProperties(
 )
 
 
-def holder_of(shown: Any) -> Any:
+def holder_of(obj: Any) -> Any:
     """Return the holder of the model that an object belongs to, or None."""
-    return nearest_above(shown, lambda one: bool(one.motionbridge_descent_model.is_model))
+    return nearest_above(obj, lambda one: bool(one.motionbridge_descent_model.is_model))

@@ -97,7 +97,7 @@ class Textures:
     def find(self, name: str) -> Found | None:
         """Return the first file of this name, ignoring case."""
         lowered = name.lower()
-        return next((place[lowered] for place in self.places if lowered in place), None)
+        return next((files[lowered] for files in self.places if lowered in files), None)
 
     def picture(self, name: str, report: Report) -> Picture | None:
         """Return the image of a texture, None if it is not found."""
@@ -113,9 +113,9 @@ class Textures:
         for suffix in ORDINARY:
             found = self.find(name + suffix)
             if found is not None and found.path is not None:
-                shown = material.load_image(found.path)
-                if shown is not None:
-                    return Picture(shown, see_through=shown.depth in (32, 64, 128))
+                image = material.load_image(found.path)
+                if image is not None:
+                    return Picture(image, see_through=image.depth in (32, 64, 128))
         return None
 
     def _read(self, found: Found, name: str, report: Report) -> Picture | None:
@@ -153,8 +153,8 @@ class Textures:
     def _of_table(self, name: str, report: Report) -> Found | None:
         if self.pages is None:
             self.pages = {}
-            for place in self.places:
-                for key, found in place.items():
+            for files in self.places:
+                for key, found in files.items():
                     if key.endswith(TABLES):
                         self.pages = _pages(found, report) | self.pages
         bitmap = self.pages.get(name.lower())
@@ -217,8 +217,8 @@ def textures_for(
 
 def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
     """Yield the archives directly in a folder, later names first, as the game opens extra13.hog after d3.hog."""
-    there = [found.path for found in in_folder(folder).values() if found.path is not None]
-    archives = [path for path in there if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
+    paths = [found.path for found in in_folder(folder).values() if found.path is not None]
+    archives = [path for path in paths if path.suffix.lower() in ARCHIVES and path.absolute() not in opened]
     for path in sorted(archives, key=lambda path: path.name.lower(), reverse=True)[:MOST_ARCHIVES]:
         opened.add(path.absolute())
         try:

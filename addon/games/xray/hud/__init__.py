@@ -16,6 +16,6 @@ def _above(part: Object) -> Any:
     return hands if hands is not None and hands.motionbridge_hud.is_hud else part.parent
 
 
-def holder_of(shown: Any) -> Any:
+def holder_of(obj: Any) -> Any:
     """Return the hands' armature of the first-person scene that an object belongs to, or None."""
-    return nearest_above(shown, lambda one: bool(one.motionbridge_hud.is_hud), _above)
+    return nearest_above(obj, lambda one: bool(one.motionbridge_hud.is_hud), _above)

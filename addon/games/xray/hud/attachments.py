@@ -108,12 +108,12 @@ def attach(context: Context, rig: Object, bone: str, holder: str, *, frames: tup
     hands = holder_of(rig)
     _refuse(hands, rig, bone, holder)
     motion = _motion_of(hands, rig)
-    shown: Floats = motion.start + motion.scale * np.arange(motion.frames, dtype=np.float64)
-    (chosen,) = np.nonzero((shown >= frames[0] - NEAR) & (shown <= frames[1] + NEAR))
+    scene_frames: Floats = motion.start + motion.scale * np.arange(motion.frames, dtype=np.float64)
+    (chosen,) = np.nonzero((scene_frames >= frames[0] - NEAR) & (scene_frames <= frames[1] + NEAR))
     if not len(chosen):
         raise WriteError("the motion has no frames there", remedy="Choose other frames")
     pairs.play(context, hands, hands.motionbridge_hud.active_action)
-    basis = _following(context, (rig, bone), (hands, holder), shown[chosen], keeps)
+    basis = _following(context, (rig, bone), (hands, holder), scene_frames[chosen], keeps)
     _write(rig, bone, motion, chosen, basis)
     pairs.play(context, hands, hands.motionbridge_hud.active_action)
     return len(chosen)
@@ -165,8 +165,8 @@ def _following(
             in_rig = rig.matrix_world.inverted() @ hands.matrix_world @ hands.pose.bones[holder].matrix
             return in_rig, posed.matrix.copy(), parent
 
-        in_rig, there, _ = at(kept)
-        offset = in_rig.inverted() @ there
+        in_rig, posed_matrix, _ = at(kept)
+        offset = in_rig.inverted() @ posed_matrix
         found = []
         for frame in frames:
             in_rig, _, parent = at(frame)

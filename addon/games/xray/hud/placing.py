@@ -49,16 +49,16 @@ class Part(NamedTuple):
     angles: tuple[str, ...]
 
 
-def place(shown: Any, matrix: Floats, order: str) -> None:
+def place(obj: Any, matrix: Floats, order: str) -> None:
     """Set location and Euler angles of an object; ``matrix`` (4, 4) in the game's axes, relative to its parent."""
-    there: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
-    shown.location = there.to_translation()
+    converted: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
+    obj.location = converted.to_translation()
     if order != POINT:
-        shown.rotation_mode = order
-        shown.rotation_euler = there.to_euler(order)
+        obj.rotation_mode = order
+        obj.rotation_euler = converted.to_euler(order)
 
 
-def hang(shown: Any, rig: Object, anchor: str) -> None:
+def hang(obj: Any, rig: Object, anchor: str) -> None:
     """Parent an object to a bone of an armature object so that its transform equals the config's values.
 
     ``anchor``: the game's name of the bone. Raises `ReadError` if the armature has no bone of that name.
@@ -66,21 +66,21 @@ def hang(shown: Any, rig: Object, anchor: str) -> None:
     bone = next((bone for bone in rig.data.bones if game_name(bone).lower() == anchor.lower()), None)
     if bone is None:
         raise ReadError(
-            f"{rig.name!r} has no bone {anchor!r} to attach {shown.name!r} to",
+            f"{rig.name!r} has no bone {anchor!r} to attach {obj.name!r} to",
             remedy="Choose another model, or the name of one of its bones",
         )
-    shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone.name
+    obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone.name
     # Blender parents to the bone's tail; the z axis of the game's bones is the y axis of objects.
     from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
-    shown.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
+    obj.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
 
 
 def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
     """Store all config values of positions and angles, and which stance and aspect are shown."""
     properties = made.hands.motionbridge_hud
-    for key, shown in made.points.items():
+    for key, obj in made.points.items():
         point = properties.points.add()
-        point.name, point.shown = key, shown
+        point.name, point.shown = key, obj
     properties.item, properties.one_model = made.item, made.item is None
     properties.shown_stance, properties.shown_aspect = stance.name, aspect.name
     properties.stance, properties.aspect = stance.name, aspect.name  # updates nothing while there are no values
@@ -131,30 +131,30 @@ def shown_parts(hands: Object) -> list[Part]:
     return _parts(hands, Stance[properties.shown_stance], wide=properties.shown_aspect == Aspect.WIDE.name)
 
 
-def part_of(shown: Any) -> Part | None:
+def part_of(obj: Any) -> Part | None:
     """Return the part that an object, such as a mesh of the weapon, belongs to; None without one, or without values.
 
     For the hands it is the offset of the shown stance, if that has one.
     """
-    hands = holder_of(shown)
+    hands = holder_of(obj)
     if hands is None or not len(hands.motionbridge_hud.values):
         return None
     parts = {part.shown: part for part in shown_parts(hands)}
-    while shown is not None and shown not in parts:
-        shown = shown.parent
-    if shown == hands:
+    while obj is not None and obj not in parts:
+        obj = obj.parent
+    if obj == hands:
         return parts.get(hands.parent, parts.get(hands))
-    return parts.get(shown)
+    return parts.get(obj)
 
 
-def handle_of(shown: Object) -> Any:
+def handle_of(obj: Object) -> Any:
     """Return the world position of a part's gizmo: for the hands at the weapon, which is in the camera's view."""
-    hands = holder_of(shown)
-    if hands is None or shown not in {hands, hands.parent}:
-        return shown.matrix_world.translation
+    hands = holder_of(obj)
+    if hands is None or obj not in {hands, hands.parent}:
+        return obj.matrix_world.translation
     properties = hands.motionbridge_hud
     points = (row.shown for row in properties.points if row.shown is not None)
-    return (pairs.item_of(hands) or next(points, shown)).matrix_world.translation
+    return (pairs.item_of(hands) or next(points, obj)).matrix_world.translation
 
 
 def turning_axes(part: Part) -> list[Any]:
@@ -187,8 +187,8 @@ def _values(hands: Object, part: Part) -> tuple[list[float], list[float]]:
 def show(hands: Any) -> None:
     """Store the values of moved objects, then show the chosen stance and aspect."""
     properties = hands.motionbridge_hud
-    chosen, there = (properties.stance, properties.aspect), (properties.shown_stance, properties.shown_aspect)
-    if chosen == there or not len(properties.values):
+    chosen, current = (properties.stance, properties.aspect), (properties.shown_stance, properties.shown_aspect)
+    if chosen == current or not len(properties.values):
         return
     for key, text in moved(hands).items():
         properties.values[key].text = text
@@ -215,11 +215,11 @@ def moved(hands: Object) -> dict[str, str]:
         if part.shown is None:
             continue
         wanted = _composed(part, *_values(hands, part))
-        there = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
-        position, angles = (hud.aim_values if part.order == AIM else hud.placement_values)(there)
-        if not np.allclose(there[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
+        current = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
+        position, angles = (hud.aimed_back if part.order == AIM else hud.placed_back)(current)
+        if not np.allclose(current[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
             found[part.position] = _written(position)
-        if part.angles and not np.allclose(there[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
+        if part.angles and not np.allclose(current[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
             single = len(part.angles) > 1
             found |= {key: _written(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
     return found
@@ -270,18 +270,18 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
         bone = values.get(bone_key, "")
         if not bone or key not in values:
             continue
-        shown = bpy.data.objects.new(key, None)
+        obj = bpy.data.objects.new(key, None)
         try:
-            hang(shown, rig, bone)
+            hang(obj, rig, bone)
         except ReadError as refusal:
-            bpy.data.objects.remove(shown)
+            bpy.data.objects.remove(obj)
             report.warn(refusal.problem, f"{bone_key} = {bone}")
             continue
-        place(shown, hud.point_matrix(numbers(values[key], 3)), POINT)
-        shown.empty_display_type, shown.empty_display_size = "SPHERE", POINT_SIZE
-        shown.show_name = shown.show_in_front = True
-        into.objects.link(shown)
-        found[key] = shown
+        place(obj, hud.pointed(numbers(values[key], 3)), POINT)
+        obj.empty_display_type, obj.empty_display_size = "SPHERE", POINT_SIZE
+        obj.show_name = obj.show_in_front = True
+        into.objects.link(obj)
+        found[key] = obj
     return found
 
 
@@ -290,8 +290,8 @@ def add_crosshair(name: str, camera: Object, into: bpy.types.Collection) -> Any:
     ends = [(x * far, y * far, -1.0) for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1)) for far in (INNER, OUTER)]
     mesh = bpy.data.meshes.new(f"{name} Crosshair")
     mesh.from_pydata(ends, [(first, first + 1) for first in range(0, len(ends), 2)], [])
-    shown = bpy.data.objects.new(mesh.name, mesh)
-    shown.parent = camera
-    shown.show_in_front = shown.hide_select = shown.hide_render = True
-    into.objects.link(shown)
-    return shown
+    obj = bpy.data.objects.new(mesh.name, mesh)
+    obj.parent = camera
+    obj.show_in_front = obj.hide_select = obj.hide_render = True
+    into.objects.link(obj)
+    return obj

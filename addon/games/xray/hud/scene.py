@@ -191,11 +191,11 @@ def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
 
 
 def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> Any:
-    shown = hud.VIEWS[options.game.value]
+    view = hud.VIEWS[options.game.value]
     data = bpy.data.cameras.new(f"{name} Camera")
     data.sensor_fit = "VERTICAL"
-    data.angle_y = math.radians(shown.field_of_view)
-    data.clip_start = shown.near
+    data.angle_y = math.radians(view.field_of_view)
+    data.clip_start = view.near
     camera = bpy.data.objects.new(data.name, data)
     camera.rotation_euler = (placing.QUARTER, 0.0, 0.0)
     into.objects.link(camera)
@@ -416,9 +416,9 @@ def _set_up(context: Any, size: tuple[int, int], renderer: Renderer) -> Iterator
                 sun: Any = bpy.data.lights.new("Preview", "SUN")
                 after.callback(bpy.data.lights.remove, sun)  # removes its object too
                 sun.energy, sun.use_shadow = energy, False
-                shown = bpy.data.objects.new("Preview", sun)
-                shown.matrix_world = scene.camera.matrix_world @ Euler((*angles, 0.0)).to_matrix().to_4x4()
-                scene.collection.objects.link(shown)
+                obj = bpy.data.objects.new("Preview", sun)
+                obj.matrix_world = scene.camera.matrix_world @ Euler((*angles, 0.0)).to_matrix().to_4x4()
+                scene.collection.objects.link(obj)
         for owner, values in settings:
             for name, value in values.items():
                 after.callback(setattr, owner, name, getattr(owner, name))

@@ -53,25 +53,25 @@ def build_model(document: Dm, tree: GameTree, report: Report, *, textures: bool 
     mesh = dm.decode(document, report, name)
     mesh.attributes[FILE_VERTEX] = Attribute(Domain.VERTEX, np.arange(len(mesh.positions), dtype=np.int32))
     materials = [level_materials.textured(one, tree, textures, report) for one in mesh.materials]
-    shown = meshes.build(mesh, materials, report, flat=True)
-    properties, said = shown.motionbridge_level, document.properties
-    properties.waving, properties.min_scale, properties.max_scale = said.waving, said.min_scale, said.max_scale
+    obj = meshes.build(mesh, materials, report, flat=True)
+    properties, stored = obj.motionbridge_level, document.properties
+    properties.waving, properties.min_scale, properties.max_scale = stored.waving, stored.min_scale, stored.max_scale
     properties.kind = "DM"
-    shown.color = level_materials.DETAIL_MODEL
+    obj.color = level_materials.DETAIL_MODEL
     keep(properties, "document", dm.write(document))
-    return shown
+    return obj
 
 
 def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> None:
     """Place models in a row along x without overlap, the first one's origin at ``start``."""
     edge = None
-    for shown in models:
-        positions = positions_of(shown.data)[:, 0].astype(np.float64)
+    for obj in models:
+        positions = positions_of(obj.data)[:, 0].astype(np.float64)
         positions = positions[np.isfinite(positions)]
         low, high = (min(positions.min(), 0.0), max(positions.max(), 0.0)) if len(positions) else (0.0, 0.0)
-        place = 0.0 if edge is None else edge + max(LEAST_STEP / 2 - low, LEAST_STEP)
-        shown.location = (start[0] + place, start[1], start[2])
-        edge = place + max(high, 0.0)
+        offset = 0.0 if edge is None else edge + max(LEAST_STEP / 2 - low, LEAST_STEP)
+        obj.location = (start[0] + offset, start[1], start[2])
+        edge = offset + max(high, 0.0)
 
 
 # The ground -----------------------------------------------------------------------------------------------------------
@@ -103,21 +103,21 @@ def read(data: bytes, path: Path, options: LevelImportOptions, report: Report) -
     details.report_missing(document, named, report)
     densest = _densest_of(document)
     planted, place = int(np.count_nonzero(densest != details.EMPTY)), _beside(document, densest)
-    shown = instances.build_squares(
+    ground = instances.build_squares(
         document.name,
         details.places(document),
         details.SLOT_SIZE,
         _values(document),
         level_materials.slots_by_model(densest),
     )
-    _hide(shown, np.flatnonzero(details.is_off_ground(document, densest)))
+    _hide(ground, np.flatnonzero(details.is_off_ground(document, densest)))
     del densest
     models = _build_models(document, path, options, report)
     lay_out_models(models.objects, place)
-    shown.motionbridge_level.models = models
+    ground.motionbridge_level.models = models
     width, depth = document.header.size
     counts = f"{width} x {depth} slots, {planted} with models, {counted(len(document.models), 'model')}"
-    return ImportedLevelFile("DETAILS", path.name, shown, [shown], counts, [models])
+    return ImportedLevelFile("DETAILS", path.name, ground, [ground], counts, [models])
 
 
 def _hide(ground: Object, slots: NDArray[np.int64]) -> None:
@@ -157,9 +157,9 @@ def _build_models(
     for number in sorted(document.models):
         model = document.models[number]
         name = f"detail_{number:02}"
-        shown = build_model(model, tree, report, textures=options.textures, name=name)
-        shown.motionbridge_level.number = number
-        holder.objects.link(shown)
+        obj = build_model(model, tree, report, textures=options.textures, name=name)
+        obj.motionbridge_level.number = number
+        holder.objects.link(obj)
     return holder
 
 
@@ -195,9 +195,9 @@ def _densest(value: Callable[[str], NDArray[Any]]) -> tuple[NDArray[np.int16], N
     highest, total = np.full(len(densest), -1, np.float32), np.zeros(len(densest), np.float32)
     for model, corners in zip(details.MODEL, details.DENSITY, strict=True):
         numbers = value(model)
-        there = numbers != details.EMPTY
-        density = value(corners).mean(axis=1) * there
-        more = there & (density > highest)
+        used = numbers != details.EMPTY
+        density = value(corners).mean(axis=1) * used
+        more = used & (density > highest)
         densest[more], highest[more] = numbers[more], density[more]
         total += density
     return densest, total
@@ -212,11 +212,11 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
-def gather_ground(shown: Object) -> Mesh:
+def gather_ground(ground: Object) -> Mesh:
     """Return a point for each face: its centre, at the height of its lowest corner, with the face's attributes."""
-    middles, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
+    middles, heights, values = instances.gather_faces(ground, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
-    points = Mesh(shown.name, positions, np.zeros((0, 3), np.int32))
+    points = Mesh(ground.name, positions, np.zeros((0, 3), np.int32))
     points.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in values.items()}
     return points
 
@@ -227,34 +227,34 @@ def models_of(ground: Object) -> list[Object]:
     If several have the same number (copies), the first by name keeps it.
     """
     holder = ground.motionbridge_level.models
-    found = [] if holder is None else [shown for shown in holder.all_objects if _is_model(shown)]
+    found = [] if holder is None else [obj for obj in holder.all_objects if _is_model(obj)]
     taken: set[int] = set()
     numbered: list[Object] = []
     others: list[Any] = []
-    for shown in sorted(found, key=_order):
-        number = shown.motionbridge_level.number
-        (others if number < 0 or number in taken else numbered).append(shown)
+    for obj in sorted(found, key=_order):
+        number = obj.motionbridge_level.number
+        (others if number < 0 or number in taken else numbered).append(obj)
         taken.add(number)
     return [*numbered, *sorted(others, key=_name)]
 
 
-def _is_model(shown: Object) -> bool:
-    return shown.type == "MESH" and shown.motionbridge_level.kind == "DM"
+def _is_model(obj: Object) -> bool:
+    return obj.type == "MESH" and obj.motionbridge_level.kind == "DM"
 
 
-def _order(shown: Object) -> tuple[int, str]:
-    return shown.motionbridge_level.number, shown.name
+def _order(obj: Object) -> tuple[int, str]:
+    return obj.motionbridge_level.number, obj.name
 
 
-def _name(shown: Object) -> str:
-    return str(shown.name)
+def _name(obj: Object) -> str:
+    return str(obj.name)
 
 
 def numbers_of(models: list[Object]) -> list[int]:
     """Return the numbers by which slots refer to these models now, -1 for new ones and copies."""
     numbers: list[int] = []
-    for shown in models:
-        number = shown.motionbridge_level.number
+    for obj in models:
+        number = obj.motionbridge_level.number
         numbers.append(-1 if number in numbers else number)
     return numbers
 
@@ -275,17 +275,17 @@ def _gather_models(context: Context, ground: Object, base: Details | None, repor
     """Gather the detail models; None if the ground has no collection of models, so that the base's are kept."""
     if ground.motionbridge_level.models is None and base is not None:
         return None
-    shown = models_of(ground)
+    models = models_of(ground)
     changes = Changes()
     documents = []
-    for one in shown:
+    for one in models:
         mesh = gather(context, one, "DM", LevelExportOptions(), report).mesh
         plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"))
         changes.include(plan.changes, one.name)
         if plan.changes:
             report_problems(dm.find_problems(mesh), one.name, report)
         documents.append(dm.read(plan.data, "", Report()))
-    old = numbers_of(shown)
+    old = numbers_of(models)
     known = set() if base is None else set(base.models)
     # A file with gaps in its numbers keeps them as long as its models are the same.
     numbers = old if set(old) == known and len(old) == len(known) else list(range(len(old)))
@@ -321,8 +321,8 @@ def find_problems(ground: Object) -> Iterator[Problem]:
     """Yield problems that prevent the export of the ground, and warnings; elements are faces."""
     data = kept(ground.motionbridge_level, "document")
     points = gather_ground(ground)
-    shown = models_of(ground)
-    count = len(shown)
+    models = models_of(ground)
+    count = len(models)
     if not data:
         points.attributes.pop(FILE_FACE, None)
     try:
@@ -332,7 +332,7 @@ def find_problems(ground: Object) -> Iterator[Problem]:
         return
     yield from details.find_misplaced(points, base.header)
     if ground.motionbridge_level.models is not None:
-        yield from details.find_orphans(points, set(base.models) - set(numbers_of(shown)))
+        yield from details.find_orphans(points, set(base.models) - set(numbers_of(models)))
     else:
         count = len(base.models)
     yield from details.find_problems(points, base, count)
@@ -360,11 +360,11 @@ class SlotValues:
     colour: Sequence[float] | None = None
 
 
-def begin(context: Context, shown: Object) -> None:
+def begin(context: Context, obj: Object) -> None:
     """Make a mesh the ground of a level: add missing attributes, without detail models, and show them by materials."""
     with scope.object_mode(context):
-        shown.motionbridge_level.kind = "DETAILS"
-        _, heights, found = instances.gather_faces(shown, WANTED, COLOURS)
+        obj.motionbridge_level.kind = "DETAILS"
+        _, heights, found = instances.gather_faces(obj, WANTED, COLOURS)
         count = len(heights)
         wanted: dict[str, NDArray[Any]] = {
             details.HEIGHT: (heights[:, 1] - heights[:, 0]).astype(np.float32),
@@ -375,17 +375,17 @@ def begin(context: Context, shown: Object) -> None:
         }
         for name, values in wanted.items():
             if name not in found:
-                attributes.write(shown.data, name, Domain.FACE, values)
-        show(shown)
+                attributes.write(obj.data, name, Domain.FACE, values)
+        show(obj)
 
 
-def show(shown: Any) -> None:
+def show(obj: Any) -> None:
     """Colour the ground by its attributes. Raises `WriteError` if the attribute to show is missing."""
-    level = shown.motionbridge_level
-    _, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
+    level = obj.motionbridge_level
+    _, heights, values = instances.gather_faces(obj, WANTED, COLOURS)
     if level.shown_by in ("SUN", "SKY", "COLOUR") and level.shown_by.lower() not in values:
         raise WriteError(
-            f"{shown.name!r} has no {level.shown_by.lower()}; files of version 2 have none",
+            f"{obj.name!r} has no {level.shown_by.lower()}; files of version 2 have none",
             remedy="Colour it by model or density",
         )
     for names, missing in (
@@ -394,16 +394,16 @@ def show(shown: Any) -> None:
     ):
         for name in names:
             values.setdefault(name, missing)
-    level_materials.clear_slots(shown.data, slots_of(values.__getitem__, level.shown_by))
-    shown.data.update()
+    level_materials.clear_slots(obj.data, slots_of(values.__getitem__, level.shown_by))
+    obj.data.update()
 
 
-def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
+def first_slot(ground: Object, selected: NDArray[np.bool_], place: int) -> SlotValues:
     """Return the values of the first of the ``selected`` (faces,), with its model at ``place``; empty without one."""
     if not selected.any():
         return SlotValues()
     face = int(np.argmax(selected))
-    _, heights, values = instances.gather_faces(shown, WANTED, COLOURS)
+    _, heights, values = instances.gather_faces(ground, WANTED, COLOURS)
     one = {name: column[face] for name, column in values.items()}
     model, density = one.get(details.MODEL[place]), one.get(details.DENSITY[place])
     return SlotValues(
@@ -414,7 +414,7 @@ def first_slot(shown: Object, selected: NDArray[np.bool_], place: int) -> SlotVa
     )
 
 
-def set_slots(shown: Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
+def set_slots(ground: Object, selected: NDArray[np.bool_], given: SlotValues) -> NDArray[np.bool_]:
     """Set values of the ``selected`` faces (faces,), in Object Mode; returns which of them changed."""
     changed = np.zeros(len(selected), np.bool_)
     columns: dict[str, tuple[Any, Any]] = {
@@ -428,45 +428,45 @@ def set_slots(shown: Object, selected: NDArray[np.bool_], given: SlotValues) -> 
         columns[details.DENSITY[place]] = np.float32, np.zeros(4) if model == details.EMPTY else density
     for name, (kind, value) in columns.items():
         if value is not None:
-            changed |= _set(shown.data, name, selected, np.asarray(value, kind))
+            changed |= _set(ground.data, name, selected, np.asarray(value, kind))
     if given.ground is not None:
-        changed |= _lift(shown, selected, given.ground)
-    show(shown)
+        changed |= _lift(ground, selected, given.ground)
+    show(ground)
     return changed & selected
 
 
 def _set(data: typed.Mesh, name: str, selected: NDArray[np.bool_], value: NDArray[Any]) -> NDArray[np.bool_]:
-    now = (
+    values = (
         attributes.gather_colours(data, name, Domain.FACE)
         if value.ndim
         else attributes.gather(data, name, Domain.FACE, value.dtype)
     )
-    if now is None:
+    if values is None:
         empty = details.EMPTY if name in details.MODEL else 0
-        now = np.full((len(selected), *value.shape), empty, value.dtype)
-    differs = now != value
-    now[selected] = value
-    attributes.write(data, name, Domain.FACE, now)
+        values = np.full((len(selected), *value.shape), empty, value.dtype)
+    differs = values != value
+    values[selected] = value
+    attributes.write(data, name, Domain.FACE, values)
     return differs.any(axis=1) if value.ndim else differs
 
 
-def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
+def _lift(ground: Object, selected: NDArray[np.bool_], height: float) -> NDArray[np.bool_]:
     """Move faces along the world's z axis until their lowest corners are at ``height``; returns which moved."""
-    data = shown.data
-    _, heights, _ = instances.gather_faces(shown, {}, ())
+    data = ground.data
+    _, heights, _ = instances.gather_faces(ground, {}, ())
     corners, sizes = np.empty(len(data.loops), np.int32), np.empty(len(selected), np.int32)
     data.attributes[".corner_vert"].data.foreach_get("value", corners)
     data.polygons.foreach_get("loop_total", sizes)
-    way = np.where(selected, height - heights[:, 0], 0.0)
+    shifts = np.where(selected, height - heights[:, 0], 0.0)
     of_vertices = np.zeros(len(data.vertices))
-    meant = np.repeat(selected, sizes)
-    of_vertices[corners[meant]] = np.repeat(way, sizes)[meant]
-    upwards = np.linalg.pinv(np.array(shown.matrix_world, np.float64)[:3, :3])[:, 2]
+    corners_selected = np.repeat(selected, sizes)
+    of_vertices[corners[corners_selected]] = np.repeat(shifts, sizes)[corners_selected]
+    upwards = np.linalg.pinv(np.array(ground.matrix_world, np.float64)[:3, :3])[:, 2]
     positions = np.empty(3 * len(data.vertices), np.float32)
     data.attributes["position"].data.foreach_get("vector", positions)
     moved = positions.reshape(-1, 3) + of_vertices[:, None] * upwards
     data.attributes["position"].data.foreach_set("vector", moved.astype(np.float32).ravel())
-    return way != 0
+    return shifts != 0
 
 
 # Models --------------------------------------------------------------------------------------------------------------
@@ -474,34 +474,34 @@ def _lift(shown: Object, selected: NDArray[np.bool_], height: float) -> NDArray[
 
 def add_models(ground: Object, objects: Sequence[Object]) -> int:
     """Make meshes detail models, numbered after the existing ones; returns how many. Raises `WriteError`."""
-    there = models_of(ground)
-    new = [shown for shown in objects if shown not in there and shown != ground]
+    existing = models_of(ground)
+    new = [obj for obj in objects if obj not in existing and obj != ground]
     if not new:
         raise WriteError(
             "no mesh is selected besides the ground and its models",
             remedy="Select the meshes to add, then the ground with Shift",
         )
-    if len(there) + len(new) > details.MODELS:
-        raise WriteError(f"{len(there) + len(new)} detail models, the game supports {details.MODELS}")
+    if len(existing) + len(new) > details.MODELS:
+        raise WriteError(f"{len(existing) + len(new)} detail models, the game supports {details.MODELS}")
     level = ground.motionbridge_level
     holder = level.models
     if holder is None:
         holder = level.models = bpy.data.collections.new(f"{ground.name} {MODELS}")
         ground.users_collection[0].children.link(holder)
     # A broken file may give a model any number; slots can only use those that the game supports.
-    numbers = (shown.motionbridge_level.number for shown in there)
+    numbers = (obj.motionbridge_level.number for obj in existing)
     number = max((number for number in numbers if number < details.MODELS), default=-1)
-    for shown in new:
+    for obj in new:
         number += 1
-        _take_in(holder, shown, number)
+        _take_in(holder, obj, number)
     return len(new)
 
 
-def _take_in(holder: bpy.types.Collection, shown: Object, number: int) -> None:
-    shown.motionbridge_level.kind = "DM"
-    shown.motionbridge_level.number = number
-    if shown.name not in holder.objects:
-        holder.objects.link(shown)
+def _take_in(holder: bpy.types.Collection, obj: Object, number: int) -> None:
+    obj.motionbridge_level.kind = "DM"
+    obj.motionbridge_level.number = number
+    if obj.name not in holder.objects:
+        holder.objects.link(obj)
 
 
 def replace_model(ground: Object, model: Object, by: Object) -> None:
@@ -561,8 +561,10 @@ def scatter(
     faces = np.arange(len(points.positions)) if selected is None else np.flatnonzero(selected)
     models = models_of(ground)
     numbers = numbers_of(models)
-    shown = [one.motionbridge_level for one in models]
-    scales = {number: (one.min_scale, one.max_scale) for number, one in zip(numbers, shown, strict=True) if number >= 0}
+    properties = [one.motionbridge_level for one in models]
+    scales = {
+        number: (one.min_scale, one.max_scale) for number, one in zip(numbers, properties, strict=True) if number >= 0
+    }
     plants = details.scatter(points, faces[np.isfinite(points.positions[faces]).all(axis=1)], scales, options.spacing)
     if not len(plants):
         raise WriteError(
@@ -607,8 +609,8 @@ def clear_scattered(ground: Object) -> bool:
 def _collision(context: Context) -> Any:
     """Return the collision mesh of the scene, None if it is missing or split."""
     found = (
-        shown
-        for shown in context.scene.objects
-        if shown.motionbridge_level.kind == "CFORM" and shown.type == "MESH" and not shown.motionbridge_level.is_part
+        obj
+        for obj in context.scene.objects
+        if obj.motionbridge_level.kind == "CFORM" and obj.type == "MESH" and not obj.motionbridge_level.is_part
     )
     return next(found, None)

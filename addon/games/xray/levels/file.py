@@ -94,51 +94,51 @@ def report_problems(problems: Iterable[Problem], name: str, report: Report) -> N
         report.warn(problem.line, name)
 
 
-def gather(context: Context, shown: Object, kind: str, options: LevelExportOptions, report: Report) -> Shape:
+def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions, report: Report) -> Shape:
     """Return one mesh in world space with the attributes that its file stores."""
     wanted = dict(WANTED[kind])
-    if shown.motionbridge_level.is_part:
+    if obj.motionbridge_level.is_part:
         wanted |= {FILE_VERTEX: (Domain.VERTEX, np.int32), FILE_FACE: (Domain.FACE, np.int32)}
-    attributes.warn_of_misfits(shown, wanted, report)
-    with meshes.evaluated_mesh(context, shown, report, modifiers=options.modifiers) as made:
-        shape = gather_shape(shown, wanted, report, made, textured=kind == "DM")
+    attributes.warn_of_misfits(obj, wanted, report)
+    with meshes.evaluated_mesh(context, obj, report, modifiers=options.modifiers) as made:
+        shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
-            _take_materials(shown, mesh, report)
+            _take_materials(obj, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
-    place = np.array(shown.matrix_world, np.float64)
+    matrix = np.array(obj.matrix_world, np.float64)
     if kind == "DM":
-        place[:3, 3] = 0
-    if not np.array_equal(place, np.eye(4)):
-        mesh = transformed(mesh, place)
+        matrix[:3, 3] = 0
+    if not np.array_equal(matrix, np.eye(4)):
+        mesh = transformed(mesh, matrix)
     return replace(shape, mesh=mesh)
 
 
-def _take_materials(shown: Object, mesh: Mesh, report: Report) -> None:
+def _take_materials(obj: Object, mesh: Mesh, report: Report) -> None:
     """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute."""
-    numbers, index = level_materials.game_numbers(shown.data), mesh.material_index
+    numbers, index = level_materials.game_numbers(obj.data), mesh.material_index
     if index is None or not len(numbers) or (numbers < 0).all():
         return
-    said = mesh.values(cform.MATERIAL, Domain.FACE)
+    by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
     by_slot = numbers[np.clip(index, 0, len(numbers) - 1)].astype(np.int32)
     unknown = by_slot < 0
-    if said is None:
+    if by_attribute is None:
         by_slot[unknown] = 0
     else:
-        by_slot[unknown] = said[unknown]
-        differ = int(np.count_nonzero(by_slot != said))
+        by_slot[unknown] = by_attribute[unknown]
+        differ = int(np.count_nonzero(by_slot != by_attribute))
         if differ:
             words = "are written with the game material of their Blender material"
-            report.note(said_of(differ, "faces", words), shown.name)
+            report.note(said_of(differ, "faces", words), obj.name)
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
 def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
     """Encode a detail model from its mesh onto the file ``data``, if that is not empty. Raises `WriteError`."""
     base = dm.read(data, "", Report()) if data else None
-    shown = holder.motionbridge_level
-    properties = dm.Properties(shown.waving, shown.min_scale, shown.max_scale)
+    settings = holder.motionbridge_level
+    properties = dm.Properties(settings.waving, settings.min_scale, settings.max_scale)
     document, changes = dm.encode(mesh, base, properties)
     return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))
 
@@ -151,7 +151,7 @@ NAMED = 3
 
 def named(objects: Sequence[Object]) -> str:
     """Return a text such as ``'yard 00001', 'yard 00002' and 3 more``."""
-    return names_said([shown.name for shown in objects])
+    return names_said([obj.name for obj in objects])
 
 
 def names_said(names: Sequence[str]) -> str:
@@ -159,10 +159,10 @@ def names_said(names: Sequence[str]) -> str:
     return listed([repr(name) for name in names], NAMED)
 
 
-def place_of(shown: Object) -> NDArray[np.float64]:
+def place_of(obj: Object) -> NDArray[np.float64]:
     """Return the world matrix (4, 4) of an object; Blender's is outdated if it is excluded from the view layer."""
-    alone = shown.parent is None and not shown.constraints
-    return np.array(shown.matrix_basis if alone else shown.matrix_world, np.float64)
+    alone = obj.parent is None and not obj.constraints
+    return np.array(obj.matrix_basis if alone else obj.matrix_world, np.float64)
 
 
 # How far the 3D views show --------------------------------------------------------------------------------------------
@@ -198,9 +198,9 @@ def _views(context: Context) -> Iterator[bpy.types.SpaceView3D]:
 def _size(objects: Sequence[Object]) -> float:
     """Return the diagonal of the bounding box of meshes, in metres."""
     users: dict[Any, list[Any]] = {}
-    for shown in objects:
-        if shown.type == "MESH" and len(shown.data.vertices):
-            users.setdefault(shown.data, []).append(shown)
+    for obj in objects:
+        if obj.type == "MESH" and len(obj.data.vertices):
+            users.setdefault(obj.data, []).append(obj)
     if not users:
         return 0.0
     corners = np.concatenate([_corners(sharing) for sharing in users.values()])
@@ -210,7 +210,7 @@ def _size(objects: Sequence[Object]) -> float:
 
 def _corners(sharing: list[Object]) -> Any:
     """Return bounding box corners (8 · objects, 3) of objects with the same mesh, which is measured only once."""
-    places = np.array([shown.matrix_world for shown in sharing], np.float64)
+    matrices = np.array([obj.matrix_world for obj in sharing], np.float64)
     with np.errstate(invalid="ignore", over="ignore"):  # vertices of broken files
-        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(places[:, :3, :3], 1, 2)
-        return (turned + places[:, None, :3, 3]).reshape(-1, 3)
+        turned = np.array(sharing[0].bound_box, np.float64) @ np.swapaxes(matrices[:, :3, :3], 1, 2)
+        return (turned + matrices[:, None, :3, 3]).reshape(-1, 3)

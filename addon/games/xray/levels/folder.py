@@ -119,8 +119,8 @@ def import_folder(
     scope.exclude(context, excluded)
     order = list(COLLECTIONS)
     kept = sorted((one for one in made if not one.excluded), key=lambda one: order.index(one.kind))
-    shown = [thing for one in kept for thing in (*one.held, *one.objects)]
-    scope.make_current(context, shown, shown[0] if shown else None)
+    objects = [thing for one in kept for thing in (*one.held, *one.objects)]
+    scope.make_current(context, objects, objects[0] if objects else None)
     return made
 
 

@@ -91,9 +91,9 @@ def read_file(path: Path | str, options: LevelImportOptions, report: Report) -> 
             remedy=f"Known are {', '.join(SUFFIXES)}",
         )
     made = reader(data, path, options, report)
-    for shown in made.objects:
-        shown.motionbridge_level.kind = made.kind
-        shown.color = COLOURS[made.kind]
+    for obj in made.objects:
+        obj.motionbridge_level.kind = made.kind
+        obj.color = COLOURS[made.kind]
     if made.holder is not None:
         properties = made.holder.motionbridge_level
         properties.path = str(path)
@@ -105,10 +105,10 @@ def link(made: ImportedLevelFile, into: bpy.types.Collection) -> None:
     """Link all collections and objects, and parent parts to their holder."""
     for below in made.collections:
         into.children.link(below)
-    for shown in made.objects:
-        into.objects.link(shown)
-        if shown != made.holder and made.kind != "ERR":
-            shown.parent = made.holder
+    for obj in made.objects:
+        into.objects.link(obj)
+        if obj != made.holder and made.kind != "ERR":
+            obj.parent = made.holder
 
 
 def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -133,20 +133,20 @@ def _read_collision(data: bytes, path: Path, options: LevelImportOptions, report
         title = part.name
         if split:
             title = f"{part.name} sector {number}" if options.split is Split.SECTOR else materials[0].name
-        shown = meshes.build(replace(part, name=title, material_index=index), materials, report, flat=True)
-        shown.motionbridge_level.is_part = split
-        made.append(shown)
+        obj = meshes.build(replace(part, name=title, material_index=index), materials, report, flat=True)
+        obj.motionbridge_level.is_part = split
+        made.append(obj)
     holder = bpy.data.objects.new(mesh.name, None) if split else made[0]
     return ImportedLevelFile("CFORM", path.name, holder, made, counts)
 
 
 def _collision_counts(mesh: Mesh) -> str:
-    said = [counted(len(mesh.triangles), "face")]
+    texts = [counted(len(mesh.triangles), "face")]
     for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
         if values is not None and len(values):
-            said.append(counted(len(level_materials.different(values)), noun))
-    return ", ".join([*said, *_degenerate(mesh)])
+            texts.append(counted(len(level_materials.different(values)), noun))
+    return ", ".join([*texts, *_degenerate(mesh)])
 
 
 def _degenerate(mesh: Mesh) -> list[str]:
@@ -174,31 +174,31 @@ def _occluders(
 ) -> ImportedLevelFile:
     materials, mesh.material_index = slots
     two_sided = int(np.count_nonzero(mesh.attributes[occluders.TWO_SIDED].values))
-    said = [counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
-    counts = ", ".join([*said, *_degenerate(mesh)])
+    texts = [counted(len(mesh.triangles), "face"), f"{two_sided} two-sided"]
+    counts = ", ".join([*texts, *_degenerate(mesh)])
     # Each face stores its index in the file, so that it keeps its values if others are deleted.
     mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, np.arange(len(mesh.triangles), dtype=np.int32))
-    shown = meshes.build(mesh, materials, report, flat=True)
-    shown.motionbridge_level.weld = NOT_WELDED if weld is None else weld
-    return ImportedLevelFile(kind, path.name, shown, [shown], counts)
+    obj = meshes.build(mesh, materials, report, flat=True)
+    obj.motionbridge_level.weld = NOT_WELDED if weld is None else weld
+    return ImportedLevelFile(kind, path.name, obj, [obj], counts)
 
 
 def _read_detail_model(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = dm.read(data, str(path), report)
     tree = tree_of(path, options.game_folder, options.textures_folder)
-    shown = level_details.build_model(document, tree, report, textures=options.textures)
+    obj = level_details.build_model(document, tree, report, textures=options.textures)
     faces, vertices = len(document.triangles), len(document.vertices)
     counts = f"{counted(faces, 'face')}, {counted(vertices, 'vertex', 'vertices')}"
-    return ImportedLevelFile("DM", path.name, shown, [shown], counts)
+    return ImportedLevelFile("DM", path.name, obj, [obj], counts)
 
 
 def _read_errors(data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
     document = err.read(data, str(path), report)
     made, counts = [], []
     for mesh in err.decode(document, report):
-        shown = meshes.build(mesh, [], report, flat=True)
-        meshes.select_loose_edges(shown.data)
-        made.append(shown)
+        obj = meshes.build(mesh, [], report, flat=True)
+        meshes.select_loose_edges(obj.data)
+        made.append(obj)
         items = mesh.triangles if len(mesh.triangles) else mesh.positions if mesh.edges is None else mesh.edges
         counts.append(counted(len(items), mesh.name.rpartition(" ")[2].removesuffix("s")))
     return ImportedLevelFile("ERR", path.name, next(iter(made), None), made, ", ".join(counts) or "no errors")
@@ -210,14 +210,14 @@ def _read_ai_map(data: bytes, path: Path, _options: LevelImportOptions, report: 
     slots = level_materials.slots_by_share(shape.attributes[level_ai.COVER].values, AI_STEPS, "open", OPEN)
     materials, shape.material_index = slots
     data_block = meshes.build_polygons(shape, materials)
-    shown: Any = bpy.data.objects.new(path.name, data_block)
-    said = [counted(len(document.nodes), "node")]
+    obj: Any = bpy.data.objects.new(path.name, data_block)
+    texts = [counted(len(document.nodes), "node")]
     for name, noun in ((level_ai.ISOLATED, "isolated"), (level_ai.ONE_WAY, "with one-way links")):
         count = int(np.count_nonzero(shape.attributes[name].values))
-        said += [f"{count} {noun}"] if count else []
+        texts += [f"{count} {noun}"] if count else []
     # It covers the ground, so with a `level` beside it its collection is excluded at first.
     beside = (path.parent / "level").is_file()
-    return ImportedLevelFile("AI", path.name, shown, [shown], ", ".join(said), excluded=beside)
+    return ImportedLevelFile("AI", path.name, obj, [obj], ", ".join(texts), excluded=beside)
 
 
 def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -225,9 +225,9 @@ def _read_wallmarks(data: bytes, path: Path, options: LevelImportOptions, report
     mesh = wallmarks.decode(document, path.name)
     tree = tree_of(path, options.game_folder, options.textures_folder)
     materials = [level_materials.textured(one, tree, options.textures, report) for one in mesh.materials]
-    shown = meshes.build(mesh, materials, report, flat=True)
+    obj = meshes.build(mesh, materials, report, flat=True)
     counts = f"{counted(len(document.marks), 'mark')}, {counted(len(mesh.triangles), 'face')}"
-    return ImportedLevelFile("WALLMARKS", path.name, shown, [shown], counts)
+    return ImportedLevelFile("WALLMARKS", path.name, obj, [obj], counts)
 
 
 _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], ImportedLevelFile]] = {
@@ -336,7 +336,7 @@ def _gather_whole(context: Context, holder: Object, options: LevelExportOptions,
     if not found:
         raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
     kind = holder.motionbridge_level.kind
-    shapes = [gather(context, shown, kind, options, report).mesh for shown in found]
+    shapes = [gather(context, obj, kind, options, report).mesh for obj in found]
     return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
 
 
@@ -376,16 +376,16 @@ def find_problems(
         return [Offending(one, problem, problem.elements, problem.elements[:0]) for one, problem in across]
     found = []
     shapes = meshes_of(holder)
-    for number, shown in enumerate(shapes):
+    for number, obj in enumerate(shapes):
         pausing.pause(number / len(shapes))
-        shape = gather(context, shown, kind, options, report)
+        shape = gather(context, obj, kind, options, report)
         for problem in _PROBLEMS[kind](shape.mesh, options):
             pausing.pause((number + 0.5) / len(shapes))
             elements = problem.elements
             on_faces = problem.domain is Domain.FACE
             faces = np.unique(shape.faces[elements]) if on_faces else elements[:0]
-            vertices = elements[:0] if on_faces else elements[elements < len(shown.data.vertices)]
-            found.append(Offending(shown, problem, faces[faces >= 0].astype(np.int64), vertices))
+            vertices = elements[:0] if on_faces else elements[elements < len(obj.data.vertices)]
+            found.append(Offending(obj, problem, faces[faces >= 0].astype(np.int64), vertices))
     return found
 
 
@@ -410,18 +410,18 @@ class Counts:
     selected: int
 
 
-def begin(context: Context, shown: Object, kind: str) -> None:
+def begin(context: Context, obj: Object, kind: str) -> None:
     """Make a mesh part of a level: add missing attributes of this kind, and materials that show them."""
     if kind == "DETAILS":
-        level_details.begin(context, shown)
+        level_details.begin(context, obj)
         return
     with scope.object_mode(context):
-        shown.motionbridge_level.kind = kind
+        obj.motionbridge_level.kind = kind
         for name, value in DEFAULTS[kind].items():
-            if attributes.gather(shown.data, name, *WANTED[kind][name]) is None:
-                values = np.full(len(shown.data.polygons), value, WANTED[kind][name][1])
-                attributes.write(shown.data, name, Domain.FACE, values)
-        show(shown, kind)
+            if attributes.gather(obj.data, name, *WANTED[kind][name]) is None:
+                values = np.full(len(obj.data.polygons), value, WANTED[kind][name][1])
+                attributes.write(obj.data, name, Domain.FACE, values)
+        show(obj, kind)
 
 
 def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
@@ -434,7 +434,7 @@ def selected_faces(data: typed.Mesh) -> NDArray[np.bool_]:
 
 def set_values(
     context: Context,
-    shown: Object,
+    obj: Object,
     kind: str,
     values: Mapping[str, Any],
     names: Mapping[int, str] | None = None,
@@ -444,20 +444,20 @@ def set_values(
     ``names``: game material number -> name, for Blender materials that are created.
     """
     with scope.object_mode(context):
-        data = shown.data
+        data = obj.data
         selected = selected_faces(data)
         changed = np.zeros(len(selected), np.bool_)
         for name, value in values.items():
             domain, dtype = WANTED[kind][name]
-            now = attributes.gather(data, name, domain, dtype)
-            if now is None:
-                now = np.full(len(selected), DEFAULTS[kind][name], dtype)
+            current = attributes.gather(data, name, domain, dtype)
+            if current is None:
+                current = np.full(len(selected), DEFAULTS[kind][name], dtype)
             if kind == "CFORM" and name == cform.MATERIAL:
                 _assign_material(data, selected, value, (names or {}).get(value, ""))
-            changed |= selected & (now != dtype(value))
-            now[selected] = value
-            attributes.write(data, name, domain, now)
-        show(shown, kind)
+            changed |= selected & (current != dtype(value))
+            current[selected] = value
+            attributes.write(data, name, domain, current)
+        show(obj, kind)
     return Counts(int(changed.sum()), int(selected.sum()))
 
 
@@ -469,20 +469,20 @@ def set_slots(context: Context, ground: Object, given: level_details.SlotValues)
     return Counts(int(changed.sum()), int(selected.sum()))
 
 
-def refresh(context: Context, shown: Object, shown_by: str = "") -> None:
+def refresh(context: Context, obj: Object, shown_by: str = "") -> None:
     """Update the colours of faces from attributes, which a script may have changed, in Object or Edit Mode.
 
     ``shown_by``: what colours the ground from now on; "" to keep it. Raises `WriteError`.
     """
-    level = shown.motionbridge_level
+    level = obj.motionbridge_level
     before = level.shown_by
     with scope.object_mode(context):
         if level.kind != "DETAILS":
-            show(shown, level.kind)
+            show(obj, level.kind)
             return
         try:
             level.shown_by = shown_by or before
-            level_details.show(shown)
+            level_details.show(obj)
         except WriteError:
             level.shown_by = before
             raise
@@ -501,9 +501,9 @@ def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int,
     data.polygons.foreach_set("material_index", index)
 
 
-def show(shown: Any, kind: str) -> None:
+def show(obj: Any, kind: str) -> None:
     """Colour the faces by their attributes."""
-    data = shown.data
+    data = obj.data
     found = {name: attributes.gather(data, name, *wanted) for name, wanted in WANTED[kind].items()}
     if kind == "CFORM":
         numbers = found[cform.MATERIAL]

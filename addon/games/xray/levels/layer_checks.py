@@ -87,14 +87,14 @@ class _Layers:
         self.holder = holder
         folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
         self.shown: dict[str, list[Any]] = {}
-        for shown in scene.objects:
-            told = shown.motionbridge_level
-            mine = told.level_file == holder
-            beside = bool(told.path) and Path(bpy.path.abspath(told.path)).parent == folder
+        for obj in scene.objects:
+            properties = obj.motionbridge_level
+            mine = properties.level_file == holder
+            beside = bool(properties.path) and Path(bpy.path.abspath(properties.path)).parent == folder
             if mine or beside:
-                self.shown.setdefault(told.kind, []).extend([shown] if mine else meshes_of(shown))
+                self.shown.setdefault(properties.kind, []).extend([obj] if mine else meshes_of(obj))
         for objects in self.shown.values():
-            objects.sort(key=lambda shown: str(shown.name_full))
+            objects.sort(key=lambda obj: str(obj.name_full))
         self.done = 0.0
         self._trees: dict[str, Any] = {}
         self._boxes: Floats | None = None
@@ -105,14 +105,14 @@ class _Layers:
 
     def of(self, kind: str) -> list[Any]:
         """Return the meshes of a kind, by name."""
-        return [shown for shown in self.shown.get(kind, []) if shown.type == "MESH"]
+        return [obj for obj in self.shown.get(kind, []) if obj.type == "MESH"]
 
     def tree(self, kind: str) -> Any:
         """Return a search tree of all faces of a kind in world space; None if there are none."""
         if kind not in self._trees:
             points, faces, count = [], [], 0
-            for shown in self.of(kind):
-                here, triangles = _faces(shown)
+            for obj in self.of(kind):
+                here, triangles = _faces(obj)
                 points.append(here)
                 faces.append(triangles + count)
                 count += len(here)
@@ -129,9 +129,9 @@ class _Layers:
         """Return (n,) which points (n, 3) are within `APART` of the bounding box of a tree."""
         if self._boxes is None:
             ends = []
-            for shown in self.of("TREE"):
-                place = place_of(shown)
-                corners = np.array(shown.bound_box, np.float64) @ place[:3, :3].T + place[:3, 3]
+            for obj in self.of("TREE"):
+                matrix = place_of(obj)
+                corners = np.array(obj.bound_box, np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
                 ends.append((corners.min(axis=0), corners.max(axis=0)))
             self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
         return _inside(self._boxes, points, points, APART)
@@ -158,22 +158,22 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
     return inside
 
 
-def _faces(shown: Object) -> tuple[Floats, NDArray[np.int64]]:
+def _faces(obj: Object) -> tuple[Floats, NDArray[np.int64]]:
     """Return vertices (n, 3) in world space, and triangles (m, 3)."""
-    data, place = shown.data, place_of(shown)
+    data, matrix = obj.data, place_of(obj)
     corners = np.empty(len(data.loops), np.int32)
     if len(corners):
         data.attributes[".corner_vert"].data.foreach_get("value", corners)
     triangles, _ = meshes.triangles_of(data)
-    points = meshes.positions_of(data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+    points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
     return points, corners[triangles].astype(np.int64)
 
 
-def _middles(shown: Object) -> Floats:
+def _middles(obj: Object) -> Floats:
     """Return the centres of polygons (polygons, 3) in world space."""
-    place = place_of(shown)
-    centres = meshes.column(shown.data.polygons, "center", len(shown.data.polygons), 3)
-    return np.asarray(centres.astype(np.float64) @ place[:3, :3].T + place[:3, 3])
+    matrix = place_of(obj)
+    centres = meshes.column(obj.data.polygons, "center", len(obj.data.polygons), 3)
+    return np.asarray(centres.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3])
 
 
 def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
@@ -188,28 +188,28 @@ def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray
 
 def _without_collision(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("CFORM")
-    for shown in layers.of("SURFACE") if tree is not None else ():
-        wrong = _far(layers, _middles(shown), tree, APART)
+    for obj in layers.of("SURFACE") if tree is not None else ():
+        wrong = _far(layers, _middles(obj), tree, APART)
         remedy = "Check whether something can be walked through there"
-        yield from _of(shown, problems.some(wrong, "faces", f"are farther than {APART:g} m from collision", remedy))
+        yield from _of(obj, problems.some(wrong, "faces", f"are farther than {APART:g} m from collision", remedy))
 
 
 def _without_visuals(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("SURFACE")
-    for shown in layers.of("CFORM") if tree is not None else ():
-        middles = _middles(shown)
+    for obj in layers.of("CFORM") if tree is not None else ():
+        middles = _middles(obj)
         wrong = _far(layers, middles, tree, APART)
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
         what = f"are farther than {APART:g} m from what is seen"
-        yield from _of(shown, problems.some(wrong, "collision faces", what, remedy))
+        yield from _of(obj, problems.some(wrong, "collision faces", what, remedy))
 
 
 def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("SURFACE") if layers.of("HOM") else None
     boxes = layers.boxes() if tree is None and layers.of("HOM") else np.zeros((0, 2, 3))
-    for shown in layers.of("HOM") if tree is not None or len(boxes) else ():
-        points, faces = _faces(shown)
+    for obj in layers.of("HOM") if tree is not None or len(boxes) else ():
+        points, faces = _faces(obj)
         samples = np.concatenate([points[faces], points[faces].mean(axis=1, keepdims=True)], axis=1)
         flat = samples.reshape(-1, 3)
         if tree is not None:
@@ -218,11 +218,11 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
             outside = ~_inside(boxes, flat, flat + np.array((0, 0, np.inf)), STICKS_OUT)
         outside = outside.reshape(-1, 4)
         outside[outside] = ~layers.in_trees(samples[outside])
-        _, polygons = meshes.triangles_of(shown.data)
-        wrong = np.zeros(len(shown.data.polygons), np.bool_)
+        _, polygons = meshes.triangles_of(obj.data)
+        wrong = np.zeros(len(obj.data.polygons), np.bool_)
         wrong[polygons[outside.any(axis=1)]] = True
         what = f"stick out of what is seen{'' if tree is not None else ' (as boxes)'} by more than {STICKS_OUT:g} m"
-        yield from _of(shown, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
+        yield from _of(obj, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
 
 
 def _before(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
@@ -243,14 +243,12 @@ def is_bent(corners: Floats) -> bool:
 
 
 def _bent_portals(layers: _Layers) -> Iterator[Finding]:
-    for shown in layers.of("PORTAL"):
-        corners = meshes.positions_of(shown.data).astype(np.float64)
+    for obj in layers.of("PORTAL"):
+        corners = meshes.positions_of(obj.data).astype(np.float64)
         if len(corners) < 3 or not np.isfinite(corners).all():
             continue
-        wrong = np.full(len(shown.data.polygons), is_bent(corners))
-        yield from _of(
-            shown, problems.some(wrong, "portals", "do not lie in a plane", "Scale it flat along its normal")
-        )
+        wrong = np.full(len(obj.data.polygons), is_bent(corners))
+        yield from _of(obj, problems.some(wrong, "portals", "do not lie in a plane", "Scale it flat along its normal"))
 
 
 def _details_over_void(layers: _Layers) -> Iterator[Finding]:
@@ -258,8 +256,8 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
         return
     tree = layers.tree("CFORM") or layers.tree("SURFACE")
     boxes = layers.boxes() if tree is None else np.zeros((0, 2, 3))
-    for shown in layers.of("DETAILS") if tree is not None or len(boxes) else ():
-        ground = gather_ground(shown)
+    for obj in layers.of("DETAILS") if tree is not None or len(boxes) else ():
+        ground = gather_ground(obj)
         planted = np.zeros(len(ground.positions), np.bool_)
         for name in details.MODEL:
             numbers = ground.values(name, Domain.VERTEX)
@@ -272,7 +270,7 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
         wrong[planted] = ~_grounded(layers, low, reach[planted], tree, boxes)
         what = "have detail models and no ground" if tree is not None else "have detail models outside all surfaces"
         remedy = "Remove their models, or extend the surface below"
-        yield from _of(shown, problems.some(wrong, "slots", what, remedy))
+        yield from _of(obj, problems.some(wrong, "slots", what, remedy))
 
 
 def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Floats) -> NDArray[np.bool_]:
@@ -295,15 +293,15 @@ def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Fl
 
 def _nodes(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("CFORM")
-    for shown in layers.of("AI"):
+    for obj in layers.of("AI"):
         for name, what in ((level_ai.ISOLATED, "have no links"), (level_ai.ONE_WAY, "have a link that leads one way")):
-            values = attributes.gather(shown.data, name, Domain.FACE, np.bool_)
+            values = attributes.gather(obj.data, name, Domain.FACE, np.bool_)
             if values is not None:
                 remedy = "Build the AI map again, if creatures get stuck there"
-                yield from _of(shown, problems.some(values, "nodes", what, remedy))
+                yield from _of(obj, problems.some(values, "nodes", what, remedy))
         if tree is None:
             continue
-        middles = _middles(shown)
+        middles = _middles(obj)
         floating, buried = np.zeros(len(middles), np.bool_), np.zeros(len(middles), np.bool_)
         for number in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
             if number % _SOME == 0:
@@ -318,11 +316,11 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
             (floating, f"float: no collision within {APART:g} m"),
             (buried, f"are buried more than {APART:g} m below the ground"),
         ):
-            yield from _of(shown, problems.some(wrong, "nodes", what, "Build the AI map again"))
+            yield from _of(obj, problems.some(wrong, "nodes", what, "Build the AI map again"))
 
 
-def _of(shown: Object, found: Iterable[Problem]) -> Iterator[Finding]:
-    return ((shown, problem) for problem in found)
+def _of(obj: Object, found: Iterable[Problem]) -> Iterator[Finding]:
+    return ((obj, problem) for problem in found)
 
 
 _CHECKS: Sequence[Any] = (

@@ -45,7 +45,7 @@ LEAST_SIZE = 0.01
 
 def portals(level: Level, name: str, report: Report, *, excluded: bool) -> ImportedLevelFile:
     """Return a face for each portal, with its normal into the front sector; ``name``: of the file."""
-    shown = []
+    objects = []
     folded = 0
     colours = material.build_coloured("portal", FRONT, back=BACK) if len(level.portals) else None
     for number, portal in enumerate(level.portals):
@@ -59,10 +59,10 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
         made = _marked(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
         made.motionbridge_level.front_sector = int(portal["front"])
         made.motionbridge_level.back_sector = int(portal["back"])
-        shown.append(made)
+        objects.append(made)
     if folded:
         report.warn(f"{counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
-    return ImportedLevelFile("PORTAL", name, None, shown, counted(len(shown), "portal"), excluded=excluded)
+    return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=excluded)
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def shown_lights(rows: NDArray[np.void]) -> ShownLights:
 def lights(level: Level, name: str) -> ImportedLevelFile:
     """Create the sun and lamps."""
     looks = shown_lights(level.lights)
-    shown = []
+    objects = []
     for number, sun in enumerate(looks.suns.tolist()):
         title = f"{level.name} {'sun' if sun else f'light {number:03}'}"
         lamp: Any = bpy.data.lights.new(title, "SUN" if sun else "POINT")
@@ -109,8 +109,8 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
         made.motionbridge_level.light_range = float(level.lights["range"][number])
         if looks.directions[number].any():
             made.rotation_euler = Vector(looks.directions[number].tolist()).to_track_quat("-Z", "Y").to_euler()
-        shown.append(made)
-    return ImportedLevelFile("LIGHT", name, None, shown, counted(len(shown), "light"))
+        objects.append(made)
+    return ImportedLevelFile("LIGHT", name, None, objects, counted(len(objects), "light"))
 
 
 @dataclass(frozen=True)
@@ -130,16 +130,16 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     """Create an empty of the same size for each glow, with the texture in its name."""
     looks = shown_glows(level.glows)
     strings = structure.shaders(level)
-    shown = []
+    objects = []
     for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
-        told = strings[shader] if shader < len(strings) else structure.Shader("", "")
-        title = f"{level.name} glow {number:03} {told.texture.rpartition(chr(92))[2]}"
+        names_ = strings[shader] if shader < len(strings) else structure.Shader("", "")
+        title = f"{level.name} glow {number:03} {names_.texture.rpartition(chr(92))[2]}"
         made = _marked(title.rstrip(), None, "GLOW", number)
-        made.motionbridge_level.shader, made.motionbridge_level.texture = told.name, told.textures
+        made.motionbridge_level.shader, made.motionbridge_level.texture = names_.name, names_.textures
         made.empty_display_type, made.empty_display_size = "SPHERE", size
         made.location = looks.positions[number].tolist()
-        shown.append(made)
-    return ImportedLevelFile("GLOW", name, None, shown, counted(len(shown), "glow"))
+        objects.append(made)
+    return ImportedLevelFile("GLOW", name, None, objects, counted(len(objects), "glow"))
 
 
 def _plain(values: NDArray[Any]) -> NDArray[np.float64]:
@@ -169,15 +169,15 @@ def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, rep
     """Create an empty for each entry of a file of one of the `FILES`. Raises `ReadError`."""
     kind, module, looks = FILES[name]
     document: Placed = module.read(data, str(path), report)
-    shown = []
+    objects = []
     for number, (words, row) in enumerate(zip(document.words, document.after, strict=True)):
         title = " ".join(filter(None, map(names.decode, words))) or f"{document.layout.what} {number:03}"
         made: Any = bpy.data.objects.new(title, None)
         made.empty_display_type = looks
         made.motionbridge_level.row = number
         _place(made, row)
-        shown.append(made)
-    return ImportedLevelFile(kind, path.name, None, shown, counted(len(shown), document.layout.what))
+        objects.append(made)
+    return ImportedLevelFile(kind, path.name, None, objects, counted(len(objects), document.layout.what))
 
 
 def _place(made: Object, row: np.void) -> None:
@@ -201,20 +201,20 @@ LINKS = "motionbridge_ai_links"
 """Custom property of objects that show links: True for one-way links."""
 
 
-def show_links(shown: Object) -> tuple[int, int]:
+def show_links(obj: Object) -> tuple[int, int]:
     """Recreate the objects that show an AI map's links; returns the numbers of two-way and one-way links.
 
     They are children of the AI map's object. Raises `ReadError`.
     """
-    hide_links(shown)
-    document = level_ai.read(kept(shown.motionbridge_level, "document"), shown.motionbridge_level.path, Report())
+    hide_links(obj)
+    document = level_ai.read(kept(obj.motionbridge_level, "document"), obj.motionbridge_level.path, Report())
     positions, both, one = level_ai.link_edges(document)
     for edges, is_one_way in ((both, False), (one, True)):
         if not len(edges):
             continue
         # Only nodes with such a link, to avoid loose vertices.
         used, index = np.unique(edges, return_inverse=True)
-        name = f"{shown.name} {'one-way links' if is_one_way else 'links'}"
+        name = f"{obj.name} {'one-way links' if is_one_way else 'links'}"
         made: Any = meshes.build(
             Mesh(name, positions[used], np.zeros((0, 3), np.int32), edges=index.reshape(-1, 2).astype(np.int32)),
             [],
@@ -222,20 +222,20 @@ def show_links(shown: Object) -> tuple[int, int]:
         )
         made[LINKS] = is_one_way
         made.color = ONE_WAY if is_one_way else BOTH_WAYS
-        made.parent = shown
-        for collection in shown.users_collection:
+        made.parent = obj
+        for collection in obj.users_collection:
             collection.objects.link(made)
     return len(both), len(one)
 
 
-def hide_links(shown: Object) -> bool:
+def hide_links(obj: Object) -> bool:
     """Delete the objects that show an AI map's links; returns whether there were any."""
-    there = links_of(shown)
-    datas = [one.data for one in there]
-    bpy.data.batch_remove([*there, *(data for data in datas if data is not None and data.users <= 1)])
-    return bool(there)
+    existing = links_of(obj)
+    datas = [one.data for one in existing]
+    bpy.data.batch_remove([*existing, *(data for data in datas if data is not None and data.users <= 1)])
+    return bool(existing)
 
 
-def links_of(shown: Any) -> list[Any]:
+def links_of(obj: Any) -> list[Any]:
     """Return the objects that show the links of an AI map."""
-    return [one for one in shown.children if LINKS in one]
+    return [one for one in obj.children if LINKS in one]

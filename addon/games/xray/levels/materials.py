@@ -103,8 +103,8 @@ def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: 
     """Warn of numbers (faces,) that are not in the list of game materials, if that is known."""
     missing = [number for number in different(values).tolist() if number not in names] if names else []
     if missing:
-        shown = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
-        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {shown}", place)
+        listing = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
+        report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {listing}", place)
 
 
 def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
@@ -127,18 +127,18 @@ def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
     if not len(values) or int(values.min()) < 0 or int(values.max()) > 0xFFFF:
         return np.unique(values).astype(np.int64)
     # A lookup table is faster than sorting a million faces.
-    there = np.zeros(int(values.max()) + 1, np.bool_)
-    there[values] = True
-    return np.flatnonzero(there)
+    present = np.zeros(int(values.max()) + 1, np.bool_)
+    present[values] = True
+    return np.flatnonzero(present)
 
 
 def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
     numbers = different(values)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] > 0xFFFF:
         return numbers, np.searchsorted(numbers, values).astype(np.int32)
-    place = np.zeros(int(numbers[-1]) + 1, np.int32)
-    place[numbers] = np.arange(len(numbers), dtype=np.int32)
-    index: NDArray[np.int32] = place[values]
+    index_of = np.zeros(int(numbers[-1]) + 1, np.int32)
+    index_of[numbers] = np.arange(len(numbers), dtype=np.int32)
+    index: NDArray[np.int32] = index_of[values]
     return numbers, index
 
 
@@ -169,11 +169,11 @@ def share_colour(share: float) -> tuple[float, float, float, float]:
 
 def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]) -> Slots:
     """Return a colour for each share of the volume that is let through, with a dark back for one-sided faces."""
-    shown = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
-    shares, place = np.unique(shown, return_inverse=True)
+    finite = np.nan_to_num(occlusion.astype(np.float64), nan=0.0, posinf=1.0, neginf=0.0)
+    shares, index_of_share = np.unique(finite, return_inverse=True)
     if len(shares) > MOST_SHARES:
-        shares, place = np.unique(np.round(np.clip(shown, 0.0, 1.0), 1), return_inverse=True)
-    numbers, index = _distinct((2 * place.ravel() + ~two_sided).astype(np.int32))
+        shares, index_of_share = np.unique(np.round(np.clip(finite, 0.0, 1.0), 1), return_inverse=True)
+    numbers, index = _distinct((2 * index_of_share.ravel() + ~two_sided).astype(np.int32))
     made = []
     for number in numbers.tolist():
         share, one_sided = float(shares[number // 2]), bool(number % 2)
@@ -207,8 +207,8 @@ def slots_by_share(shares: NDArray[Any], steps: int, what: str, colour: tuple[fl
     made = []
     for step in different.tolist():
         share = step / steps
-        shown = tuple(0.02 + (part - 0.02) * share for part in colour)
-        made.append(material.build_coloured(f"{what} {share:.0%}", (*shown, 1.0)))
+        shade = tuple(0.02 + (part - 0.02) * share for part in colour)
+        made.append(material.build_coloured(f"{what} {share:.0%}", (*shade, 1.0)))
     return made, index
 
 
@@ -216,10 +216,10 @@ def slots_by_colour(colours: NDArray[np.float32]) -> Slots:
     """Return the colours of light baked into slots; ``colours`` (slots, 4): red, green, blue and 1."""
     if not len(colours):
         return [], np.zeros(0, np.int32)
-    shown = np.clip(np.nan_to_num(colours[:, :3].astype(np.float64), nan=0.0), 0, 1).astype(np.float32)
-    keys, index = np.unique(shown, axis=0, return_inverse=True)
+    finite = np.clip(np.nan_to_num(colours[:, :3].astype(np.float64), nan=0.0), 0, 1).astype(np.float32)
+    keys, index = np.unique(finite, axis=0, return_inverse=True)
     if len(keys) > MOST_COLOURS:
-        keys, index = np.unique(np.rint(shown * 3) / np.float32(3), axis=0, return_inverse=True)
+        keys, index = np.unique(np.rint(finite * 3) / np.float32(3), axis=0, return_inverse=True)
     made = [
         material.build_coloured("colour " + " ".join(f"{part:.2f}" for part in key), (*key, 1.0))
         for key in keys.tolist()
@@ -255,7 +255,7 @@ def clear_slots(data: Mesh, slots: Slots) -> None:
 
 def legend(meshes: list[Object]) -> list[tuple[Any, str]]:
     """Return the materials of objects, each with its meaning."""
-    found = dict.fromkeys(made for shown in meshes for made in shown.data.materials if made is not None)
+    found = dict.fromkeys(made for obj in meshes for made in obj.data.materials if made is not None)
     return [(made, made.name) for made in found]
 
 
@@ -265,10 +265,10 @@ def known_materials() -> list[typed.Material]:
     return sorted((one for one in made if one.motionbridge_material.number >= 0), key=_number)
 
 
-def number_of(made: typed.Material | None, said: int | None) -> int | None:
-    """Return the game material of a face: that of its Blender material, else the value of its attribute (``said``)."""
+def number_of(made: typed.Material | None, stored: int | None) -> int | None:
+    """Return the game material of a face: that of its Blender material, else ``stored`` in its attribute."""
     number = made.motionbridge_material.number if made is not None else -1
-    return int(number) if number >= 0 else said
+    return int(number) if number >= 0 else stored
 
 
 def _number(made: typed.Material) -> int:

@@ -114,19 +114,19 @@ ADDED = AddedProperties(
 )
 
 
-def holder_of(shown: Any) -> Any:
+def holder_of(obj: Any) -> Any:
     """Return the object that stores the file of an object, or is exported to it; None if it is not part of a level."""
-    if shown is None or shown.motionbridge_level.kind == "NONE":
+    if obj is None or obj.motionbridge_level.kind == "NONE":
         return None
-    parent = shown.parent
-    if shown.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
+    parent = obj.parent
+    if obj.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
         return parent
-    return shown.motionbridge_level.level_file or shown
+    return obj.motionbridge_level.level_file or obj
 
 
 def meshes_of(holder: Object) -> list[Object]:
     """Return the meshes of a file: the holder itself, or its descendants that are parts."""
     if holder.type == "MESH":
         return [holder]
-    parts = [shown for shown in holder.children_recursive if shown.type == "MESH"]
-    return [shown for shown in parts if shown.motionbridge_level.is_part]
+    parts = [obj for obj in holder.children_recursive if obj.type == "MESH"]
+    return [obj for obj in parts if obj.motionbridge_level.is_part]

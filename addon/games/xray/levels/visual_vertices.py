@@ -51,15 +51,17 @@ class Beside:
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
-def plan(holder: Object, document: Level, shown: dict[int, Object], changes: Changes, report: Report) -> Beside | None:
-    """Gather the vertices of ``shown`` (visual -> object); updates the boxes in ``document``.
+def plan(
+    holder: Object, document: Level, visual_objects: dict[int, Object], changes: Changes, report: Report
+) -> Beside | None:
+    """Gather the vertices of ``visual_objects`` (visual -> object); updates the boxes in ``document``.
 
     None if `level.geom` is missing or is not the known one. Raises `ReadError` if it is damaged.
     """
     folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
     path = GameTree(folder).find_file(GEOMETRY)
     known = holder.motionbridge_level.geometry
-    if not known or not shown:
+    if not known or not visual_objects:
         return None
     if path is None or digest_of(path) != known:
         words = "is not the imported one: its vertices stay as they are" if path is not None else "is missing"
@@ -69,14 +71,14 @@ def plan(holder: Object, document: Level, shown: dict[int, Object], changes: Cha
     before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
     work = _Work(document, geom, holder.motionbridge_level.detail, set(before.tolist()), report)
     done = 0
-    for ranges, objects in work.families(shown):
-        pausing.pause(done / len(shown))
+    for ranges, objects in work.families(visual_objects):
+        pausing.pause(done / len(visual_objects))
         work.take(ranges, objects)
         done += len(objects)
     work.say()
     result = Beside()
     result.reshaped = np.union1d(before, np.array(sorted(work.reshaped), "<i4")).astype("<i4")
-    work.follow_boxes(result.reshaped, shown)
+    work.follow_boxes(result.reshaped, visual_objects)
     if work.parts:
         changes.parts += work.parts
         result.files[path] = b"".join(geometry.pieces(work.written(geom)))
@@ -107,14 +109,14 @@ class _Work:
         self.lacking: list[Object] = []
         self.turned: list[Object] = []
 
-    def families(self, shown: dict[int, Object]) -> Iterator[tuple[NDArray[np.void], list[Object]]]:
+    def families(self, visual_objects: dict[int, Object]) -> Iterator[tuple[NDArray[np.void], list[Object]]]:
         """Yield rows of `DRAWN` with the same vertices, and the object of each; ordered by vertex buffer."""
-        rows = self.rows[np.isin(self.rows["visual"], list(shown))]
+        rows = self.rows[np.isin(self.rows["visual"], list(visual_objects))]
         keys = np.stack([rows[name] for name in ("vertex_buffer", "vertex_base", "vertex_count")], axis=1)
-        _, place = np.unique(keys, axis=0, return_inverse=True)
-        order = np.argsort(place.ravel(), kind="stable")
-        for part in np.split(order, np.flatnonzero(np.diff(place.ravel()[order])) + 1) if len(rows) else ():
-            yield rows[part], [shown[visual] for visual in rows["visual"][part].tolist()]
+        _, key_of_row = np.unique(keys, axis=0, return_inverse=True)
+        order = np.argsort(key_of_row.ravel(), kind="stable")
+        for part in np.split(order, np.flatnonzero(np.diff(key_of_row.ravel()[order])) + 1) if len(rows) else ():
+            yield rows[part], [visual_objects[visual] for visual in rows["visual"][part].tolist()]
 
     def take(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
         """Encode the edited vertices of objects that share them."""
@@ -162,41 +164,41 @@ class _Work:
             setattr(result, name, None if found is None else found[here])
         return result
 
-    def _now(self, shown: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
+    def _now(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
         """Return the vertices of a mesh; None if they are unchanged, or if the mesh has other vertices or faces."""
-        with meshes.outside_edit_mode(shown) as data:
+        with meshes.outside_edit_mode(obj) as data:
             corners = np.empty(len(data.loops), np.int32)
             if len(corners):
                 data.attributes[".corner_vert"].data.foreach_get("value", corners)
             if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted):
-                self.other.append(shown)
+                self.other.append(obj)
                 return None
-            now = Vertices(meshes.positions_of(data))
-            place = place_of(shown)
-            if shown.motionbridge_level.kind == "SURFACE" and not np.array_equal(place, np.eye(4)):
-                shifted = now.positions.astype(np.float64) @ place[:3, :3].T + place[:3, 3]
-                now.positions = shifted.astype(np.float32)
-            now.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
-            now.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
-            now.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
-            now.uvs = self._uvs(shown, data, meshes.UV_LAYER, base.uvs, corners)
-            now.light_map_uvs = self._uvs(shown, data, LIGHT_MAP, base.light_map_uvs, corners)
-            moved = shown.motionbridge_level.row in self.saved
-            moved = moved or not np.array_equal(now.positions, base.positions, equal_nan=True)
+            current = Vertices(meshes.positions_of(data))
+            matrix = place_of(obj)
+            if obj.motionbridge_level.kind == "SURFACE" and not np.array_equal(matrix, np.eye(4)):
+                shifted = current.positions.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
+                current.positions = shifted.astype(np.float32)
+            current.hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
+            current.wind = attributes.gather(data, WIND, Domain.VERTEX, np.float32)
+            current.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
+            current.uvs = self._uvs(obj, data, meshes.UV_LAYER, base.uvs, corners)
+            current.light_map_uvs = self._uvs(obj, data, LIGHT_MAP, base.light_map_uvs, corners)
+            moved = obj.motionbridge_level.row in self.saved
+            moved = moved or not np.array_equal(current.positions, base.positions, equal_nan=True)
             if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=moved):
-                self.turned.append(shown)
-        if any(getattr(now, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
-            self.lacking.append(shown)
+                self.turned.append(obj)
+        if any(getattr(current, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
+            self.lacking.append(obj)
         same = all(
-            getattr(now, name) is None
+            getattr(current, name) is None
             or getattr(base, name) is None
-            or np.array_equal(getattr(now, name), getattr(base, name), equal_nan=True)
+            or np.array_equal(getattr(current, name), getattr(base, name), equal_nan=True)
             for name in ("positions", *_OPTIONAL)
         )
-        return None if same else now
+        return None if same else current
 
     def _uvs(
-        self, shown: Object, data: Any, name: str, base: NDArray[np.float32] | None, corners: NDArray[np.int32]
+        self, obj: Object, data: Any, name: str, base: NDArray[np.float32] | None, corners: NDArray[np.int32]
     ) -> NDArray[np.float32] | None:
         layer = data.uv_layers.get(name)
         if layer is None or base is None:
@@ -209,7 +211,7 @@ class _Work:
         # The last value written to a vertex wins; in reverse order that is the first edited corner's.
         result[corners[other[::-1]]] = values[other[::-1]]
         if (values != result[corners]).any():
-            self.torn.append(shown)
+            self.torn.append(obj)
         return result
 
     def say(self) -> None:
@@ -236,18 +238,18 @@ class _Work:
             geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
         return geom
 
-    def follow_boxes(self, reshaped: NDArray[np.int32], shown: dict[int, Object]) -> None:
+    def follow_boxes(self, reshaped: NDArray[np.int32], visual_objects: dict[int, Object]) -> None:
         """Update boxes and spheres of visuals whose vertices differ from the imported ones."""
-        visuals = np.array([visual for visual in reshaped.tolist() if visual in shown], np.int64)
+        visuals = np.array([visual for visual in reshaped.tolist() if visual in visual_objects], np.int64)
         if not len(visuals):
             return
         trees = visual_mesh.tree_matrices(self.document, visuals).astype(np.float64)
         boxes = []
         for visual, tree in zip(visuals.tolist(), trees, strict=True):
-            is_tree = shown[visual].motionbridge_level.kind == "TREE"
-            place = tree if is_tree else place_of(shown[visual])
-            with meshes.outside_edit_mode(shown[visual]) as data:
-                points = meshes.positions_of(data).astype(np.float64) @ place[:3, :3].T + place[:3, 3]
+            is_tree = visual_objects[visual].motionbridge_level.kind == "TREE"
+            matrix = tree if is_tree else place_of(visual_objects[visual])
+            with meshes.outside_edit_mode(visual_objects[visual]) as data:
+                points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
             boxes.append(np.stack([points.min(axis=0), points.max(axis=0)]))
         edit.reshape(self.document, visuals, np.array(boxes))
 
@@ -304,17 +306,17 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
 
     Must be called before anything is moved in the document. Raises `WriteError` if positions are NaN or infinite.
     """
-    shown, *copies = objects
+    obj, *copies = objects
     if copies:
         report.warn(f"impostors cannot be added; not written: {named(copies)}")
     base = structure.impostors(document)
     corners = np.empty(len(base.positions), np.int32)
-    with meshes.outside_edit_mode(shown) as data:
+    with meshes.outside_edit_mode(obj) as data:
         fits = len(data.vertices) == len(data.loops) == len(corners)
         if fits:
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
         if not fits or not np.array_equal(corners, np.arange(len(corners))):
-            report.warn(f"impostors have other vertices or faces than the file; not written: {shown.name!r}")
+            report.warn(f"impostors have other vertices or faces than the file; not written: {obj.name!r}")
             return None
         slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         layer = data.uv_layers.get(meshes.UV_LAYER)
@@ -326,15 +328,15 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
         }
     if any(values is None for values in found.values()):
         words = "have lost attributes or texture coordinates of the import; those of the file stay"
-        report.warn(f"impostors {words}: {shown.name!r}")
+        report.warn(f"impostors {words}: {obj.name!r}")
     whole = {name: getattr(base, name) if values is None else values for name, values in found.items()}
-    place = place_of(shown)
-    if not np.array_equal(place, np.eye(4)):
-        whole["positions"] = (whole["positions"] @ place[:3, :3].T + place[:3, 3]).astype(np.float32)
+    matrix = place_of(obj)
+    if not np.array_equal(matrix, np.eye(4)):
+        whole["positions"] = (whole["positions"] @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
     moved = (whole["positions"] != base.positions).any(axis=1)
     rebase.refuse_not_finite(
-        f"a corner of {shown.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][moved]
+        f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][moved]
     )
     if slots is None:
         slots = np.zeros(len(corners) // 4, np.int32)
-    return ShownImpostors(shown, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))
+    return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))

@@ -108,10 +108,10 @@ def _remember(
     kinds = [one.kind for one in made if not (as_boxes and one.kind in _FAMILIES)]
     properties.imported = " ".join(kinds)
     for one in made:
-        for shown in (*one.held, *one.objects):
-            shown.motionbridge_level.level_file = holder
+        for obj in (*one.held, *one.objects):
+            obj.motionbridge_level.level_file = holder
         if one.kind in _FAMILIES and not as_boxes:
-            rows = [shown.motionbridge_level.row for shown in (*one.held, *one.objects)]
+            rows = [obj.motionbridge_level.row for obj in (*one.held, *one.objects)]
             keep(properties, _FAMILIES[one.kind], np.array(rows, "<i4").tobytes())
 
 
@@ -189,25 +189,25 @@ def _drawn(
 ) -> ImportedLevelFile:
     """Create objects for surfaces or trees, ``rows`` of `DRAWN`; equal rows but for the visual share a mesh."""
     keys = np.stack([rows[name] for name in rows.dtype.names or () if name != "visual"], axis=1)
-    _, first, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    _, first, data_of_row = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     datas = _meshes(level, found, rows[first], lambda done: step(done * 0.75))
     matrices = visual_mesh.tree_matrices(level.document, rows["visual"])
-    shown = []
-    for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), place.ravel().tolist(), strict=True)):
+    objects = []
+    for number, (visual, data) in enumerate(zip(rows["visual"].tolist(), data_of_row.ravel().tolist(), strict=True)):
         made: Any = bpy.data.objects.new(f"{level.name} {visual:05}", datas[data])
         if kind == "TREE":
             made.matrix_world = Matrix(matrices[number].tolist())
         properties = made.motionbridge_level
         properties.kind, properties.row = kind, visual
-        shown.append(made)
+        objects.append(made)
         if number % STEP == 0:
             step(0.75 + 0.25 * number / len(rows))
     if kind == "TREE":
         _say_of_instances(matrices, level)
-    counts = counted(len(shown), "object")
+    counts = counted(len(objects), "object")
     counts += f" of {counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
     counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
-    return _by_sector(level, kind, shown, level.sectors[rows["visual"]] if by_sector else None, counts)
+    return _by_sector(level, kind, objects, level.sectors[rows["visual"]] if by_sector else None, counts)
 
 
 def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
@@ -274,7 +274,7 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
     visuals = np.flatnonzero(np.isin(level.document.visuals.types, types))
     ends = structure.boxes(level.document, visuals)
     sectors = level.sectors[visuals] if by_sector else np.zeros(len(visuals), np.int64)
-    shown, found = [], np.unique(sectors)
+    objects, found = [], np.unique(sectors)
     for sector in found.tolist():
         inside = sectors == sector
         positions, edges = structure.wires(ends[inside])
@@ -284,9 +284,9 @@ def _boxes(level: _Reading, kind: str, types: Sequence[int], *, by_sector: bool)
         boxes.attributes[VISUAL] = Attribute(Domain.VERTEX, np.repeat(visuals[inside].astype(np.int32), 8))
         made = meshes.build(boxes, [], level.report)
         made.motionbridge_level.kind = kind
-        shown.append(made)
+        objects.append(made)
     counts = counted(len(visuals), "box", "boxes")
-    return _by_sector(level, kind, shown, found if by_sector else None, counts)
+    return _by_sector(level, kind, objects, found if by_sector else None, counts)
 
 
 _FAMILIES = {"SURFACE": "surfaces", "TREE": "trees"}
@@ -297,19 +297,19 @@ def _sector(number: int) -> str:
 
 
 def _by_sector(
-    level: _Reading, kind: str, shown: list[Object], sectors: NDArray[np.int64] | None, counts: str
+    level: _Reading, kind: str, objects: list[Object], sectors: NDArray[np.int64] | None, counts: str
 ) -> ImportedLevelFile:
     """Link objects to a collection for each of their ``sectors`` (objects,); None leaves them unlinked."""
     if sectors is None:
-        return ImportedLevelFile(kind, level.path.name, None, shown, counts)
+        return ImportedLevelFile(kind, level.path.name, None, objects, counts)
     inside: dict[int, Any] = {
         number: bpy.data.collections.new(f"{level.name} {_FAMILIES[kind]} {_sector(number)}")
         for number in np.unique(sectors).tolist()
     }
-    for made, number in zip(shown, sectors.tolist(), strict=True):
+    for made, number in zip(objects, sectors.tolist(), strict=True):
         inside[number].objects.link(made)
     counts += f" in {counted(len(inside), 'sector')}"
-    return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=shown)
+    return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=objects)
 
 
 def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
@@ -334,7 +334,7 @@ def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
         VISUAL: Attribute(Domain.FACE, np.repeat(found.visuals.astype(np.int32), structure.FACETS)),
     }
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
-    shown: Any = bpy.data.objects.new(shape.name, data)
-    shown.motionbridge_level.kind = "LOD"
+    obj: Any = bpy.data.objects.new(shape.name, data)
+    obj.motionbridge_level.kind = "LOD"
     counts = f"{counted(len(found.visuals), 'impostor')}, {counted(quads, 'face')}"
-    return ImportedLevelFile("LOD", level.path.name, None, [shown], counts, excluded=excluded)
+    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=excluded)

@@ -70,8 +70,8 @@ class _Found:
 
     def keep_all(self, noun: str) -> None:
         """Warn that all objects of a kind are written as imported, because the scene has none of them."""
-        said = f"no {noun}s are in the scene: the imported ones are written"
-        self.report.warn(f"{said}, without the edits that were saved since" if self.saved else said)
+        problem = f"no {noun}s are in the scene: the imported ones are written"
+        self.report.warn(f"{problem}, without the edits that were saved since" if self.saved else problem)
 
 
 @dataclass(frozen=True)
@@ -115,11 +115,11 @@ class LevelFilePlan(Together):
 
 def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
     """Return a plan for ``path``, with `level.geom` and `level.geomx` beside it if edited since the import."""
-    told = holder.motionbridge_level
-    source = Path(bpy.path.abspath(told.path)).parent
+    properties = holder.motionbridge_level
+    source = Path(bpy.path.abspath(properties.path)).parent
     elsewhere = files.resolved(path.parent) != files.resolved(source)
     # Edits that were saved back are only in the files beside the imported one.
-    saved = elsewhere and told.geometry != (told.geometry_imported or told.geometry)
+    saved = elsewhere and properties.geometry != (properties.geometry_imported or properties.geometry)
     if planned.beside is None:
         return LevelFilePlan(str(path), planned)
     written = {}
@@ -181,25 +181,25 @@ def _find(scene: Scene, holder: Object, report: Report) -> _Found:
     copies: dict[str, list[Object]] = {}
     boxes: list[Object] = []
     here: set[Any] = set(scene.objects)
-    elsewhere: set[Any] = {shown for other in bpy.data.scenes for shown in other.objects} - here
+    elsewhere: set[Any] = {obj for other in bpy.data.scenes for obj in other.objects} - here
     # By name, so that originals come before their copies.
-    for shown in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
-        properties = shown.motionbridge_level
+    for obj in (*sorted(here, key=_name), *sorted(elsewhere, key=_name)):
+        properties = obj.motionbridge_level
         if properties.level_file != holder:
             continue
         row = 0 if properties.kind == "LOD" else properties.row
-        there = first.setdefault(properties.kind, {})
+        rows = first.setdefault(properties.kind, {})
         if row < 0:
-            boxes.append(shown)
-        elif row not in there:
-            there[row] = shown
-        elif shown in here:
-            copies.setdefault(properties.kind, []).append(shown)
+            boxes.append(obj)
+        elif row not in rows:
+            rows[row] = obj
+        elif obj in here:
+            copies.setdefault(properties.kind, []).append(obj)
     return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
 
 
-def _name(shown: Object) -> str:
-    return str(shown.name_full)
+def _name(obj: Object) -> str:
+    return str(obj.name_full)
 
 
 def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
@@ -207,8 +207,8 @@ def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *,
 
     ``imported``: visuals of the imported surfaces. ``placed``: moved surfaces were written to `level.geom`.
     """
-    there = list(found.first.get("SURFACE", {}).values())
-    moved = [shown for shown in there if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED)]
+    objects = list(found.first.get("SURFACE", {}).values())
+    moved = [obj for obj in objects if not np.allclose(place_of(obj), np.eye(4), atol=SHIFTED)]
     if moved and not placed:
         found.report.warn(f"surfaces cannot be moved as objects; not written: {named(moved)}")
     copies = found.copies.get("SURFACE", [])
@@ -222,28 +222,28 @@ def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *,
 
 def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and new meshes in the level's collections."""
-    edited = [shown for shown in found.boxes if _is_edited_box(document, shown)]
+    edited = [obj for obj in found.boxes if _is_edited_box(document, obj)]
     if edited:
         found.report.warn(f"boxes only show where surfaces and trees are; not written: {named(edited)}")
-    shown_meshes = [shown for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for shown in found.all_of(kind)]
-    modified = [shown for shown in shown_meshes if len(shown.modifiers)]
+    shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
+    modified = [obj for obj in shown_meshes if len(obj.modifiers)]
     if modified:
         found.report.warn(f"modifiers that are not applied are not written: {named(modified)}")
     strangers: dict[Any, None] = {}
     mine = {*shown_meshes, *found.boxes}
     for collection in scene.collection.children_recursive:
         nearest = [collection, *collection.children]
-        if any(shown in mine for one in nearest for shown in one.objects):
+        if any(obj in mine for one in nearest for obj in one.objects):
             inside = (one for one in collection.objects if one.type == "MESH" and one.motionbridge_level.kind == "NONE")
             strangers.update(dict.fromkeys(inside))
     if strangers:
         found.report.warn(f"meshes cannot be added to a level; not written: {named(list(strangers))}")
 
 
-def _is_edited_box(document: Level, shown: Object) -> bool:
-    if not np.allclose(place_of(shown), np.eye(4), atol=SHIFTED):
+def _is_edited_box(document: Level, obj: Object) -> bool:
+    if not np.allclose(place_of(obj), np.eye(4), atol=SHIFTED):
         return True
-    with meshes.outside_edit_mode(shown) as data:
+    with meshes.outside_edit_mode(obj) as data:
         visuals = attributes.gather(data, VISUAL, Domain.VERTEX, np.int32)
         if visuals is None or len(visuals) % 8 or (len(visuals) and visuals.max() >= len(document.visuals)):
             return True
@@ -254,10 +254,10 @@ def _is_edited_box(document: Level, shown: Object) -> bool:
 def _say_of_lamps(document: Level, found: _Found) -> None:
     """Warn of lamps with another type, which is not written: a level has one sun and point lights."""
     suns = document.lights["type"] == SUN
-    lamps = [shown for shown in found.all_of("LIGHT") if shown.type == "LIGHT"]
+    lamps = [obj for obj in found.all_of("LIGHT") if obj.type == "LIGHT"]
     wanted = {True: "SUN", False: "POINT"}
-    rows = [(shown, shown.motionbridge_level.row) for shown in lamps]
-    other = [shown for shown, row in rows if row < len(suns) and shown.data.type != wanted[bool(suns[row])]]
+    rows = [(obj, obj.motionbridge_level.row) for obj in lamps]
+    other = [obj for obj, row in rows if row < len(suns) and obj.data.type != wanted[bool(suns[row])]]
     if other:
         found.report.warn(f"lights cannot change their type; written as before: {named(other)}")
 
@@ -276,32 +276,32 @@ class _Wishes:
         self.several: list[Object] = []
         self.materials: dict[Any, None] = {}
 
-    def string(self, shown: Object, number: int, name: str, textures: str) -> bytes:
+    def string(self, obj: Object, number: int, name: str, textures: str) -> bytes:
         """Return the string of an engine shader and textures; the file's bytes if it equals string ``number``."""
-        now = self.known[number]
-        if (name, textures) == (now.name, now.textures):
+        current = self.known[number]
+        if (name, textures) == (current.name, current.textures):
             return self.document.shaders[number]
-        self.other += [shown] if textures.count(",") != now.textures.count(",") else []
+        self.other += [obj] if textures.count(",") != current.textures.count(",") else []
         return names.encode(f"{name.replace('/', chr(92))}/{textures.replace('/', chr(92))}")
 
-    def of_slot(self, shown: Object, number: int, slot: int) -> bytes:
+    def of_slot(self, obj: Object, number: int, slot: int) -> bytes:
         """Return the string of the material in a slot; the file's if it has no shader and texture of the game."""
-        slots = shown.material_slots
+        slots = obj.material_slots
         material = slots[slot].material if 0 <= slot < len(slots) else None
-        told = None if material is None else material.motionbridge_material
-        now = self.known[number]
-        if told is None or not (told.shader or told.texture):
-            self.unnamed += [shown] if now.name or now.textures else []
+        properties = None if material is None else material.motionbridge_material
+        current = self.known[number]
+        if properties is None or not (properties.shader or properties.texture):
+            self.unnamed += [obj] if current.name or current.textures else []
             return self.document.shaders[number]
         self.materials[material] = None
-        return self.string(shown, number, told.shader, told.texture)
+        return self.string(obj, number, properties.shader, properties.texture)
 
-    def one_slot(self, shown: Object, slots: NDArray[np.int32] | None) -> int:
+    def one_slot(self, obj: Object, slots: NDArray[np.int32] | None) -> int:
         """Return the slot that faces (n,) use; the first face's if there are several."""
         if slots is None or not len(slots):
             return 0
         if (slots != slots[0]).any():
-            self.several.append(shown)
+            self.several.append(obj)
         return int(slots[0])
 
     def say(self) -> None:
@@ -330,28 +330,28 @@ def _write_shaders(
     wishes = _Wishes(document, found.report)
     of_visual = document.visuals.shaders
     asked: dict[int, bytes] = {}
-    for shown in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
-        visual = shown.motionbridge_level.row
+    for obj in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
+        visual = obj.motionbridge_level.row
         if visual < len(of_visual) and 0 <= of_visual[visual] < len(wishes.known):
             # Faces with different materials are rare, so the mesh is only read if it has several slots.
             slots = None
-            if len(shown.material_slots) > 1:
-                with meshes.outside_edit_mode(shown) as data:
+            if len(obj.material_slots) > 1:
+                with meshes.outside_edit_mode(obj) as data:
                     slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-            asked[visual] = wishes.of_slot(shown, int(of_visual[visual]), wishes.one_slot(shown, slots))
+            asked[visual] = wishes.of_slot(obj, int(of_visual[visual]), wishes.one_slot(obj, slots))
     if impostors is not None:
         for visual, slots in zip(impostors.base.visuals.tolist(), impostors.slots, strict=True):
             if 0 <= of_visual[visual] < len(wishes.known):
                 slot = wishes.one_slot(impostors.shown, slots)
                 asked[visual] = wishes.of_slot(impostors.shown, int(of_visual[visual]), slot)
     glowing: dict[int, bytes] = {}
-    for row, shown in enumerate(glows):
+    for row, obj in enumerate(glows):
         number = int(document.glows["shader"][row])
-        if shown is not None and number < len(wishes.known):
-            told = shown.motionbridge_level
-            named_ = bool(told.shader or told.texture)
+        if obj is not None and number < len(wishes.known):
+            properties = obj.motionbridge_level
+            named_ = bool(properties.shader or properties.texture)
             kept_ = document.shaders[number]
-            glowing[row] = wishes.string(shown, number, told.shader, told.texture) if named_ else kept_
+            glowing[row] = wishes.string(obj, number, properties.shader, properties.texture) if named_ else kept_
     wishes.say()
     before = list(document.shaders)
     rows = [np.array(list(one), np.int64) for one in (asked, glowing)]
@@ -376,19 +376,19 @@ class _Trees:
 
     def write(self, imported: Sequence[int]) -> None:
         """Write them into the document; ``imported``: visuals for which the import created objects."""
-        there = self.found.first.get("TREE", {})
-        if not there:
+        objects = self.found.first.get("TREE", {})
+        if not objects:
             # The user may have deleted the whole collection to work on the rest.
             self.found.keep_all("tree")
             return
         count = len(self.document.visuals)
-        kept_ = {visual: shown for visual, shown in there.items() if visual < count}
+        kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
         stored = self._stored(list(kept_))
-        now = np.array([place_of(shown) for shown in kept_.values()]).reshape(-1, 4, 4)
-        moved, matrices = _moved(stored, now)
+        current = np.array([place_of(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
+        moved, matrices = _moved(stored, current)
         rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
         visuals = np.array(list(kept_), np.int64)[moved]
-        gone = np.array(sorted(set(imported) - set(there)), np.int64)
+        gone = np.array(sorted(set(imported) - set(objects)), np.int64)
         self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
         self._hide(gone)
         self._copy()
@@ -401,14 +401,14 @@ class _Trees:
         visuals: NDArray[np.int64],
         before: Floats,
         matrices: Floats,
-        shown: list[Object],
+        objects: list[Object],
         which: NDArray[np.int64],
     ) -> None:
         if not len(visuals):
             return
-        boxes = np.array([self._box(shown[number], place) for number, place in zip(which, matrices, strict=True)])
+        boxes = np.array([self._box(objects[number], matrix) for number, matrix in zip(which, matrices, strict=True)])
         edit.place_trees(self.document, visuals, matrices, boxes)
-        self.changes.parts += [Part(shown[number].name, "tree", fields=("place",)) for number in which.tolist()]
+        self.changes.parts += [Part(objects[number].name, "tree", fields=("place",)) for number in which.tolist()]
         self._follow(visuals, before, matrices)
 
     def _hide(self, gone: NDArray[np.int64]) -> None:
@@ -428,12 +428,12 @@ class _Trees:
 
     def _copy(self) -> None:
         count = len(self.document.visuals)
-        copies = [shown for shown in self.found.copies.get("TREE", []) if shown.motionbridge_level.row < count]
+        copies = [obj for obj in self.found.copies.get("TREE", []) if obj.motionbridge_level.row < count]
         if not copies:
             return
-        matrices = np.array([place_of(shown) for shown in copies])
-        boxes = np.array([self._box(shown, place) for shown, place in zip(copies, matrices, strict=True)])
-        sources = np.array([shown.motionbridge_level.row for shown in copies], np.int64)
+        matrices = np.array([place_of(obj) for obj in copies])
+        boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
+        sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
         edit.add_trees(self.document, sources, matrices, boxes)
         for one in copies:
             self.changes.add("tree", one.name)
@@ -443,13 +443,13 @@ class _Trees:
         )
         self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {named(copies)}")
 
-    def _box(self, shown: Object, place: Floats) -> Floats:
+    def _box(self, obj: Object, matrix: Floats) -> Floats:
         """Return the bounding box (2, 3) of a tree."""
-        if shown.data not in self.boxes:
-            with meshes.outside_edit_mode(shown) as data:
+        if obj.data not in self.boxes:
+            with meshes.outside_edit_mode(obj) as data:
                 points = meshes.positions_of(data).astype(np.float64)
-            self.boxes[shown.data] = points if len(points) else np.zeros((1, 3))
-        points = self.boxes[shown.data] @ place[:3, :3].T + place[:3, 3]
+            self.boxes[obj.data] = points if len(points) else np.zeros((1, 3))
+        points = self.boxes[obj.data] @ matrix[:3, :3].T + matrix[:3, 3]
         return np.stack([points.min(axis=0), points.max(axis=0)])
 
     def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
@@ -463,21 +463,21 @@ class _Trees:
             self.found.report.warn(said_of(stay, "impostors", words))
 
 
-def _moved(stored: Floats, now: Floats) -> tuple[NDArray[np.int64], Floats]:
+def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
-    far = _differ(now, stored) & np.isfinite(stored).all(axis=(1, 2))
+    far = _differ(current, stored) & np.isfinite(stored).all(axis=(1, 2))
     which, places = [], []
     for number in np.flatnonzero(far).tolist():
         # The matrix as Blender shows it, without shear.
         parts: Any = Matrix(stored[number].tolist()).decompose()
         as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
-        if not _differ(now[number : number + 1], as_shown[None])[0]:
+        if not _differ(current[number : number + 1], as_shown[None])[0]:
             continue
-        place = now[number]
+        matrix = current[number]
         if _differ(as_shown[None], stored[number : number + 1])[0] and abs(np.linalg.det(as_shown)) > 0:
-            place = place @ np.linalg.inv(as_shown) @ stored[number]
+            matrix = matrix @ np.linalg.inv(as_shown) @ stored[number]
         which.append(number)
-        places.append(place)
+        places.append(matrix)
     return np.array(which, np.int64), np.array(places, np.float64).reshape(-1, 4, 4)
 
 
@@ -513,37 +513,37 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
     if not first:
         found.keep_all(how.noun)
         return []
-    copies = [shown for shown in found.copies.get(kind, []) if shown.motionbridge_level.row < len(base)]
+    copies = [obj for obj in found.copies.get(kind, []) if obj.motionbridge_level.row < len(base)]
     rows: list[NDArray[np.void]] = []
     origins: list[int] = []
     edited = []
     of_rows = list(_kept_and_new(base, first, copies, how))
-    for number, shown in of_rows:
-        source = number if shown is None else shown.motionbridge_level.row
+    for number, obj in of_rows:
+        source = number if obj is None else obj.motionbridge_level.row
         row = base[source : source + 1].copy()
-        if shown is not None:
-            how.edit(shown, row)
+        if obj is not None:
+            how.edit(obj, row)
         same = row.tobytes() == base[source : source + 1].tobytes()
         if number >= 0 and not same:
             fields = [name for name in row.dtype.names or () if row[name].tobytes() != base[name][source].tobytes()]
-            edited.append(Part(shown.name, how.noun, fields=tuple(fields)))
-        if shown is not None and not same:
-            place = place_of(shown)
-            rebase.refuse_not_finite(f"the place of {shown.name!r} is NaN or infinite", "Clear its transform", place)
+            edited.append(Part(obj.name, how.noun, fields=tuple(fields)))
+        if obj is not None and not same:
+            matrix = place_of(obj)
+            rebase.refuse_not_finite(f"the place of {obj.name!r} is NaN or infinite", "Clear its transform", matrix)
         rows.append(row)
         origins.append(number)
     gone = len(base) - sum(number >= 0 for number in origins)
     changes.parts += edited
     changes.deleted[how.noun] += gone
-    for shown in copies:
-        changes.add(how.noun, shown.name)
+    for obj in copies:
+        changes.add(how.noun, obj.name)
     if edited or gone or copies:
         joined = np.concatenate(rows) if rows else base[:0]
         if kind == "PORTAL":
             edit.set_portals(document, joined, np.array(origins, np.int64))
         else:
             setattr(document, how.field, joined)
-    return [shown for _, shown in of_rows]
+    return [obj for _, obj in of_rows]
 
 
 def _kept_and_new(
@@ -555,15 +555,15 @@ def _kept_and_new(
             yield number, first[number]
         elif how.left(base[number]):
             yield number, None
-    for shown in copies:
-        yield -1, shown
+    for obj in copies:
+        yield -1, obj
 
 
-def _edit_light(shown: Object, row: NDArray[np.void]) -> None:
+def _edit_light(obj: Object, row: NDArray[np.void]) -> None:
     looks = marks.shown_lights(row)
-    lamp, place = shown.data, place_of(shown)
-    if lamp is None or shown.type != "LIGHT":
-        raise WriteError(f"{shown.name!r} is not a light any more", remedy="Undo, or delete it")
+    lamp, matrix = obj.data, place_of(obj)
+    if lamp is None or obj.type != "LIGHT":
+        raise WriteError(f"{obj.name!r} is not a light any more", remedy="Undo, or delete it")
     colour = np.array(lamp.color, np.float64)
     peak, energy = float(looks.peaks[0]), float(looks.energies[0])
     brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY, atol=DISPLAY)
@@ -574,60 +574,60 @@ def _edit_light(shown: Object, row: NDArray[np.void]) -> None:
         peak = lamp.energy / (marks.WATTS * reach)
     if brighter or not np.allclose(colour, looks.colours[0], atol=DISPLAY):
         row["diffuse"][0, :3] = colour * peak
-    if not np.allclose(place[:3, 3], looks.positions[0], rtol=1e-6, atol=SHIFTED):
-        row["position"][0] = space.xray_points(place[:3, 3])
+    if not np.allclose(matrix[:3, 3], looks.positions[0], rtol=1e-6, atol=SHIFTED):
+        row["position"][0] = space.xray_points(matrix[:3, 3])
     if looks.suns[0]:
-        _turn_sun(row, looks.directions[0], -place[:3, 2])
-    reach_now = np.float32(shown.motionbridge_level.light_range)
+        _turn_sun(row, looks.directions[0], -matrix[:3, 2])
+    reach_now = np.float32(obj.motionbridge_level.light_range)
     if reach_now != row["range"][0] and (reach_now > 0 or row["range"][0] > 0):
         row["range"] = reach_now
 
 
-def _turn_sun(row: NDArray[np.void], before: Floats, now: Floats) -> None:
+def _turn_sun(row: NDArray[np.void], before: Floats, current: Floats) -> None:
     length = float(np.linalg.norm(before))
     unit = before / length if length else np.array([0.0, 0.0, -1.0])
-    now = now / max(float(np.linalg.norm(now)), 1e-9)
-    if not np.allclose(now, unit, atol=DISPLAY):
-        row["direction"][0] = space.xray_points(now * (length or 1.0))
+    current = current / max(float(np.linalg.norm(current)), 1e-9)
+    if not np.allclose(current, unit, atol=DISPLAY):
+        row["direction"][0] = space.xray_points(current * (length or 1.0))
 
 
-def _edit_glow(shown: Object, row: NDArray[np.void]) -> None:
-    place = place_of(shown)
+def _edit_glow(obj: Object, row: NDArray[np.void]) -> None:
+    matrix = place_of(obj)
     stored = marks.shown_glows(row)
-    if not np.allclose(place[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
-        row["position"][0] = space.xray_points(place[:3, 3])
-    size = shown.empty_display_size * float(np.linalg.norm(place[:3, :3], axis=0).max())
+    if not np.allclose(matrix[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
+        row["position"][0] = space.xray_points(matrix[:3, 3])
+    size = obj.empty_display_size * float(np.linalg.norm(matrix[:3, :3], axis=0).max())
     if not np.isclose(size, stored.sizes[0], rtol=DISPLAY):
         row["radius"] = size
 
 
-def _edit_portal(shown: Object, row: NDArray[np.void]) -> None:
-    told = shown.motionbridge_level
-    row["front"], row["back"] = told.front_sector, told.back_sector
-    if shown.type != "MESH":
-        raise WriteError(f"{shown.name!r} is not a mesh any more", remedy="Undo, or delete it")
-    face = meshes.gather_polygons(shown, {})
+def _edit_portal(obj: Object, row: NDArray[np.void]) -> None:
+    properties = obj.motionbridge_level
+    row["front"], row["back"] = properties.front_sector, properties.back_sector
+    if obj.type != "MESH":
+        raise WriteError(f"{obj.name!r} is not a mesh any more", remedy="Undo, or delete it")
+    face = meshes.gather_polygons(obj, {})
     most = PORTAL["vertices"].shape[0]
     if len(face.counts) != 1 or not 3 <= face.counts[0] <= most or face.counts[0] != len(face.positions):
         raise WriteError(
-            f"the portal {shown.name!r} has {counted(len(face.counts), 'face')} and "
+            f"the portal {obj.name!r} has {counted(len(face.counts), 'face')} and "
             f"{counted(len(face.positions), 'vertex', 'vertices')}",
             remedy=f"Make it one face with at least 3 vertices and at most {most}",
         )
     corners = face.positions[face.corners].astype(np.float64)
-    place = place_of(shown)
-    if not np.array_equal(place, np.eye(4)):
-        corners = corners @ place[:3, :3].T + place[:3, 3]
-    now, before = corners.astype(np.float32), structure.portal_corners(row[0])
-    if before is None or not np.array_equal(now, before):
-        _refuse_bent(shown, corners)
-        edit.set_corners(row, now)
+    matrix = place_of(obj)
+    if not np.array_equal(matrix, np.eye(4)):
+        corners = corners @ matrix[:3, :3].T + matrix[:3, 3]
+    current, before = corners.astype(np.float32), structure.portal_corners(row[0])
+    if before is None or not np.array_equal(current, before):
+        _refuse_bent(obj, corners)
+        edit.set_corners(row, current)
 
 
-def _refuse_bent(shown: Object, corners: Floats) -> None:
+def _refuse_bent(obj: Object, corners: Floats) -> None:
     if is_bent(corners):
         raise WriteError(
-            f"the corners of the portal {shown.name!r} do not lie in a plane", remedy="Scale them flat along its normal"
+            f"the corners of the portal {obj.name!r} do not lie in a plane", remedy="Scale them flat along its normal"
         )
 
 
