@@ -124,9 +124,9 @@ VERBS = frozenset(
 SMALL_WORDS = VERBS.union(re.findall(r"\w+", "if of in to for and with without that not the on would have no follow"))
 SEVERAL = {
     "MOST_SAMPLED", "TAG_FIELD", "len(data.splines) or 'no'", "len(others) or 'no'", "len(order)", "len(pictures)",
-    "len(there) + len(new)", "len(frames)", "len(looked_at)", "end - begin + 1", "last - first + 1", "depth", "found",
-    "height", "channels", "size", "len(window)", "name", "base.last - base.first + 1", "old.st_nlink - 1", "len(data)",
-    "len(group)", "what", "index",
+    "len(existing) + len(new)", "len(frames)", "len(candidates)", "end - begin + 1", "last - first + 1", "depth",
+    "found", "height", "channels", "size", "len(window)", "name", "base.last - base.first + 1", "old.st_nlink - 1",
+    "len(data)", "len(group)", "what", "index",
 }  # fmt: skip
 """What is never 1 where it is said, or is no number."""
 

@@ -853,7 +853,7 @@ def test_real_sets_are_unmoved_in_every_stance(made, stance, aspect):
         for width in Aspect:
             properties.stance, properties.aspect = other.name, width.name
             bpy.context.view_layer.update()
-            assert placing.moved(found.hands) == {}
+            assert placing.moved_values(found.hands) == {}
     properties.stance, properties.aspect = stance.name, aspect.name
     fresh, _ = build(options_of(made, stance=stance, aspect=aspect, motions=False))
     np.testing.assert_allclose(np.array(found.aim.matrix_basis), np.array(fresh.aim.matrix_basis), atol=1e-6)

@@ -149,7 +149,7 @@ def test_each_ring_turns_about_the_axis_of_its_angle(reload, order):
     shown.rotation_mode = order
     shown.rotation_euler = (0.3, -0.7, 1.1)
     part = placing.Part(shown, order, "", ("",))
-    for number, axis in enumerate(placing.turning_axes(part)):
+    for number, axis in enumerate(placing.rotation_axes(part)):
         before = shown.rotation_euler.to_matrix()
         turned = shown.rotation_euler.copy()
         turned[number] += 0.25

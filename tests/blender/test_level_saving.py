@@ -15,7 +15,7 @@ from addon.formats.xray.level import mesh as visual_mesh
 from addon.formats.xray.level.document import Kind, VisualType
 from addon.games.xray.levels import folder as level_folder
 from addon.games.xray.levels import geometry
-from addon.games.xray.levels.file import named
+from addon.games.xray.levels.file import listed_objects
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from addon.ui.xray import levels as level_panels
 from tests.blender.test_save_back import dialog_of, drawn
@@ -566,7 +566,7 @@ def test_boxes_that_are_edited_are_said_by_name(yard):
     made["SURFACE"][0].location.x += 1
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
-    said = named([made["SURFACE"][0], made["TREE"][0]])
+    said = listed_objects([made["SURFACE"][0], made["TREE"][0]])
     assert list(report.warnings) == [f"boxes only show where surfaces and trees are; not written: {said}"]
 
 

@@ -333,7 +333,7 @@ def test_markers_of_a_new_animation_are_events_by_their_share_of_its_length():
     action = drawn_animation(frames=11).action
     for frame in (0, 5, 10, 12):
         action.pose_markers.new("note").frame = frame
-    assert [event.phase for event in timing.of_own_markers(action)] == pytest.approx([0.0, 0.5, 1.0, 1.2])
+    assert [event.phase for event in timing.events_of_own_markers(action)] == pytest.approx([0.0, 0.5, 1.0, 1.2])
 
 
 def test_new_animations_keep_to_a_frame_range_that_is_set():

@@ -4,7 +4,7 @@ import bpy
 import pytest
 
 from addon.core.report import Report
-from addon.games.xray.levels.file import show_far
+from addon.games.xray.levels.file import extend_clipping
 from tests.blender.test_levels import drawn
 
 
@@ -27,25 +27,25 @@ def test_a_large_level_is_within_the_view(view):
     camera = bpy.data.cameras.new("mine")
     before = camera.clip_end
     report = Report()
-    show_far(bpy.context, [square(900)], report)
+    extend_clipping(bpy.context, [square(900)], report)
     assert view.clip_end > 3 * 900 * 2**0.5
     assert view.clip_end / view.clip_start <= 1.001e5
     assert camera.clip_end == before
     assert any("3D views show up to 5091 m now" in line for line in report.lines())
     again = Report()
-    show_far(bpy.context, [square(500)], again)
+    extend_clipping(bpy.context, [square(500)], again)
     assert (view.clip_end > 5000, again.lines()) == (True, []), "a view is never made to show less"
 
 
 def test_a_view_behind_a_file_browser_shows_the_level_too(view):
     area = bpy.context.screen.areas[0]
     area.type = "FILE_BROWSER"
-    show_far(bpy.context, [square(900)], Report())
+    extend_clipping(bpy.context, [square(900)], Report())
     area.type = "VIEW_3D"
     assert area.spaces.active.clip_end > 5000
 
 
 @pytest.mark.parametrize("size", [10, 100, float("inf")])
 def test_views_stay_as_they_are_where_all_is_seen(view, size):
-    show_far(bpy.context, [square(size)], Report())
+    extend_clipping(bpy.context, [square(size)], Report())
     assert round(view.clip_end) == 1000

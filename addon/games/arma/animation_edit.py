@@ -74,7 +74,7 @@ def plan_save_back(
         )
     options = AnimationExportOptions(hidden_keys=hidden)
     plan = plan_export(context, rig, str(path), options=options, report=report, action=action)
-    _warn_of_twins(rig, action, report)
+    _warn_of_same_file(rig, action, report)
     if is_changed_on_disk(action) and not overwrite and not plan.is_saved():
         raise WriteError(
             "the file on disk is no longer the one that was imported",
@@ -89,11 +89,11 @@ def plan_save_back(
 class AnimationPlans(Together):
     """The files of several actions of an armature; ``actions`` in the order of ``plans``, each of which changes a file.
 
-    ``without_file``: names of actions that no file is planned for.
+    ``without_file``: names of actions for which no file is planned.
     """
 
     def __init__(self, folder: str, changed: Sequence[tuple[Action, AnimationPlan]], unchanged: int) -> None:
-        """``folder`` is shown as the path of all; ``unchanged``: how many other files have no changes."""
+        """``folder``: path shown for all files; ``unchanged``: number of other files without changes."""
         changes = Changes(noun="animation", unchanged=unchanged)
         for _, plan in changed:
             path = Path(plan.path)
@@ -103,7 +103,7 @@ class AnimationPlans(Together):
         self.without_file: list[str] = []
 
     def sentence(self, words: Words | None = None) -> str:
-        """How many animations will change, in one sentence."""
+        """Return how many animations will change, in one sentence."""
         return str(self.changes.sentence(words))
 
 
@@ -117,11 +117,11 @@ def plan_save_all(
     hidden: HiddenKeys = HiddenKeys.STOP,
     progress: Callable[[int], None] = lambda _: None,
 ) -> AnimationPlans:
-    """The listed actions of ``rig``: each for its source file; those without one, and copies, for a file in ``folder``.
+    """Plan a file for each listed action of ``rig``: its source file; for new actions and copies one in ``folder``.
 
     Without a ``folder`` the latter are left out. An action that cannot be exported is left out with a warning.
     ``overwrite`` and ``hidden`` as in `plan_save_back`; ``progress`` is called with the number of planned actions.
-    Raises `WriteError` where two actions would be written to the same file, and where a choice is missing.
+    Raises `WriteError` if two actions would be written to the same file, or if a choice is missing.
     """
     changed: list[tuple[Action, AnimationPlan]] = []
     without_file: list[str] = []
@@ -169,7 +169,7 @@ def _refuse_same_file(changed: Sequence[tuple[Action, AnimationPlan]]) -> None:
             )
 
 
-def _warn_of_twins(rig: Object, action: Action, report: Report) -> None:
+def _warn_of_same_file(rig: Object, action: Action, report: Report) -> None:
     """Warn if other armatures, such as duplicates of ``rig``, have an animation of the same file."""
     path = action.motionbridge_animation.path
     owners: Any = [owner for owner in bpy.data.objects if owner != rig]
@@ -207,7 +207,7 @@ def original_of(action: Action) -> Action | None:
     return None if action in originals or not originals else originals[0]
 
 
-def _settle_length(action: Action, frames: Any) -> None:
+def _set_frame_range(action: Action, frames: Any) -> None:
     """Set the action's frame range to the keys of the written file, and store whether that excludes keys."""
     if not action.use_frame_range:
         return
@@ -226,12 +226,12 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     properties.status = "UNTOUCHED"
     properties.step = plan.clip.step.tolist()
     if properties.step_mode == timing.OBJECT:
-        properties.step_shown = timing.a_phase(plan.clip.step, plan.clip.phases).tolist()
+        properties.step_shown = timing.step_per_phase(plan.clip.step, plan.clip.phases).tolist()
     elif properties.step_mode == timing.BONES:
         properties.step_shown = (np.array(properties.step_shown) / plan.phases.stretch).tolist()
         properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
-    _settle_length(action, frames)
+    _set_frame_range(action, frames)
     if len(frames) < plan.clip.frames:  # a pose that was written as two frames
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)
@@ -244,7 +244,7 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     keep(properties, "digest", plan.keys)
     parents = {entry.name: entry.parent for entry in properties.bones}
     properties.bones.clear()
-    for name, place in zip(plan.clip.bones, plan.places.tolist(), strict=True):
+    for name, place in zip(plan.clip.bones, plan.bone_indices.tolist(), strict=True):
         entry = properties.bones.add()
         entry.name, entry.parent = name, plan.parents.get(name, parents.get(name, ""))
         entry.bone = rig.data.bones[place].name if place >= 0 else ""

@@ -44,18 +44,18 @@ Floats = NDArray[np.float64]
 @dataclass
 class Base:
     """``document`` of the action's source file and the ``clip`` decoded from it; ``frames`` (keys,): Blender frames of
-    its keys; ``rest`` of the armature; ``places`` (bones,): index in the armature of each bone of the file, -1 if
+    its keys; ``rest`` of the armature; ``bone_indices`` (bones,): index in the armature of each bone of the file, -1 if
     missing.
 
     ``mode``: how the step is shown; ``carried`` (3,): metres per phase added to root bones if it is `timing.BONES`.
-    ``digest`` of the keys as imported; ``scaled`` as in `rtm.decode`; ``zero`` as in `timing.moved`.
+    ``digest`` of the keys as imported; ``scaled`` as in `rtm.decode`; ``zero`` as in `timing.with_step`.
     """
 
     document: rtm.Rtm
     clip: DeltaClip
     frames: NDArray[np.float32]
     rest: RestPose
-    places: NDArray[np.intp]
+    bone_indices: NDArray[np.intp]
     mode: str
     carried: Floats
     digest: bytes
@@ -82,13 +82,13 @@ class Base:
         scaled = properties.data_version >= WITH_SCALES
         clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
         index_of = {bone: number for number, bone in enumerate(rest.bones)}
-        places = np.array([index_of.get(entry.bone, -1) for entry in properties.bones], np.intp)
+        bone_indices = np.array([index_of.get(entry.bone, -1) for entry in properties.bones], np.intp)
         return Base(
             document,
             clip,
             frames,
             rest,
-            places,
+            bone_indices,
             properties.step_mode,
             np.array(properties.step_shown),
             kept(properties, "digest"),
@@ -114,11 +114,11 @@ class Base:
 
     def channels(self) -> tuple[DeltaChannels, NDArray[np.bool_]]:
         """Return the channels as the import keyed them, and which bones (bones,) of the armature have them."""
-        rows = np.flatnonzero(self.places >= 0)
+        rows = np.flatnonzero(self.bone_indices >= 0)
         deltas = self.clip.deltas[rows]
         if self.mode == timing.BONES:
-            deltas = timing.moved(deltas, self.carried, self.clip.phases, zero=self.zero)
-        values, animated = delta_action.on_bones(self.rest, self.places[rows], deltas)
+            deltas = timing.with_step(deltas, self.carried, self.clip.phases, zero=self.zero)
+        values, animated = delta_action.on_bones(self.rest, self.bone_indices[rows], deltas)
         return delta_action.channels_of(values, self.rest, animated), animated
 
     def channels_at(self, frames: NDArray[np.float32]) -> tuple[DeltaChannels, NDArray[np.bool_]]:
@@ -132,14 +132,14 @@ class Base:
 
     def _shown(self, unedited: Floats | None, modes: dict[str, str]) -> Floats:
         """Return deltas (bones, frames, 4, 4) of the file as Blender shows them, without the step."""
-        rows = np.flatnonzero(self.places >= 0)
+        rows = np.flatnonzero(self.bone_indices >= 0)
         if unedited is None:
             found, _ = self.channels()
             delta_action.as_angles(found, self.rest, modes)
             unedited = delta_action.shown_by(found.locations, found.rotations, found.scales, self.rest)
-        shown = unedited[self.places[rows]]
+        shown = unedited[self.bone_indices[rows]]
         if self.mode == timing.BONES:
-            shown = timing.moved(shown, self.carried, self.clip.phases, -1.0, self.zero)
+            shown = timing.with_step(shown, self.carried, self.clip.phases, -1.0, self.zero)
         result = self.clip.deltas.copy()
         result[rows] = shown
         return result
@@ -171,22 +171,22 @@ class Base:
 
 @dataclass
 class WrittenBones:
-    """``names`` in the file; ``places`` (bones,): index in the armature, -1 if it lacks this bone of the source file;
+    """``names`` in the file; ``bone_indices`` (bones,) in the armature, -1 if it lacks this bone of the source file;
     ``sources`` (bones,): index in the source file, -1 for new bones; ``left_out``: bones whose Deform is off.
     """
 
     names: list[str]
-    places: NDArray[np.intp]
+    bone_indices: NDArray[np.intp]
     sources: NDArray[np.intp]
     left_out: list[str]
 
     def in_order(self, order: Sequence[int], names: Sequence[str]) -> WrittenBones:
         """Return the same bones reordered by indices ``order``, with new names."""
         chosen = np.array(order, np.intp)
-        return WrittenBones(list(names), self.places[chosen], self.sources[chosen], self.left_out)
+        return WrittenBones(list(names), self.bone_indices[chosen], self.sources[chosen], self.left_out)
 
 
-def written(
+def written_bones(
     rig: Object, keyed: NDArray[np.bool_], base: AnimationProperties | None, prefix: str, table: BoneTable
 ) -> WrittenBones:
     """Return the bones of the source file (``base``: the action's properties) and those keyed since; all if no file.
@@ -197,12 +197,12 @@ def written(
     bones = rig.data.bones
     index_of = {bone.name: number for number, bone in enumerate(bones)}
     spelled = {entry.bone: entry.name for entry in rig.data.motionbridge_skeleton.bones}
-    names, places = [], []
+    names, bone_indices = [], []
     for entry in base.bones if base is not None else ():
-        names.append(_by_table(table, _without(prefix, entry.bone), entry.name))
-        places.append(index_of.get(entry.bone, -1))
+        names.append(_by_table(table, _without_prefix(prefix, entry.bone), entry.name))
+        bone_indices.append(index_of.get(entry.bone, -1))
     sources = list(range(len(names)))
-    known = set(places)
+    known = set(bone_indices)
     left_out = []
     for number, bone in enumerate(bones):
         if number in known or (base is not None and not keyed[number]):
@@ -210,14 +210,14 @@ def written(
         if not bone.use_deform and bone.name not in spelled:
             left_out.append(bone.name)
             continue
-        own = _without(prefix, bone.name)
+        own = _without_prefix(prefix, bone.name)
         names.append(_by_table(table, own, spelled.get(bone.name) or own))
-        places.append(number)
+        bone_indices.append(number)
         sources.append(-1)
     if table:
-        _refuse_doubles(names)
-    result = WrittenBones(names, np.array(places, np.intp), np.array(sources, np.intp), left_out)
-    return result if base is not None else _as_known(result, list(spelled.values()))
+        _refuse_duplicates(names)
+    result = WrittenBones(names, np.array(bone_indices, np.intp), np.array(sources, np.intp), left_out)
+    return result if base is not None else _in_skeleton_order(result, list(spelled.values()))
 
 
 def _by_table(table: BoneTable, bone: str, name: str) -> str:
@@ -226,7 +226,7 @@ def _by_table(table: BoneTable, bone: str, name: str) -> str:
     return name if found.lower() == name.lower() else found
 
 
-def _refuse_doubles(names: Sequence[str]) -> None:
+def _refuse_duplicates(names: Sequence[str]) -> None:
     lowered = [name.lower() for name in names]
     twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
     if twice is not None:
@@ -236,7 +236,7 @@ def _refuse_doubles(names: Sequence[str]) -> None:
         )
 
 
-def _as_known(found: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
+def _in_skeleton_order(found: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
     """Return the bones in the order of the skeleton stored on the armature."""
     rank = {name: number for number, name in enumerate(known_order)}
     order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row], len(rank)))
@@ -253,42 +253,41 @@ def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
 def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
     """Return the bones in the armature's order and spelling; bones it lacks come last, spelled as in their file."""
     count = len(rig.data.bones)
-    order = sorted(range(len(found.names)), key=lambda row: (int(found.places[row]) % (count + 1), row))
+    order = sorted(range(len(found.names)), key=lambda row: (int(found.bone_indices[row]) % (count + 1), row))
     names = []
     for row in order:
-        name, bone = found.names[row], int(found.places[row])
-        own_name = _without(prefix, rig.data.bones[bone].name) if bone >= 0 else name
+        name, bone = found.names[row], int(found.bone_indices[row])
+        own_name = _without_prefix(prefix, rig.data.bones[bone].name) if bone >= 0 else name
         # Blender may have had to rename a bone, so only upper and lower case is taken from it.
         names.append(own_name if own_name.lower() == name.lower() else name)
     return found.in_order(order, names)
 
 
-def _without(prefix: str, name: str) -> str:
+def _without_prefix(prefix: str, name: str) -> str:
     return name[len(prefix) :] if prefix and name.lower().startswith(prefix.lower()) else name
 
 
 # Export ---------------------------------------------------------------------------------------------------------------
 
-SAMPLED_REACH = 1e-5
+SAMPLED_TOLERANCE = 1e-5
 """Tolerance for sampled poses to count as unedited: Blender multiplies 32-bit matrices along each bone chain."""
-MOST_LOOKED_AT = 20_000
+MOST_SAMPLED = 20_000
 """Most frames that are sampled to choose the keys of a new animation."""
-STEP_ROUNDING = 1e-5
+STEP_TOLERANCE = 1e-5
 """Tolerance in metres within which the object's keys count as unedited, so that the step stays unchanged."""
 
 
 @dataclass
 class AnimationPlan(FilePlan):
-    """``clip`` to be written; ``key_frames`` (frames,): Blender frames of its keys; ``places`` (bones,): index in the
+    """``clip`` to be written; ``key_frames`` (frames,): Blender frames of its keys; ``bone_indices`` (bones,) in the
     armature, -1 for bones it lacks; ``parents``: bone -> parent to which a binarised file stores it relatively;
-    ``sampled``: reasons for sampling; ``phases`` written; ``keys``: digest of the keys, b"" if not exported from
-    keys alone.
+    ``sampled``: reasons for it; ``phases`` written; ``keys``: digest of the keys, b"" if not from keys alone.
     """
 
     changes: Changes
     clip: DeltaClip
     key_frames: NDArray[np.float32]
-    places: NDArray[np.intp]
+    bone_indices: NDArray[np.intp]
     parents: dict[str, str]
     sampled: list[str]
     phases: Phases
@@ -298,7 +297,7 @@ class AnimationPlan(FilePlan):
         """Return what will change, in one sentence."""
         texts = words or ENGLISH
         size = texts.counted(self.clip.frames, "frame"), texts.counted(len(self.clip.bones), "bone")
-        written = texts.said("{} of {}").format(*size)
+        written = texts.translated("{} of {}").format(*size)
         return f"{self.changes.sentence(words)}; {written}{sampled_because(self.sampled, texts)}"
 
 
@@ -323,10 +322,10 @@ def plan_export(
 
 def why_sampled(rig: Object, action: Action) -> list[str]:
     """Return why an animation must be sampled frame by frame; empty if its keys alone determine the pose."""
-    return list(_reached(rig, action))
+    return list(_bones_to_sample(rig, action))
 
 
-def _reached(rig: Object, action: Action | None) -> dict[str, set[str]]:
+def _bones_to_sample(rig: Object, action: Action | None) -> dict[str, set[str]]:
     """Return reason -> bones whose pose is not determined by their keys alone.
 
     The game's matrices are in model space: the bones of the file and all their ancestors are checked.
@@ -337,7 +336,7 @@ def _reached(rig: Object, action: Action | None) -> dict[str, set[str]]:
     return Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
 
 
-def _moved_with(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
+def _with_descendants(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
     """Return (bones,) which bones of the armature are among ``reached`` or descendants of one of them."""
     chains = [(bone.name, *(parent.name for parent in bone.parent_recursive)) for bone in rig.data.bones]
     return np.array([not reached.isdisjoint(chain) for chain in chains], np.bool_)
@@ -355,9 +354,9 @@ class _Exporter:
         self._reader = DeltaReader(rig, self._rest)
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
-        reached = _reached(rig, action)
+        reached = _bones_to_sample(rig, action)
         self._reasons = list(reached)
-        self._sampled = _moved_with(rig, set().union(*reached.values()))
+        self._sampled = _with_descendants(rig, set().union(*reached.values()))
         self._modes = self._modes_of(action)
         self._is_pose = action is None and not self._reasons
         if self._is_pose:
@@ -411,7 +410,9 @@ class _Exporter:
         parents = dict(hierarchy.parents) if hierarchy is not None else {}
         data = rtm.write(document)
         keys = b"" if self._reasons or clip.frames != len(frames) else self._digest
-        return AnimationPlan(path, data, changes, clip, frames, bones.places, parents, self._reasons, phases, keys)
+        return AnimationPlan(
+            path, data, changes, clip, frames, bones.bone_indices, parents, self._reasons, phases, keys
+        )
 
     def _frames(self) -> NDArray[np.float32]:
         """Return the frames that become keys. Raises `WriteError` if there are none, or more than the game reads."""
@@ -431,14 +432,14 @@ class _Exporter:
     def _chosen_frames(self) -> NDArray[np.float32]:
         options, action, scene = self._options, self._action, self._context.scene
         if options.frames is FramesFrom.RANGE:
-            return timing.every(options.first, options.last, max(options.every, 1))
+            return timing.every_nth(options.first, options.last, max(options.every, 1))
         by_keys = options.frames is FramesFrom.KEYS
         if action is None:
             if self._is_pose:
                 return np.array([scene.frame_current_final], np.float32)
             first, last = float(scene.frame_start), float(scene.frame_end)
             ends = np.array([first, last], np.float32)
-            return ends if by_keys and self._is_adaptive() else timing.every(first, last, self._every())
+            return ends if by_keys and self._is_adaptive() else timing.every_nth(first, last, self._every())
         times = np.union1d(self._reader.key_times(action), added_key_times(action))
         if by_keys and not len(times) and not self._reasons:
             return times
@@ -448,7 +449,7 @@ class _Exporter:
             timing.warn_of_keys_outside(action, times, length, self._report)
         if by_keys and (len(times) or self._is_adaptive()):
             return timing.keys_within(times, length)
-        return timing.every(length.first, length.last, self._every())
+        return timing.every_nth(length.first, length.last, self._every())
 
     def _every(self) -> int:
         return 1 if self._options.frames is FramesFrom.KEYS else max(self._options.every, 1)
@@ -483,10 +484,10 @@ class _Exporter:
         if by_keys and len(between := timing.keys_between(self._action, frames)):
             shown, own = self._shown(between, progress)[0], self._gathered(between).deltas
             timing.warn_of_keys_between(self._action, between[(shown != own).any(axis=(0, 2, 3))], self._report)
-        candidates = np.union1d(frames, timing.every(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
+        candidates = np.union1d(frames, timing.every_nth(frames[0], frames[-1], 1)) if len(frames) > 1 else frames
         if not self._is_adaptive() or len(candidates) == len(frames):
             return (frames, *self._shown(frames, progress))
-        if len(candidates) > MOST_LOOKED_AT:
+        if len(candidates) > MOST_SAMPLED:
             raise WriteError(
                 f"{len(candidates)} frames are too many to choose keys among",
                 remedy="Export a shorter range, or set the tolerance to 0 for the keys alone",
@@ -557,7 +558,7 @@ class _Exporter:
     def _bones(self, path: str, keyed: NDArray[np.bool_]) -> WrittenBones:
         options = self._options
         properties = self._properties if self._base is not None else None
-        found = written(self._rig, keyed, properties, options.prefix, options.table)
+        found = written_bones(self._rig, keyed, properties, options.prefix, options.table)
         if found.left_out:
             self._report.note(f"bones left out because Deform is off: {len(found.left_out)}", listed(found.left_out))
         if not found.names:
@@ -565,8 +566,8 @@ class _Exporter:
         if options.names is NamesFrom.ARMATURE:
             return named_by_armature(found, self._rig, options.prefix)
         if options.names is NamesFrom.CONFIG:
-            config = options.config or skeletons.beside(path)
-            hierarchy = skeletons.of_config(config, path, found.names, self._report) if config else None
+            config = options.config or skeletons.config_beside(path)
+            hierarchy = skeletons.hierarchy_of_config(config, path, found.names, self._report) if config else None
             if hierarchy is None:
                 raise WriteError("no model.cfg has these bones", remedy="Name the model.cfg of the skeleton")
             return named_by_config(found, hierarchy)
@@ -576,11 +577,11 @@ class _Exporter:
         self, bones: WrittenBones, shown: Floats, frames: NDArray[np.float32], phases: NDArray[np.float32]
     ) -> Floats:
         """Return deltas (bones written, frames, 4, 4) without the step in root bones; the file's for missing bones."""
-        values = shown[np.maximum(bones.places, 0)]
+        values = shown[np.maximum(bones.bone_indices, 0)]
         properties = self._properties
         if properties is not None and properties.step_mode == timing.BONES:
-            values = timing.moved(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
-        missing = np.flatnonzero(bones.places < 0)
+            values = timing.with_step(values, np.array(properties.step_shown), phases, -1.0, properties.step_zero)
+        missing = np.flatnonzero(bones.bone_indices < 0)
         if len(missing) and self._base is not None:
             values[missing] = self._base.deltas_at(bones.sources[missing], frames, phases)
         return values
@@ -593,7 +594,7 @@ class _Exporter:
         if lost:
             self._report.note(f"events left out because their markers were deleted: {lost}", self._action.name)
         if self._options.own_markers:
-            found += timing.of_own_markers(self._action)
+            found += timing.events_of_own_markers(self._action)
         found = [replace(event, phase=phases.of(event.phase)) for event in found]
         outside = [event.name for event in found if phases.changed and not 0.0 <= event.phase <= 1.0]
         if outside:
@@ -623,8 +624,8 @@ class _Exporter:
         elif self._options.step is StepFrom.AUTOMATIC and self._action is not None:
             stored_step = (clip.step / cycle).astype(np.float32)
             if np.allclose(stored_step, old_step, rtol=1e-6, atol=0.0):  # else the user typed a step, which is used
-                found = timing.of_object(self._action, self._rig, frames, clip.phases)
-        if found is not None and not np.allclose(found, old_step, rtol=1e-5, atol=STEP_ROUNDING):
+                found = timing.step_of_object(self._action, self._rig, frames, clip.phases)
+        if found is not None and not np.allclose(found, old_step, rtol=1e-5, atol=STEP_TOLERANCE):
             clip.step = found * cycle
             metres = ", ".join(f"{value:.3f}" for value in clip.step) + " m"
             self._report.note(f"the step is taken from keys: {metres}", clip.name)
@@ -636,11 +637,13 @@ class _Exporter:
             raise WriteError(
                 f"there is no bone {self._options.step_bone!r} to measure the step from", remedy="Name the root bone"
             )
-        found = timing.of_bone(deltas[index], self._rest.matrices[index], clip.phases, vertical=self._options.vertical)
+        found = timing.step_of_bone(
+            deltas[index], self._rest.matrices[index], clip.phases, vertical=self._options.vertical
+        )
         by_bones = self._properties is not None and self._properties.step_mode == timing.BONES
         remaining = found - old_step if by_bones else found
-        if not np.allclose(remaining, 0.0, atol=STEP_ROUNDING):
-            clip.deltas = timing.moved(clip.deltas, remaining, clip.phases, -1.0)
+        if not np.allclose(remaining, 0.0, atol=STEP_TOLERANCE):
+            clip.deltas = timing.with_step(clip.deltas, remaining, clip.phases, -1.0)
         return found
 
     def _warn_of_unshown_scales(self, changes: Changes) -> None:
@@ -661,8 +664,8 @@ class _Exporter:
         """Return the file's document and the changes; the source file is the base only if it has the same encoding."""
         base = self._base.document if self._base is not None else None
         reference = self._base.reference(bones, clip, self._unedited, self._modes) if self._base is not None else None
-        sampled = self._sampled[bones.places] & (bones.places >= 0)
-        reach = np.where(sampled, SAMPLED_REACH, rtm.TOLERANCE)[:, None, None, None]
+        sampled = self._sampled[bones.bone_indices] & (bones.bone_indices >= 0)
+        reach = np.where(sampled, SAMPLED_TOLERANCE, rtm.TOLERANCE)[:, None, None, None]
         if hierarchy is None:
             plain = base if isinstance(base, rtm.Plain) else None
             return rtm.encode_plain(clip, plain, unedited=reference if plain is not None else None, tolerance=reach)
@@ -675,19 +678,19 @@ class _Exporter:
         remembers, options = bool(len(self._rig.data.motionbridge_skeleton.bones)), self._options
 
         def named(bone: str) -> str:
-            return options.table.in_file(bone if remembers else _without(options.prefix, bone))
+            return options.table.in_file(bone if remembers else _without_prefix(options.prefix, bone))
 
-        known = skeletons.of_armature(self._rig).renamed(named)
+        known = skeletons.hierarchy_of_armature(self._rig).renamed(named)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:
             # The file's matrices are relative to the parents used at import, even if the skeleton has changed since.
             read = {entry.name: entry.parent for entry in self._properties.bones}
             return Hierarchy(known.name, dict(known.parents) | read)
         if self._options.config:
-            found = skeletons.of_config(self._options.config, clip.name, clip.bones, self._report)
+            found = skeletons.hierarchy_of_config(self._options.config, clip.name, clip.bones, self._report)
             if found is not None:
                 return found
         if known.for_display or not remembers:
-            known = skeletons.guessed(known, clip.bones, self._report)
+            known = skeletons.guessed_hierarchy(known, clip.bones, self._report)
         if known.for_display:
             raise WriteError(
                 "a binarised animation stores each bone relative to its parent, and the armature does not know the "

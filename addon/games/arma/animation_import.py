@@ -92,7 +92,7 @@ def _append(rig: Object, actions: list[Action]) -> int:
 # Import ---------------------------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
-OPTION_THAT_HELPS = (
+HIERARCHY_REMEDY = (
     "Choose the skeleton it belongs to as Hierarchy in the import's options, or name its model.cfg there; Arma "
     "Skeleton Files in the sidebar has a file browser for it"
 )
@@ -156,7 +156,7 @@ class _Importer:
                 "a binarised animation stores each bone relative to its parent, and no skeleton with its bones was "
                 "found",
                 file=self.file,
-                remedy=OPTION_THAT_HELPS,
+                remedy=HIERARCHY_REMEDY,
             )
         clip = rtm.decode(document, self.report, hierarchy, Path(self.file).stem)
         table, is_new = self.options.table if rig is not None else BoneTable(), rig is None
@@ -174,7 +174,7 @@ class _Importer:
         with delta_action.bones_restored_on_failure(self.context, rig):
             named = bone_names(rig, clip.bones, self.options.prefix, table)
             missing = self._missing(rig, clip.bones, named)
-            orders = self._freed(rig, [name for name in named if name])
+            orders = self._set_up_bones(rig, [name for name in named if name])
             action = self._build(rig, clip, named, orders)
             _describe(action, clip, named, hierarchy, document)
             properties = action.motionbridge_animation
@@ -184,7 +184,7 @@ class _Importer:
             if not table:  # with a table, the file's bone names are not those of the armature's skeleton
                 given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
                 if is_local(rig.data):
-                    skeletons.remember(rig, hierarchy, given)
+                    skeletons.store(rig, hierarchy, given)
                 else:
                     self.report.note(
                         "the armature's data is of another file and does not keep the game's skeleton", rig.name
@@ -204,13 +204,13 @@ class _Importer:
         """
         options, bones = self.options, document.bones
         automatic = options.hierarchy is HierarchyFrom.AUTOMATIC
-        if rig is None or not automatic or options.config or skeletons.beside(self.file):
-            return skeletons.chosen(options.hierarchy, options.config, self.file, bones, self.report)
+        if rig is None or not automatic or options.config or skeletons.config_beside(self.file):
+            return skeletons.chosen_hierarchy(options.hierarchy, options.config, self.file, bones, self.report)
         if len(rig.data.motionbridge_skeleton.bones):
-            known = skeletons.of_armature(rig)
+            known = skeletons.hierarchy_of_armature(rig)
             if skeletons.fits(known, bones):
                 return known
-        return skeletons.built_in(bones) or skeletons.of_armature(rig, known=False)
+        return skeletons.fitting_built_in(bones) or skeletons.hierarchy_of_armature(rig, known=False)
 
     def _new_armature(self, clip: DeltaClip, hierarchy: Hierarchy, noise: float) -> Object:
         skeleton = skeleton_for(
@@ -230,7 +230,7 @@ class _Importer:
         scope.make_current(self.context, [rig], rig)
         if hierarchy is skeletons.FLAT and self.options.hierarchy is not HierarchyFrom.FLAT:
             self.report.warn(
-                f"no skeleton with its bones was found: every bone is a root, in the right pose. {OPTION_THAT_HELPS}",
+                f"no skeleton with its bones was found: every bone is a root, in the right pose. {HIERARCHY_REMEDY}",
                 clip.name,
             )
         return rig
@@ -260,7 +260,7 @@ class _Importer:
                 listed([action.name for action in stopped]),
             )
 
-    def _freed(self, rig: Object, bones: list[str]) -> dict[str, str]:
+    def _set_up_bones(self, rig: Object, bones: list[str]) -> dict[str, str]:
         """Set up bones so that they can play the keys; returns the Euler orders that other actions need."""
         orders = rotation_modes.angles_in_use(rig, bones)
         self._warn_of_other_actions(rig, [bone for bone in bones if bone not in orders])
@@ -287,16 +287,16 @@ class _Importer:
         fps = scope.frames_per_second(self.context.scene)
         cycle = None if options.seconds is None else options.seconds * fps
         frames = timing.frames_of(clip.phases, options.first_frame, cycle, self.report, clip.name)
-        carried = timing.a_phase(clip.step, clip.phases)
+        carried = timing.step_per_phase(clip.step, clip.phases)
         mode = options.step
         if mode is not StepMode.LEFT_OUT and not timing.can_be_shown(carried, clip.phases):
             self.report.warn("the step cannot be shown in Blender: left out, and kept for export", clip.name)
             mode = StepMode.LEFT_OUT
-        deltas = timing.moved(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
+        deltas = timing.with_step(clip.deltas, carried, clip.phases) if mode is StepMode.BONES else clip.deltas
         animated, row_of = np.zeros(len(rest.bones), np.bool_), np.zeros(len(rest.bones), np.intp)
         animated[indices], row_of[indices] = True, rows
         channels = delta_action.channels_of(deltas, rest, animated, row_of)
-        _tell_of_channels(channels, [rest.bones[number] for number in indices], indices, clip.name, self.report)
+        _report_channels(channels, [rest.bones[number] for number in indices], indices, clip.name, self.report)
         writer = DeltaWriter(rest, indices, compat.slot_name(rig), orders)
         try:
             action = writer.build(clip.name, channels, frames)
@@ -308,7 +308,7 @@ class _Importer:
         properties.step_mode = mode.value
         properties.step_shown = carried.tolist()
         if mode is StepMode.OBJECT:
-            timing.put_on_object(action, rig, carried, clip.phases, frames)
+            timing.key_object(action, rig, carried, clip.phases, frames)
         return action
 
 
@@ -334,7 +334,7 @@ def bone_names(rig: Object, bones: list[str], prefix: str, table: BoneTable) -> 
     return found
 
 
-def _tell_of_channels(channels: Any, bones: list[str], indices: list[int], name: str, report: Report) -> None:
+def _report_channels(channels: Any, bones: list[str], indices: list[int], name: str, report: Report) -> None:
     unusable = [bone for bone, lost in zip(bones, channels.unusable[indices].any(axis=1), strict=True) if lost]
     if unusable:
         report.warn(

@@ -36,15 +36,15 @@ from .skeletons import build_rig, selections_of
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
 
-PICTURES = (".png", ".tga")
-SEE_THROUGH = "_ca"
+IMAGE_SUFFIXES = (".png", ".tga")
+ALPHA_ENDING = "_ca"
 """Ending of the names of textures whose alpha is transparency."""
 WORK_DRIVE = "p:"
 """The drive that the tools use as the game's root; texture paths may start with it."""
 PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
 ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
 """Lower-case names of files that mark their folder as that of a project (`PROJECT_MARKS`) or of one of its addons."""
-DEEPEST = 16
+MOST_FOLDERS = 16
 """Largest number of folders used from a texture's path, and of parent folders searched around a model."""
 _COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
 
@@ -73,7 +73,7 @@ class Surfaces:
                 self.missing.append(wanted.texture)
             return material.build(wanted)
         stem = PurePosixPath(wanted.texture.replace("\\", "/").lower()).stem
-        return material.build(wanted, image, see_through=stem.endswith(SEE_THROUGH))
+        return material.build(wanted, image, see_through=stem.endswith(ALPHA_ENDING))
 
     def picture(self, texture: str) -> Path | None:
         """Return the image file that shows a texture of the game, None if there is none."""
@@ -89,7 +89,9 @@ class Surfaces:
                 folders += self._below(around, tuple(parts[start:]))
         for folder in dict.fromkeys(folders):
             listing = self._listing(folder)
-            found = next((listing[path.stem + suffix] for suffix in PICTURES if path.stem + suffix in listing), None)
+            found = next(
+                (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
+            )
             if found is not None and found.is_file():
                 return found
         return None
@@ -97,7 +99,7 @@ class Surfaces:
     def _roots(self, own: Path) -> list[Path]:
         """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
         work = [self.work_folder.absolute()] if self.work_folder is not None else []
-        around = [own, *own.parents][: DEEPEST + 1]
+        around = [own, *own.parents][: MOST_FOLDERS + 1]
         last = next((index for index, folder in enumerate(around) if folder in work), None)
         if last is None:
             last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
@@ -129,7 +131,7 @@ class Surfaces:
                 self._folders[folder] = {}
         return self._folders[folder]
 
-    def tell(self, report: Report) -> None:
+    def report_missing(self, report: Report) -> None:
         """Report once which textures cannot be shown."""
         missing = list(dict.fromkeys(self.missing))
         if missing:
@@ -147,7 +149,7 @@ def _folders_of(texture: PurePosixPath) -> list[str]:
         if parts[0] != WORK_DRIVE:
             return []
         del parts[0]
-    return parts[-DEEPEST:]
+    return parts[-MOST_FOLDERS:]
 
 
 def colour_of(texture: str) -> tuple[float, float, float, float] | None:
@@ -241,9 +243,9 @@ def import_model(
     result = ImportedModel(rig=rig)
     for lod in chosen:
         builder.add(lod, result)
-    builder.surfaces.tell(report)
+    builder.surfaces.report_missing(report)
     _link(result, into, stem)
-    _tell_of_centre(document, report, stem, moving=rig is not None)
+    _report_centre(document, report, stem, moving=rig is not None)
     selected = result.meshes or result.points
     scope.make_current(context, selected, selected[0])
     return result
@@ -338,11 +340,11 @@ class _Builder:
             row = properties.properties.add()
             row.name, row.value = label, value
         if self.rig is not None:
-            hang_on_rig(obj, self.rig)
-            self._tell_of_bones(mesh.groups, name)
+            bind_to_rig(obj, self.rig)
+            self._warn_of_bones(mesh.groups, name)
         return obj
 
-    def _tell_of_bones(self, groups: Sequence[str], name: str) -> None:
+    def _warn_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
             self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it is not animated", name)
 
@@ -362,7 +364,7 @@ class _Builder:
         return empty
 
 
-def hang_on_rig(obj: Object, rig: Object) -> None:
+def bind_to_rig(obj: Object, rig: Object) -> None:
     """Parent a mesh to the armature object and give it an Armature modifier."""
     obj.parent = rig
     modifier = obj.modifiers.new("Armature", "ARMATURE")
@@ -381,7 +383,7 @@ def _link(result: ImportedModel, into: bpy.types.Collection, stem: str) -> None:
                 collection.objects.link(obj)
 
 
-def _tell_of_centre(document: p3d.P3d, report: Report, name: str, *, moving: bool) -> None:
+def _report_centre(document: p3d.P3d, report: Report, name: str, *, moving: bool) -> None:
     lod = document.lod("geometry")
     if not moving or lod is None:
         return

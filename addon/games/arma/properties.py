@@ -44,13 +44,13 @@ WITH_SCALES = 1
 
 
 def _event_renamed(event: "AnimationEvent", _context: Context) -> None:
-    timing.show(event.id_data)
+    timing.rename_markers(event.id_data)
 
 
 def _event_typed(event: "AnimationEvent", _context: Context) -> None:
     # An update callback cannot report errors; the panel and every export report damaged stored data.
     with contextlib.suppress(ReadError):
-        timing.show_typed(event)
+        timing.move_marker(event)
 
 
 class AnimationEvent(bpy.types.PropertyGroup):

@@ -29,9 +29,9 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 CONFIG_NAME = "model.cfg"
-MOST_UNKNOWN = 0.5
+LARGEST_MISSING_SHARE = 0.5
 """Largest fraction of a file's bones that may be missing in a skeleton that still counts as the file's."""
-FARTHEST = 5.0
+LARGEST_JOINT_DISTANCE = 5.0
 """Largest accepted distance of a recovered joint from the model's origin, in metres; models are people and animals."""
 
 
@@ -41,13 +41,13 @@ FARTHEST = 5.0
 FLAT = Hierarchy("flat", {}, for_display=True)
 
 
-def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy:
+def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy:
     """Return the hierarchy for the bones of an animation ``file``. Raises `ReadError` if ``source`` has none."""
     if source is HierarchyFrom.FLAT:
         return FLAT
     if source in (HierarchyFrom.AUTOMATIC, HierarchyFrom.CONFIG):
-        path = config or beside(file)
-        found = of_config(path, file, bones, report) if path else None
+        path = config or config_beside(file)
+        found = hierarchy_of_config(path, file, bones, report) if path else None
         if found is not None:
             return found
         if source is HierarchyFrom.CONFIG:
@@ -58,18 +58,18 @@ def chosen(source: HierarchyFrom, config: str, file: str, bones: Sequence[str], 
                 file=path or file,
                 remedy="Name the model.cfg of the animation's skeleton, or choose a built-in skeleton",
             )
-        return built_in(bones) or FLAT
+        return fitting_built_in(bones) or FLAT
     return BUILT_IN[source.value]
 
 
-def beside(file: str) -> str:
+def config_beside(file: str) -> str:
     """Return the path of the model.cfg in the folder of a file, "" if there is none."""
     folder = Path(file).parent
     found = sorted(entry for entry in folder.glob("*.[cC][fF][gG]") if entry.name.lower() == CONFIG_NAME)
     return str(found[0]) if found else ""
 
 
-def of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
+def hierarchy_of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hierarchy | None:
     """Return the skeleton that a model.cfg assigns to this file by name, else the one with the most of its bones.
 
     None, with a warning, if that skeleton, or every skeleton, lacks more than half of the bones. Raises `ReadError`.
@@ -84,15 +84,15 @@ def of_config(path: str, file: str, bones: Sequence[str], report: Report) -> Hie
     return min(fitting, key=lambda candidate: len(candidate.unknown(bones)))
 
 
-def built_in(bones: Sequence[str]) -> Hierarchy | None:
+def fitting_built_in(bones: Sequence[str]) -> Hierarchy | None:
     """Return the built-in skeleton with the most of the bones, None if every one lacks more than half of them."""
     fitting = [candidate for candidate in BUILT_IN.values() if fits(candidate, bones)]
     return min(fitting, key=lambda candidate: len(candidate.unknown(bones))) if fitting else None
 
 
-def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
+def guessed_hierarchy(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
     """Guess the game's hierarchy for an armature that does not store one: a built-in skeleton's, else its ``own``."""
-    man = built_in(bones)
+    man = fitting_built_in(bones)
     if man is not None and not man.for_display:
         return man if own.for_display else Hierarchy(man.name, {**own.parents, **man.parents})
     if not own.for_display:
@@ -106,10 +106,10 @@ def guessed(own: Hierarchy, bones: Sequence[str], report: Report) -> Hierarchy:
 
 def fits(hierarchy: Hierarchy, bones: Sequence[str]) -> bool:
     """Return whether a hierarchy contains at least half of the bones."""
-    return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= MOST_UNKNOWN * len(bones)
+    return bool(hierarchy.parents) and len(hierarchy.unknown(bones)) <= LARGEST_MISSING_SHARE * len(bones)
 
 
-def of_armature(rig: Object, known: bool = True) -> Hierarchy:
+def hierarchy_of_armature(rig: Object, known: bool = True) -> Hierarchy:
     """Return the game's hierarchy stored on an armature, else, or if not ``known``, the armature's own."""
     skeleton = rig.data.motionbridge_skeleton
     if known and len(skeleton.bones):
@@ -123,7 +123,7 @@ def of_armature(rig: Object, known: bool = True) -> Hierarchy:
     return Hierarchy(rig.name, parents)
 
 
-def remember(rig: Object, hierarchy: Hierarchy, given: dict[str, str]) -> None:
+def store(rig: Object, hierarchy: Hierarchy, given: dict[str, str]) -> None:
     """Store the game's spelling, order and parents of bones on an armature; ``given``: game's name -> Blender's name.
 
     Bones that are stored already stay unchanged.
@@ -196,7 +196,7 @@ def _skeleton(
             f"joints with unknown positions: {unknown} of {len(bones)}; these bones start at their parent's joint",
             place,
         )
-    return skeleton_of_joints(name, bones, parents, settled(joints, parents))
+    return skeleton_of_joints(name, bones, parents, filled_in(joints, parents))
 
 
 def bones_of(clip: DeltaClip, hierarchy: Hierarchy, *, whole: bool) -> list[str]:
@@ -227,14 +227,14 @@ def _recovered(clip: DeltaClip, placed: Joints, parents: NDArray[np.int32], nois
     near = np.where(placed.known[:own, None], placed.points[:own], 0.0) if placed.known[:own].any() else None
     found = recover(clip.deltas, parents, near=near, noise=noise)
     # Frames with almost no rotation between them give joints at arbitrary positions.
-    accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= FARTHEST)
+    accepted = found.accepted & (np.linalg.norm(found.points, axis=1) <= LARGEST_JOINT_DISTANCE)
     points, known = placed.points.copy(), placed.known.copy()
     points[:own][accepted] = found.points[accepted]
     known[:own] |= accepted
     return Joints(points, known)
 
 
-def settled(joints: Joints, parents: NDArray[np.int32]) -> Floats:
+def filled_in(joints: Joints, parents: NDArray[np.int32]) -> Floats:
     """Return joints (bones, 3), unknown ones at their parent's joint, or for roots at the mean of their children's."""
     points, known = joints.points.copy(), joints.known.copy()
     for root in np.flatnonzero((parents < 0) & ~known):
@@ -275,7 +275,7 @@ def build_rig(
 def build_armature(context: Context, skeleton: Skeleton, hierarchy: Hierarchy, report: Report, place: str) -> Object:
     """Return a new armature object that stores the game's skeleton, in no collection yet."""
     rig, given = armature.build(context, skeleton)
-    remember(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
+    store(rig, hierarchy, dict(zip(skeleton.bones, given, strict=True)))
     report.note(f"a new armature of {counted(len(given), 'bone')}; hierarchy: {hierarchy.name}", place)
     return rig
 
@@ -286,9 +286,9 @@ def hierarchy_of(document: p3d.P3d, file: str, config: str, report: Report) -> H
     Raises `ReadError` if none is found.
     """
     selections = selections_of(document.lods)
-    path = config or beside(file)
+    path = config or config_beside(file)
     if not path:
-        found = built_in(selections) if selections else None
+        found = fitting_built_in(selections) if selections else None
         if found is None:
             raise ReadError(
                 "there is no model.cfg in the folder of the model, and it is not a known man",
@@ -315,7 +315,7 @@ def _pivots(document: p3d.P3d, file: str, hierarchy: Hierarchy, pivots_model: st
     memory LOD; for bones still missing, the centre of the bone's vertices.
     """
     bones = list(hierarchy.parents)
-    path = pivots_model or _beside(file, hierarchy.pivots_model)
+    path = pivots_model or _model_beside(file, hierarchy.pivots_model)
     if path:
         found = _pivots_of(path, bones, report)
         if found:
@@ -335,7 +335,7 @@ def _centres(document: p3d.P3d, bones: Sequence[str]) -> dict[str, Floats]:
     return p3d.centres(visual, bones) if visual is not None else {}
 
 
-def _beside(file: str, model: str) -> str:
+def _model_beside(file: str, model: str) -> str:
     """Return the path of a model file, named by the game's path, in the folder of ``file``; "" if it is not there."""
     name = model.replace("\\", "/").rpartition("/")[2].lower()
     if not name:

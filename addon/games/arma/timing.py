@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from .properties import AnimationEvent, AnimationProperties
 
 Floats = NDArray[np.float64]
-NEAREST_KEYS = 0.02
+SMALLEST_KEY_DISTANCE = 0.02
 """Smallest distance of keys in frames; Blender merges keys that are closer than half of this."""
 SAME_FRAME = 1e-3
 """Tolerance in frames within which a key is on a frame: Blender stores key times as 32-bit floats."""
 LAST_FRAME = 1_048_574
 """Blender's largest frame number; the smallest is its negative."""
-COUNTED_FROM = 1.5
+LARGEST_PHASE = 1.5
 """If the last phase is greater than this, the file numbers its frames (0.5, 1.5 ... 13.5) instead of storing phases."""
-WHOLE_CYCLE = 0.9
+WHOLE_CYCLE_RANGE = 0.9
 """Smallest range of phases that counts as a whole cycle; with less, the file is a part of a longer animation."""
 
 
@@ -58,7 +58,7 @@ def frames_of(
         return every.astype(np.float32)
     with np.errstate(invalid="ignore", over="ignore"):
         placed = (first_frame + cycle * phases.astype(np.float64)).astype(np.float32)
-        rising = bool((np.abs(placed) <= LAST_FRAME).all() and (np.diff(placed) >= NEAREST_KEYS).all())
+        rising = bool((np.abs(placed) <= LAST_FRAME).all() and (np.diff(placed) >= SMALLEST_KEY_DISTANCE).all())
     if not rising:
         report.warn("the phases cannot be placed on frames: one frame per key is used", place)
         return every.astype(np.float32)
@@ -114,7 +114,7 @@ def phases_at(
     rising = np.isfinite(known_phases).all() and len(known_phases) > 1 and (np.diff(known_phases) >= 0).all()
     if not rising:
         return spread_phases(frames)
-    found = _between(frames.astype(np.float64), known_frames.astype(np.float64), known_phases.astype(np.float64))
+    found = _interpolated(frames.astype(np.float64), known_frames.astype(np.float64), known_phases.astype(np.float64))
     nearest = np.minimum(np.searchsorted(known_frames, frames - SAME_FRAME), len(known_frames) - 1)
     same = np.abs(known_frames[nearest] - frames) <= SAME_FRAME
     return np.where(same, known_phases[nearest], found.astype(np.float32))
@@ -143,7 +143,7 @@ def is_stretched(frames: NDArray[np.float32], known: NDArray[np.float32]) -> boo
     return bool(np.abs(ours - ours[0] - factor * (theirs - theirs[0])).max() <= SAME_FRAME * max(factor, 1.0))
 
 
-def _between(frames: Floats, known: Floats, phases: Floats) -> Floats:
+def _interpolated(frames: Floats, known: Floats, phases: Floats) -> Floats:
     """Interpolate linearly, and extrapolate beyond both ends."""
     result = np.interp(frames, known, phases)
     before, after = frames < known[0], frames > known[-1]
@@ -161,7 +161,7 @@ def moving_phases(phases: NDArray[np.float32]) -> Floats:
 def cycle_of(phases: NDArray[np.float32]) -> float:
     """Return the phase at the end of the cycle: 1, or the number of frames in files that number their frames."""
     last = float(phases.max(initial=0.0)) if np.isfinite(phases).all() else 0.0
-    return float(np.ceil(last)) if last > COUNTED_FROM else 1.0
+    return float(np.ceil(last)) if last > LARGEST_PHASE else 1.0
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ def phases_of(frames: NDArray[np.float32], known: NDArray[np.float32], phases: N
 
 
 def _is_whole_cycle(phases: NDArray[np.float32]) -> bool:
-    return len(phases) > 1 and float(phases[-1]) - float(phases[0]) >= WHOLE_CYCLE
+    return len(phases) > 1 and float(phases[-1]) - float(phases[0]) >= WHOLE_CYCLE_RANGE
 
 
 def _is_even(frames: NDArray[np.float32]) -> bool:
@@ -285,7 +285,7 @@ def warn_of_keys_between(action: Action, times: NDArray[np.float32], report: Rep
         )
 
 
-def every(first: float, last: float, step: int) -> NDArray[np.float32]:
+def every_nth(first: float, last: float, step: int) -> NDArray[np.float32]:
     """Return every ``step``-th whole frame and the last one. Raises `WriteError` if the game cannot read that many."""
     begin, end = int(np.floor(first + SAME_FRAME)), int(np.ceil(last - SAME_FRAME))
     if (end - begin) // step >= rtm.MOST_FRAMES:
@@ -302,19 +302,21 @@ def every(first: float, last: float, step: int) -> NDArray[np.float32]:
 # The step -------------------------------------------------------------------------------------------------------------
 
 LOCATION = "location"
-GROUP = "Step"
-FARTHEST = 1e6
+STEP_GROUP = "Step"
+LARGEST_DISPLACEMENT = 1e6
 """Largest displacement by the step in metres; further away, 32-bit floats are decimetres apart."""
 LEFT_OUT, OBJECT, BONES = "LEFT_OUT", "OBJECT", "BONES"
 """Step modes, described in `properties.STEP_ITEMS`."""
 
 
-def a_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
+def step_per_phase(step: Floats, phases: NDArray[np.float32]) -> Floats:
     """Return (3,) metres that the model moves while the phase rises by 1, rounded to 32 bits like properties."""
     return (np.asarray(step, np.float64) / cycle_of(phases)).astype(np.float32).astype(np.float64)
 
 
-def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0, zero: float = 0.0) -> Floats:
+def with_step(
+    deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: float = 1.0, zero: float = 0.0
+) -> Floats:
     """Return deltas (bones, frames, 4, 4) with the step added, or subtracted if ``sign`` is -1.
 
     ``carried`` (3,): step in metres per phase. ``zero``: phase at which the displacement is 0.
@@ -325,12 +327,12 @@ def moved(deltas: Floats, carried: Floats, phases: NDArray[np.float32], sign: fl
 
 
 def can_be_shown(carried: Floats, phases: NDArray[np.float32]) -> bool:
-    """Return whether all displacements by the step are finite and at most `FARTHEST`."""
+    """Return whether all displacements by the step are finite and at most `LARGEST_DISPLACEMENT`."""
     with np.errstate(over="ignore", invalid="ignore"):
-        return bool((np.abs(moving_phases(phases)[:, None] * carried) <= FARTHEST).all())
+        return bool((np.abs(moving_phases(phases)[:, None] * carried) <= LARGEST_DISPLACEMENT).all())
 
 
-def put_on_object(
+def key_object(
     action: Action,
     rig: Object,
     carried: Floats,
@@ -345,15 +347,17 @@ def put_on_object(
     keys[..., 1] = (np.array(rig.location) + turned).T
     bag = compat.curve_bag(action)
     make = compat.curve_maker(action, bag)
-    write_keys([make(LOCATION, index, GROUP) for index in range(3)], keys)
+    write_keys([make(LOCATION, index, STEP_GROUP) for index in range(3)], keys)
 
 
-def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]) -> Floats | None:
+def step_of_object(
+    action: Action, rig: Object, frames: NDArray[np.float32], phases: NDArray[np.float32]
+) -> Floats | None:
     """Return (3,) the travel by the object's location keys in metres per phase, in the armature's axes; None without
     such keys or if the phases do not change.
     """
     curves = [curve for curve in compat.curves_of(action, rig) if curve.data_path == LOCATION]
-    done = _done(phases)
+    done = _phase_span(phases)
     if not curves or not done:
         return None
     rows, _ = sampled(curves, frames[[0, -1]])
@@ -364,12 +368,12 @@ def of_object(action: Action, rig: Object, frames: NDArray[np.float32], phases: 
     return turned / done
 
 
-def of_bone(deltas: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
+def step_of_bone(deltas: Floats, rest: Floats, phases: NDArray[np.float32], *, vertical: bool) -> Floats:
     """Return (3,) the travel of a bone's head in metres per phase; ``deltas`` (frames, 4, 4) deltas, ``rest`` (4, 4).
 
     Z is 0 unless ``vertical``: real animations have no vertical step.
     """
-    done = _done(phases)
+    done = _phase_span(phases)
     heads = (deltas @ rest)[:, :3, 3]
     travel = (heads[-1] - heads[0]) / done if done else np.zeros(3)
     if not vertical:
@@ -378,7 +382,7 @@ def of_bone(deltas: Floats, rest: Floats, phases: NDArray[np.float32], *, vertic
     return result
 
 
-def _done(phases: NDArray[np.float32]) -> float:
+def _phase_span(phases: NDArray[np.float32]) -> float:
     share = moving_phases(phases)
     return float(share[-1] - share[0]) if len(share) > 1 else 0.0
 
@@ -389,7 +393,7 @@ def _done(phases: NDArray[np.float32]) -> float:
 def store(action: Action, found: Sequence[Event]) -> None:
     """Replace the action's events and their markers by a clip's events."""
     properties = action.motionbridge_animation
-    hide(action)
+    remove_markers(action)
     properties.events.clear()
     for event in found:
         add(action, event)
@@ -399,7 +403,7 @@ def add(action: Action, event: Event) -> AnimationEvent:
     """Append an event with its marker."""
     made = action.motionbridge_animation.events.add()
     made.label, made.value, made.phase = event.name, event.value, float(event.phase)
-    _mark(action, made)
+    _add_marker(action, made)
     return made
 
 
@@ -412,7 +416,7 @@ def remove(action: Any, index: int) -> None:
     properties.events.remove(index)
 
 
-def show(action: Any) -> None:
+def rename_markers(action: Any) -> None:
     """Rename markers whose event was renamed."""
     for event in action.motionbridge_animation.events:
         marker = action.pose_markers.get(event.marker)
@@ -421,21 +425,21 @@ def show(action: Any) -> None:
             event.marker = marker.name
 
 
-def show_typed(event: Any) -> None:
+def move_marker(event: Any) -> None:
     """Move the marker of an event whose phase was typed."""
     marker = event.id_data.pose_markers.get(event.marker)
     if marker is not None:
         marker.frame = frame_of(event.id_data, event.phase)
 
 
-def hide(action: Action) -> None:
+def remove_markers(action: Action) -> None:
     """Remove the markers of events; the user's own markers stay."""
     event_markers = {event.marker for event in action.motionbridge_animation.events}
     for marker in [marker for marker in action.pose_markers if marker.name in event_markers]:
         action.pose_markers.remove(marker)
 
 
-def _mark(action: Action, event: AnimationEvent) -> None:
+def _add_marker(action: Action, event: AnimationEvent) -> None:
     event.marker = _free_name(action, event.label)
     marker = action.pose_markers.new(event.marker)
     marker.frame = frame_of(action, event.phase)
@@ -472,14 +476,14 @@ def own_markers(action: Action) -> list[bpy.types.TimelineMarker]:
     return [marker for marker in action.pose_markers if marker.name not in event_markers]
 
 
-def of_own_markers(action: Action) -> list[Event]:
+def events_of_own_markers(action: Action) -> list[Event]:
     """Return the user's own pose markers as events without a value."""
     return [Event(as_stored(phase_at(action, marker.frame)), marker.name, "") for marker in own_markers(action)]
 
 
 def frame_of(action: Action, phase: float) -> int:
     """Return the whole frame nearest to a phase."""
-    known, phases = _known(action)
+    known, phases = _known_keys(action)
     # A phase may be outside the keys; there it is extrapolated by the average slope.
     slope = (known[-1] - known[0]) / (phases[-1] - phases[0])
     inside = phases[0] <= phase <= phases[-1]
@@ -489,13 +493,13 @@ def frame_of(action: Action, phase: float) -> int:
 
 def phase_at(action: Action, frame: float) -> float:
     """Return the phase at a frame."""
-    known, phases = _known(action)
+    known, phases = _known_keys(action)
     slope = (phases[-1] - phases[0]) / (known[-1] - known[0])
     inside = known[0] <= frame <= known[-1]
     return float(np.interp(frame, known, phases) if inside else phases[0] + slope * (frame - known[0]))
 
 
-def _known(action: Action) -> tuple[Any, Any]:
+def _known_keys(action: Action) -> tuple[Any, Any]:
     """Return frames and phases of the file's keys, both rising; without a usable file the action's range as a cycle."""
     properties = action.motionbridge_animation
     frames, phases = (known.astype(np.float64) for known in kept_keys(properties))

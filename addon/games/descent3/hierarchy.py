@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 ROTATION_TOLERANCE, POSITION_TOLERANCE = 2e-5, 1e-6
 """Largest differences by Blender's rounding: of matrix elements, and of positions in a model of size 1."""
-_LATER = 1 << 30
+_LAST = 1 << 30
 
 
 @dataclass(frozen=True)
@@ -77,7 +77,7 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
     for found in own:
         if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
             report.warn("is not a mesh; left out (convert it to a mesh)", found.name)
-    parents, point_parents = ([_part_above(one, holder, indices) for one in objects] for objects in (parts, points))
+    parents, point_parents = ([_parent_part(one, holder, indices) for one in objects] for objects in (parts, points))
     return Hierarchy(holder, parts, points, parents, point_parents)
 
 
@@ -131,7 +131,7 @@ def _part_order(part: Object) -> tuple[int, bool, int, str]:
     properties, depth, above = part.motionbridge_descent_part, 0, part.parent
     while above is not None:
         above, depth = above.parent, depth + 1
-    source = properties.source if properties.source >= 0 else _LATER
+    source = properties.source if properties.source >= 0 else _LAST
     return source, part.name != properties.shown_name, depth, part.name
 
 
@@ -185,18 +185,18 @@ def _is_index_typed(point: Object) -> bool:
 
 def _point_order(point: Object) -> tuple[int, int, str]:
     index, source = _index_of(point), _source_of(point)
-    return index if index >= 0 else _LATER, source if source >= 0 else _LATER, point.name
+    return index if index >= 0 else _LAST, source if source >= 0 else _LAST, point.name
 
 
-def _part_above(child: Object, holder: Object | None, indices: dict[Any, int]) -> int:
+def _parent_part(child: Object, holder: Object | None, indices: dict[Any, int]) -> int:
     """Return the index of the nearest ancestor that is a part, -1 for none."""
-    above = _above(child)
+    above = _parent_object(child)
     while above is not None and above != holder and above not in indices:
-        above = _above(above)
+        above = _parent_object(above)
     return indices.get(above, -1) if above is not None else -1
 
 
-def _above(child: Object) -> Object | None:
+def _parent_object(child: Object) -> Object | None:
     """Return an object's parent; for a child of a bone, the part on that bone or on its nearest ancestor with one."""
     parent = child.parent
     if parent is None or child.parent_type != "BONE" or parent.type != "ARMATURE":
@@ -298,7 +298,7 @@ def local_at_rest(found: Object) -> Floats:
         elif "location" in animated:
             location = Vector(properties.offset) if properties.is_part else _first_location(found)
         rotation = Quaternion() if "rotation" in animated else found.matrix_basis.to_quaternion()
-        scale: Any = _kept_scale(found) if "scale" in animated else found.scale
+        scale: Any = _constant_scale(found) if "scale" in animated else found.scale
         basis = Matrix.LocRotScale(location, rotation, scale)
     return array(found.matrix_parent_inverse) @ array(basis)
 
@@ -312,7 +312,7 @@ def _first_location(found: Any) -> Vector:
     return location
 
 
-def _kept_scale(found: Object) -> Vector:
+def _constant_scale(found: Object) -> Vector:
     """Return the scale if all keys have the same one (the I key may key scale with location and rotation), else 1."""
     scale, data = found.scale.copy(), found.animation_data
     driven = {curve.data_path for curve in data.drivers} if data is not None else set()
@@ -550,7 +550,7 @@ def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: O
     turrets = [found for found in own if is_part(found) and not is_point(found)]
     if not guns and not turrets:
         raise WriteError("neither a gun point nor a sub-object of this model is selected", remedy="Select at least one")
-    for members, chosen in ((battery.guns, guns), (battery.turrets, _most_mobile_first(turrets))):
+    for members, chosen in ((battery.guns, guns), (battery.turrets, _children_first(turrets))):
         if chosen:
             members.clear()
             for found in chosen:
@@ -558,7 +558,7 @@ def set_members(battery: BatteryProperties, objects: Sequence[Object], holder: O
     return len(guns), len(turrets)
 
 
-def _most_mobile_first(turrets: list[Object]) -> list[Object]:
+def _children_first(turrets: list[Object]) -> list[Object]:
     """Sort children before their parents, as the game expects."""
 
     def depth(found: Object) -> int:

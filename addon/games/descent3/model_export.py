@@ -92,7 +92,7 @@ def plan_export(
     before = decode(base, Report()) if base is not None else None
     hierarchy = hierarchy_of(context, chosen, report)
     model = gather_model(context, hierarchy, before, options, report)
-    _warn_of_what_is_shown_alone(context, hierarchy, before, report)
+    _warn_of_unexported(context, hierarchy, before, report)
     model.name = name
     motions = [part.motion for part in model.parts]
     if options.anew and before is not None:
@@ -156,7 +156,7 @@ def imported_model(chosen: Chosen) -> Model | None:
     return decode(oof.read(data, "", Report()), Report()) if data else None
 
 
-def _warn_of_what_is_shown_alone(context: Context, hierarchy: Hierarchy, before: Model | None, report: Report) -> None:
+def _warn_of_unexported(context: Context, hierarchy: Hierarchy, before: Model | None, report: Report) -> None:
     """Warn of what the scene shows but the file cannot store: the root's scale, and objects cut off from the model."""
     holder = hierarchy.holder
     if holder is None:

@@ -41,14 +41,14 @@ def _show_rotors(model: Any, context: Context) -> None:
     property_values.show(context, model.id_data)
 
 
-def _note_shown(member: "BatteryMember", _context: Context) -> None:
+def _note_object(member: "BatteryMember", _context: Context) -> None:
     member.was_shown |= member.shown is not None
 
 
 class BatteryMember(bpy.types.PropertyGroup):
     """A gun point or turret of a battery: the object, or if none was created its index in the file."""
 
-    shown: PointerProperty(type=bpy.types.Object, update=_note_shown)
+    shown: PointerProperty(type=bpy.types.Object, update=_note_object)
     number: IntProperty(default=-1, options={"HIDDEN"})
     was_shown: IntProperty(options={"HIDDEN"})
     """1 if an object was ever set."""
@@ -93,7 +93,7 @@ class DescentModelProperties(bpy.types.PropertyGroup):
     active_battery: IntProperty(options={"HIDDEN"})
 
 
-def _of_text(field: str) -> dict[str, Any]:
+def _in_property_string(field: str) -> dict[str, Any]:
     """Return the getter and setter of a property that is stored in the property string."""
 
     def read(part: "DescentPartProperties") -> Any:
@@ -139,14 +139,14 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         name="Kind",
         description="Behaviour set by the property string",
         items=PART_KINDS,
-        **_of_text("kind"),
+        **_in_property_string("kind"),
     )
     seconds: FloatProperty(
         name="Seconds per Rotation",
         description="Duration of one full rotation; above 0, at most 20 for a rotor and 60 for a turret",
         min=0.0,
         max=60.0,
-        **_of_text("seconds"),
+        **_in_property_string("seconds"),
     )
     colour: FloatVectorProperty(
         name="Color",
@@ -155,22 +155,22 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         subtype="COLOR_GAMMA",
         min=0.0,
         max=1.0,
-        **_of_text("colour"),
+        **_in_property_string("colour"),
     )
-    size: FloatProperty(name="Size", description="Size of the light", min=0.0, **_of_text("size"))
+    size: FloatProperty(name="Size", description="Size of the light", min=0.0, **_in_property_string("size"))
     degrees: FloatProperty(
         name="Range (°)",
         description="Rotation range of the turret in degrees, half to each side",
         min=0.0,
         max=360.0,
-        **_of_text("degrees"),
+        **_in_property_string("degrees"),
     )
     reaction: FloatProperty(
         name="Reaction (s)",
         description="Reaction time of the turret in seconds",
         min=0.0,
         max=10.0,
-        **_of_text("reaction"),
+        **_in_property_string("reaction"),
     )
     monitor: IntProperty(
         name="Monitor",
@@ -179,7 +179,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
         ),
         min=1,
         max=8,
-        **_of_text("monitor"),
+        **_in_property_string("monitor"),
     )
 
 

@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
 FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
 """Tolerances at every tick of an import with few keys, relative to the game; its smallest models have 1 unit."""
-FARTHEST = 1_048_574
+LAST_FRAME = 1_048_574
 """Blender's last frame."""
 
 
@@ -98,9 +98,9 @@ def build(
 def _fits(part: Part, report: Report) -> bool:
     if part.motion is None:
         return False
-    if max(abs(part.motion.first), abs(part.motion.last)) > FARTHEST:
+    if max(abs(part.motion.first), abs(part.motion.last)) > LAST_FRAME:
         report.warn(
-            f"its ticks lie outside of Blender's frames (up to {FARTHEST}); left out here, kept for export", part.name
+            f"its ticks lie outside of Blender's frames (up to {LAST_FRAME}); left out here, kept for export", part.name
         )
         return False
     # F-curves store 32-bit floats.
@@ -164,7 +164,7 @@ def few_ticks(motion: Motion) -> NDArray[np.int64]:
     limit = np.radians(FEW_DEGREES)
 
     def error(keys: NDArray[np.int64]) -> Floats:
-        played = straightened(motion, keys)
+        played = interpolated_linearly(motion, keys)
         angles = rotation.angles_between(played.rotations, motion.rotations) / limit
         distances = np.linalg.norm(played.displacements - motion.displacements, axis=1) / FEW_UNITS
         result: Floats = np.maximum(angles, distances)
@@ -173,7 +173,7 @@ def few_ticks(motion: Motion) -> NDArray[np.int64]:
     return chosen_ticks(len(motion.rotations), key_hints(motion), error)
 
 
-def straightened(motion: Motion, keys: NDArray[np.int64]) -> Motion:
+def interpolated_linearly(motion: Motion, keys: NDArray[np.int64]) -> Motion:
     """Return the motion as Blender shows it with linear keys at these rows."""
     before, weight = between_keys(len(motion.rotations), keys)
     after = np.minimum(before + 1, len(keys) - 1)
@@ -189,13 +189,13 @@ def straightened(motion: Motion, keys: NDArray[np.int64]) -> Motion:
 
 # Export --------------------------------------------------------------------------------------------------------------
 
-MOST_FRAMES, MOST_LOOKED_AT = 150_000, 20_000
+MOST_FRAMES, MOST_SAMPLED = 150_000, 20_000
 """Most frames of one part that are read from curves, or sampled in the scene; 1800 frames are a minute."""
 SCALE_TOLERANCE = 1e-3
 
 
 @dataclass
-class _Moving:
+class _MovingPart:
     """A part: its index, its parent part's, and the ``links`` from its ``object`` up to the parent's object ``above``.
 
     ``curves`` of the links. ``on_bone``: the link of the parent's object to its bone, if the links go through bones.
@@ -261,7 +261,7 @@ def gather(
     ``before``: the imported model. Raises `WriteError` for motions that are too long, NaN or infinite.
     """
     precision = Precision()
-    parts = [_moving(hierarchy, index) for index in range(len(hierarchy.parts))]
+    parts = [_moving_part(hierarchy, index) for index in range(len(hierarchy.parts))]
     bases = [_base_of(part.object, before) for part in parts]
     imported = before.ticks if before is not None else (0, 0)
     ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
@@ -273,8 +273,8 @@ def gather(
         motion = _motion(rest, part, ends, samples, report) if ends is not None else None
         if motion is None and part.object.motionbridge_descent_part.is_moved and base is not None and not part.muted:
             report.warn("has no keys: in the file it moves only with its parent", part.object.name)
-            motion = _still(base)
-        found.append(_settled(part, motion, base, rest.offsets[part.index], precision))
+            motion = _identity_motion(base)
+        found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
         report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
@@ -290,7 +290,7 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
     """Report what an export will warn of and Blender does not show: muted curves, and keys of another rotation mode."""
     report = Report()
     for index in range(len(hierarchy.parts)):
-        part = _moving(hierarchy, index)
+        part = _moving_part(hierarchy, index)
         _report_unseen(part, report, known=_base_of(part.object, before) is not None)
     return report
 
@@ -342,17 +342,17 @@ def _is_base(motion: Motion, base: Motion | None) -> bool:
 
 def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Object, list[bpy.types.FCurve]]]:
     """Return the parts that curves move, with their curves."""
-    parts = (_moving(hierarchy, index) for index in range(len(hierarchy.parts)))
+    parts = (_moving_part(hierarchy, index) for index in range(len(hierarchy.parts)))
     return [(part.object, part.curves) for part in parts if part.curves]
 
 
 # What is between two parts -------------------------------------------------------------------------------------------
 
 
-def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
+def _moving_part(hierarchy: Hierarchy, index: int) -> _MovingPart:
     found, parent = hierarchy.parts[index], hierarchy.parents[index]
     above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
-    part = _Moving(index, parent, found, above)
+    part = _MovingPart(index, parent, found, above)
     for owner, bone in _links(found, above):
         of_part = owner == found or (bool(bone) and found.parent == owner and found.parent_bone == bone)
         rotates = not (of_part and rotates_itself(found) is not None)
@@ -365,13 +365,13 @@ def _moving(hierarchy: Hierarchy, index: int) -> _Moving:
         part.links.append(_Link(owner, bone, curves, rotates))
         part.curves += list(curves.values())
         part.sampled += _why_sampled(owner, bone, rotates=rotates)
-    if above is not None and any(_hang_together(link.owner, above) for link in part.links if not link.bone):
+    if above is not None and any(_are_on_same_armature(link.owner, above) for link in part.links if not link.bone):
         own = transforms.channels_of(transforms.playing_curves(above))
         part.on_bone = _Link(above, "", own, rotates_itself(above) is None)
     return part
 
 
-def _hang_together(one: Object, other: Object) -> bool:
+def _are_on_same_armature(one: Object, other: Object) -> bool:
     """Return whether both objects are parented to bones of the same armature."""
     return one.parent == other.parent and (one.parent_type, other.parent_type) == ("BONE", "BONE")
 
@@ -423,7 +423,7 @@ def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
 
 
 def _range(
-    context: Context, part: _Moving, base: Motion | None, imported: tuple[int, int], report: Report
+    context: Context, part: _MovingPart, base: Motion | None, imported: tuple[int, int], report: Report
 ) -> tuple[int, int] | None:
     """Return the first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
 
@@ -436,7 +436,7 @@ def _range(
     first, last = keyed or _scene_range(context, part)
     if base is not None and keyed is not None:
         first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
-    most = MOST_LOOKED_AT if part.sampled else MOST_FRAMES
+    most = MOST_SAMPLED if part.sampled else MOST_FRAMES
     if last - first >= most:
         because = f" to sample (it has {part.sampled[0]})" if part.sampled else ""
         raise WriteError(
@@ -447,7 +447,7 @@ def _range(
 
 
 def _of_imported(
-    ends: tuple[int, int], part: _Moving, base: Motion, imported: tuple[int, int], report: Report
+    ends: tuple[int, int], part: _MovingPart, base: Motion, imported: tuple[int, int], report: Report
 ) -> tuple[int, int]:
     """Limit the ticks of a part's keys and its file to the frame range of the action, if that was edited."""
     chosen = _frame_range(part)
@@ -466,7 +466,7 @@ def _of_imported(
     return first, last
 
 
-def _frame_range(part: _Moving) -> tuple[int, int] | None:
+def _frame_range(part: _MovingPart) -> tuple[int, int] | None:
     """Return the frame range of the action that has a part's keys, None if it has no manual range."""
     for link in part.links:
         action = link.owner.animation_data.action if link.curves else None
@@ -475,7 +475,7 @@ def _frame_range(part: _Moving) -> tuple[int, int] | None:
     return None
 
 
-def _sample(context: Context, parts: list[tuple[_Moving, tuple[int, int] | None]]) -> _Samples:
+def _sample(context: Context, parts: list[tuple[_MovingPart, tuple[int, int] | None]]) -> _Samples:
     """Sample the matrices of the objects of these parts, in one pass over the frames."""
     ranges = [ends for _, ends in parts if ends is not None]
     if not ranges:
@@ -492,19 +492,19 @@ class _Samples:
     first: int
     matrices: dict[Object, Floats]
 
-    def between(self, part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+    def between(self, part: _MovingPart, ticks: NDArray[np.int64]) -> Floats:
         """Return matrices (ticks, 4, 4) of a part relative to its parent part's object."""
         rows = ticks - self.first
         own = self.matrices[part.object][rows]
         if part.above is None:
             return own
         above = self.matrices[part.above][rows]
-        _refuse_flat(part, part.above.name, above, ticks)
+        _refuse_zero_scale(part, part.above.name, above, ticks)
         result: Floats = affine.inverse(above) @ own
         return result
 
 
-def _refuse_flat(part: _Moving, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
+def _refuse_zero_scale(part: _MovingPart, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
     """Raise `WriteError` if ``matrices`` (ticks, 4, 4) of the object ``above`` have a scale of 0: no inverse exists."""
     flat = affine.is_singular(matrices)
     if flat.any():
@@ -515,14 +515,14 @@ def _refuse_flat(part: _Moving, above: str, matrices: Floats, ticks: NDArray[np.
         )
 
 
-def _motion(rest: RestPose, part: _Moving, ends: tuple[int, int], samples: _Samples, report: Report) -> Motion:
+def _motion(rest: RestPose, part: _MovingPart, ends: tuple[int, int], samples: _Samples, report: Report) -> Motion:
     ticks = np.arange(ends[0], ends[1] + 1)
     relative = samples.between(part, ticks) if part.sampled else _by_curves(part, ticks)
     if not np.isfinite(relative).all():
         raise WriteError(
             f"the motion of {part.object.name!r} holds NaN or infinite values", remedy="Clean up its curves"
         )
-    relative = _between_straight(rest, part, relative)
+    relative = _between_unrotated(rest, part, relative)
     lengths = np.linalg.norm(relative[:, :3, :3], axis=1)
     if np.abs(lengths - 1).max() > SCALE_TOLERANCE:
         report.warn("scale is animated, which the game cannot store; left out", part.object.name)
@@ -533,19 +533,19 @@ def _motion(rest: RestPose, part: _Moving, ends: tuple[int, int], samples: _Samp
     return Motion(ends[0], rotation.continuous(rotations), moved, _keys(part, ticks))
 
 
-def _by_curves(part: _Moving, ticks: NDArray[np.int64]) -> Floats:
+def _by_curves(part: _MovingPart, ticks: NDArray[np.int64]) -> Floats:
     result = np.broadcast_to(np.eye(4), (len(ticks), 4, 4))
     frames = ticks.astype(np.float32)
     for link in part.links:
         result = link.matrices(frames) @ result
     if part.on_bone is not None:
         bone = part.on_bone.matrices(frames)
-        _refuse_flat(part, part.on_bone.bone or part.on_bone.owner.name, bone, ticks)
+        _refuse_zero_scale(part, part.on_bone.bone or part.on_bone.owner.name, bone, ticks)
         result = affine.inverse(bone) @ result
     return result
 
 
-def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats:
+def _between_unrotated(rest: RestPose, part: _MovingPart, relative: Floats) -> Floats:
     """Convert matrices (ticks, 4, 4) to parts without rotation or scale at rest, as the file stores them."""
     result = relative
     if not rest.is_straight[part.index]:
@@ -559,7 +559,7 @@ def _between_straight(rest: RestPose, part: _Moving, relative: Floats) -> Floats
     return result
 
 
-def _scene_range(context: Context, part: _Moving) -> tuple[int, int]:
+def _scene_range(context: Context, part: _MovingPart) -> tuple[int, int]:
     """Return the frames of NLA strips, otherwise those of the scene."""
     strips = [
         strip
@@ -574,7 +574,7 @@ def _scene_range(context: Context, part: _Moving) -> tuple[int, int]:
     return context.scene.frame_start, context.scene.frame_end
 
 
-def _keys(part: _Moving, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _keys(part: _MovingPart, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the ticks of keys; none if more than half of all ticks have keys, as these were not set by hand."""
     if part.sampled:
         return np.zeros(0, np.int64)
@@ -582,7 +582,7 @@ def _keys(part: _Moving, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     return found if 2 * len(found) <= len(ticks) else np.zeros(0, np.int64)
 
 
-def _report_left_out(part: _Moving, report: Report) -> None:
+def _report_left_out(part: _MovingPart, report: Report) -> None:
     found = part.object
     bone = found.parent_bone if found.parent_type == "BONE" else ""
     owner = found.parent if bone else found
@@ -599,7 +599,7 @@ def _report_left_out(part: _Moving, report: Report) -> None:
         report.warn("animated shape keys left out: the game's parts are rigid", found.name)
 
 
-def _report_unseen(part: _Moving, report: Report, *, known: bool) -> None:
+def _report_unseen(part: _MovingPart, report: Report, *, known: bool) -> None:
     """Report curves and poses without effect; ``known``: the file has a motion of the part."""
     if not part.curves and not part.sampled and any(link.is_posed for link in part.links):
         report.warn(
@@ -625,21 +625,21 @@ _KINDS = {"location": "movement", "rotation": "rotation", "scale": "size"}
 # The file's own motion -----------------------------------------------------------------------------------------------
 
 
-def _still(base: Motion) -> Motion:
+def _identity_motion(base: Motion) -> Motion:
     rotations = np.zeros_like(base.rotations)
     rotations[:, 0] = 1
     return Motion(base.first, rotations, np.zeros_like(base.displacements))
 
 
-def _settled(
-    part: _Moving, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+def _with_base_values(
+    part: _MovingPart, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
 ) -> Motion | None:
     """Return the motion with the base's own rotations and displacements where Blender still shows those."""
     if motion is None or base is None:
         return motion
     # With few keys Blender shows another motion than with a key at every tick.
-    known = _over(base, motion)
-    few = _over(straightened(base, few_ticks(base)), motion)
+    known = _extended(base, motion)
+    few = _extended(interpolated_linearly(base, few_ticks(base)), motion)
     same_rotation = same_rotations(motion, known, precision) | same_rotations(motion, few, precision)
     same_position = _same_positions(motion, known, offset, precision) | _same_positions(motion, few, offset, precision)
     muted = {channel.partition("_")[0] for channel in part.muted if not part.sampled}
@@ -653,7 +653,7 @@ def _settled(
     return Motion(motion.first, rotations, displacements, base.key_ticks if known is base else motion.key_ticks)
 
 
-def _over(base: Motion, motion: Motion) -> Motion:
+def _extended(base: Motion, motion: Motion) -> Motion:
     """Return a motion over the ticks of another, constant before its start and after its end."""
     if (motion.first, motion.last) == (base.first, base.last):
         return base
@@ -685,7 +685,7 @@ def update_status(context: Context, holder: Object, before: Model | None) -> lis
 def is_sampled(context: Context, holder: Object) -> bool:
     """Return whether a part of a model must be sampled frame by frame."""
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
-    return any(_moving(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
+    return any(_moving_part(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
 
 
 def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 ARCHIVES = (".hog", ".mn3")
 TABLES = ".gam"
-ORDINARY = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
+IMAGE_SUFFIXES = (".png", ".tga", ".jpg", ".jpeg", ".bmp", ".pcx", ".dds")
 MOST_ARCHIVES = 64
 """Most archives of one folder that are opened to look for textures."""
 
@@ -84,12 +84,12 @@ def in_archive(archive: Hog2) -> dict[str, Found]:
 
 @dataclass
 class Textures:
-    """``places``: all sources in search order, each lower-case name -> file.
+    """``sources``: all sources in search order, each lower-case name -> file.
 
     ``animated``: folder to which the images of animated textures are written so that they play; None shows one image.
     """
 
-    places: list[dict[str, Found]]
+    sources: list[dict[str, Found]]
     animated: Path | None = None
     pages: dict[str, str] | None = None
     shown: dict[str, Picture | None] = field(default_factory=dict)
@@ -97,7 +97,7 @@ class Textures:
     def find(self, name: str) -> Found | None:
         """Return the first file of this name, ignoring case."""
         lowered = name.lower()
-        return next((files[lowered] for files in self.places if lowered in files), None)
+        return next((files[lowered] for files in self.sources if lowered in files), None)
 
     def picture(self, name: str, report: Report) -> Picture | None:
         """Return the image of a texture, None if it is not found."""
@@ -110,7 +110,7 @@ class Textures:
         found = self.find(f"{name}.ogf") or self._animation_of(name) or self._of_table(name, report)
         if found is not None:
             return self._read(found, name, report)
-        for suffix in ORDINARY:
+        for suffix in IMAGE_SUFFIXES:
             found = self.find(name + suffix)
             if found is not None and found.path is not None:
                 image = material.load_image(found.path)
@@ -153,7 +153,7 @@ class Textures:
     def _of_table(self, name: str, report: Report) -> Found | None:
         if self.pages is None:
             self.pages = {}
-            for files in self.places:
+            for files in self.sources:
                 for key, found in files.items():
                     if key.endswith(TABLES):
                         self.pages = _pages(found, report) | self.pages
@@ -204,15 +204,15 @@ def textures_for(
 
     ``folders``: the game's; their loose files and archives come after the model's own. ``animated`` as in `Textures`.
     """
-    places = [in_folder(path.parent)]
+    sources = [in_folder(path.parent)]
     if archive is not None:
-        places.append(in_archive(archive))
+        sources.append(in_archive(archive))
     opened = {path.absolute()} if archive is not None else set()
     for folder in folders:
-        places += [in_folder(folder / below) for below in ("", "data", "textures", "bitmaps", "missions")]
+        sources += [in_folder(folder / below) for below in ("", "data", "textures", "bitmaps", "missions")]
     for folder in dict.fromkeys([path.parent, *folders]):
-        places += _archives_of(folder, opened, report)
-    return Textures(places, animated)
+        sources += _archives_of(folder, opened, report)
+    return Textures(sources, animated)
 
 
 def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[dict[str, Found]]:
@@ -230,9 +230,9 @@ def _archives_of(folder: Path, opened: set[Path], report: Report) -> Iterator[di
 
 # Materials -----------------------------------------------------------------------------------------------------------
 
-UNKNOWN = "motionbridge_unknown_texture"
+UNKNOWN_TEXTURE = "motionbridge_unknown_texture"
 """Custom property of a material whose texture index is outside of the table, or whose texture has no name."""
-MISSING = (0.8, 0.0, 0.8, 1.0)
+MISSING_COLOUR = (0.8, 0.0, 0.8, 1.0)
 
 
 def build_material(look: Material, textures: Textures | None, report: Report) -> Any:
@@ -240,8 +240,8 @@ def build_material(look: Material, textures: Textures | None, report: Report) ->
     if look.colour is not None:
         return material.build_coloured(look.name, (*linear(look.colour), 1.0))
     if not look.texture:
-        made = material.build_coloured(look.name, MISSING)
-        made[UNKNOWN] = True
+        made = material.build_coloured(look.name, MISSING_COLOUR)
+        made[UNKNOWN_TEXTURE] = True
         return made
     picture = textures.picture(look.texture, report) if textures is not None else None
     if picture is None:
@@ -259,7 +259,7 @@ def gather_material(found: typed.Material | None) -> Material:
     """
     if found is None:
         return Material("")
-    if found.get(UNKNOWN):
+    if found.get(UNKNOWN_TEXTURE):
         return Material(found.get(material.TITLE, found.name))
     image, imported = material.image_of(found), found.get(material.PICTURE)
     texture = found.motionbridge_material.texture

@@ -192,7 +192,7 @@ class MOTIONBRIDGE_OT_attach_weapon(Operation, BlenderOperator):
         rig, weapon = found
         chosen = rig.data.bones.get(self.bone)
         name = game_name(chosen) if chosen is not None else self.bone or CHARACTERS_HAND
-        placing.hang(weapon, rig, name)
+        placing.parent_to_bone(weapon, rig, name)
         weapon.matrix_basis.identity()
         return Outcome(rpt_("Attached {} to {}").format(weapon.name, name))
 
@@ -324,7 +324,7 @@ class MOTIONBRIDGE_GGT_hud(BlenderGizmoGroup):
             return
         above = part.shown.matrix_world @ part.shown.matrix_basis.inverted()
         there = placing.handle_of(part.shown)
-        turned = [(above.to_3x3() @ axis).normalized() for axis in placing.turning_axes(part)]
+        turned = [(above.to_3x3() @ axis).normalized() for axis in placing.rotation_axes(part)]
         for axis in range(3):
             straight = above.to_3x3().normalized() @ Matrix.Identity(3)[axis]
             arrow = gizmos[axis]

@@ -116,7 +116,7 @@ class IMPORT_SCENE_OT_xray_level_geometry(FileImport, LevelChoices, ImportHelper
             self.each_file(paths, one, report)
         if models := [one.holder for one in made if one.kind == "DM"]:
             level_details.lay_out_models(models)
-        level_file.show_far(context, [obj for one in made for obj in one.objects], report)
+        level_file.extend_clipping(context, [shown for one in made for shown in one.objects], report)
         if len(made) == 1:
             return Outcome(f"{made[0].name}: {made[0].counts}")
         return Outcome(rpt_("Imported files: {}").format(len(made)))
@@ -154,7 +154,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         options = self.level_options(context)
         with scope.progress(context, len(level_folder.files_in(folder, options))) as step:
             made = level_folder.import_folder(context, folder, options, report, step)
-        level_file.show_far(context, [obj for one in made for obj in (*one.held, *one.objects)], report)
+        level_file.extend_clipping(context, [shown for one in made for shown in (*one.held, *one.objects)], report)
         names = list(dict.fromkeys(one.name for one in made))
         return Outcome(rpt_("Imported files: {}").format(f"{len(names)} ({', '.join(names)})"))
 
@@ -163,7 +163,7 @@ class IMPORT_SCENE_OT_xray_level(Operation, LevelFolderProperties, LevelChoices,
         layout = fields(self.layout)
         layout.label(text="Visuals")
         column = layout.column()
-        for name in dict.fromkeys((*level_folder.VISUALS, *level_folder.TICKED.values())):
+        for name in dict.fromkeys((*level_folder.VISUALS, *level_folder.OPTION_OF_SUFFIX.values())):
             column.prop(self, name)
         layout.prop(self, "sectors")
         layout.prop(self, "detail")
@@ -336,7 +336,9 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
         there = set(scope.objects_of(context.view_layer))
         hidden = [one.shown for one in found if one.shown not in there]
         if hidden:
-            report.note(f"include the collections of {level_file.named(hidden)} to select what was found there")
+            report.note(
+                f"include the collections of {level_file.listed_objects(hidden)} to select what was found there"
+            )
         return [one for one in super().selectable(context, found, report) if one.shown in there]
 
 

@@ -39,7 +39,7 @@ BONES = {
 }
 STATUS = {"SCOPE": "scope_status", "SILENCER": "silencer_status", "LAUNCHER": "grenade_launcher_status"}
 ALWAYS = 1
-LABEL = "Motionbridge Not Attached"
+MASK_PREFIX = "Motionbridge Not Attached"
 """Prefix of the names of the Mask modifiers."""
 
 
@@ -65,14 +65,14 @@ def show(hands: Any) -> None:
     """Show the meshes of chosen attachments and hide the others."""
     attached = hands.motionbridge_hud.attached
     hidden = [bone for name, found in bones(hands).items() if name not in attached for bone in found]
-    armature.hide_meshes(pairs.item_of(hands) or hands, hidden, LABEL)
+    armature.hide_meshes(pairs.item_of(hands) or hands, hidden, MASK_PREFIX)
 
 
 # Bones that change hands ----------------------------------------------------------------------------------------------
 
 Floats = NDArray[np.float64]
 
-NEAR = 1e-4
+FRAME_TOLERANCE = 1e-4
 """Tolerance in frames."""
 
 
@@ -109,11 +109,13 @@ def attach(context: Context, rig: Object, bone: str, holder: str, *, frames: tup
     _refuse(hands, rig, bone, holder)
     motion = _motion_of(hands, rig)
     scene_frames: Floats = motion.start + motion.scale * np.arange(motion.frames, dtype=np.float64)
-    (chosen,) = np.nonzero((scene_frames >= frames[0] - NEAR) & (scene_frames <= frames[1] + NEAR))
+    (chosen,) = np.nonzero(
+        (scene_frames >= frames[0] - FRAME_TOLERANCE) & (scene_frames <= frames[1] + FRAME_TOLERANCE)
+    )
     if not len(chosen):
         raise WriteError("the motion has no frames there", remedy="Choose other frames")
     pairs.play(context, hands, hands.motionbridge_hud.active_action)
-    basis = _following(context, (rig, bone), (hands, holder), scene_frames[chosen], keeps)
+    basis = _following_transforms(context, (rig, bone), (hands, holder), scene_frames[chosen], keeps)
     _write(rig, bone, motion, chosen, basis)
     pairs.play(context, hands, hands.motionbridge_hud.active_action)
     return len(chosen)
@@ -149,7 +151,7 @@ def _motion_of(hands: Object, rig: Object) -> Motion:
     return Motion(action, first, count, start, pairs.speed_of(row.hands) / pairs.speed_of(action))
 
 
-def _following(
+def _following_transforms(
     context: Context, moved: tuple[Any, str], held: tuple[Any, str], frames: Floats, keeps: Keeps
 ) -> list[Any]:
     """Return for each frame the bone's local transform that keeps it fixed relative to the holder."""
@@ -158,7 +160,7 @@ def _following(
     with scope.kept_frame(context) as scene:
 
         def at(frame: float) -> tuple[Any, Any, Any]:
-            whole = int(np.floor(frame + NEAR))
+            whole = int(np.floor(frame + FRAME_TOLERANCE))
             scene.frame_set(whole, subframe=max(float(frame) - whole, 0.0))
             posed = rig.pose.bones[bone]
             parent = posed.parent.matrix.copy() if posed.parent is not None else None

@@ -91,7 +91,7 @@ class MotionFiles:
 
 TRACK = "Motionbridge HUD"
 """NLA track that plays an item in time with the hands."""
-SAME = 1e-6
+SPEED_TOLERANCE = 1e-6
 """Tolerance for equal speeds: the properties are 32-bit floats."""
 
 
@@ -174,12 +174,12 @@ def play(context: Context, hands: Any, number: int) -> None:
     first, count = blender_action.frame_range(row.hands)
     context.scene.frame_start, context.scene.frame_end = first, first + max(count - 1, 1)
     if item is not None and row.item is not None:
-        play_beside(context, item, row.item, row.hands)
+        play_item(context, item, row.item, row.hands)
     if properties.view is not None:
         _play_view(properties.view, row.view if properties.camera_effects else None, row)
 
 
-def play_beside(context: Context, item: Object, action: Action, of_hands: Action) -> None:
+def play_item(context: Context, item: Object, action: Action, of_hands: Action) -> None:
     """Play the item's motion in sync with the hands' motion: from its start, at its own speed."""
     _remove_track(item)
     library.play(context, item, action)
@@ -188,7 +188,7 @@ def play_beside(context: Context, item: Object, action: Action, of_hands: Action
     speed = action.motionbridge_motion.speed / speed_of(of_hands)
     loops = "STOP_AT_END" not in action.motionbridge_motion.flags
     times = (hands_count - 1) * speed / (count - 1) if count > 1 else 0.0
-    if count < 2 or speed <= 0 or (abs(speed - 1) < SAME and first == start and not (loops and times > 1)):
+    if count < 2 or speed <= 0 or (abs(speed - 1) < SPEED_TOLERANCE and first == start and not (loops and times > 1)):
         return
     compat.assign(item, None)
     strip = _add_strip(item, action, start, 1 / speed)
@@ -243,7 +243,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
         raise WriteError(f"the game would not find a motion named {name!r}", remedy="Type a name without capitals")
     item = item_of(hands) if row.item is not None else None
     for rig in (hands, *([item] if item is not None else [])):
-        _refuse_taken(rig, name)
+        _refuse_used_name(rig, name)
     of_hands = _copied(hands, row.hands, name)
     of_item = _copied(item, row.item, name) if item is not None else None
     if of_item is not None and item is not None:
@@ -261,7 +261,7 @@ def add_action(hands: Object, number: int, alias: str, name: str) -> Any:
     return added
 
 
-def _refuse_taken(rig: Object, name: str) -> None:
+def _refuse_used_name(rig: Object, name: str) -> None:
     for file in rig.motionbridge_motion_files:
         stored = motion_files.document_of(file).motion_set.parameters.definitions
         listed = [str(one.motionbridge_motion.motion_name) for one in library.motions_of(file)]

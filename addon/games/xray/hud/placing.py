@@ -29,13 +29,13 @@ if TYPE_CHECKING:
 
 Floats = NDArray[np.float64]
 
-_EXCHANGED = np.eye(4)[[0, 2, 1, 3]]
+_AXES = np.eye(4)[[0, 2, 1, 3]]
 """Matrix C from X-Ray's axes (x right, y up, z forward) to Blender's and back."""
-SAME = 2e-6
+TOLERANCE = 2e-6
 """Tolerance of Blender's 32-bit transforms: metres, and elements of rotation matrices."""
 HANDS, AIM, POINT = "YXZ", "XZY", ""
 """Euler orders that match the angles of orientations and of aiming in the configs; points have no angles."""
-QUARTER = math.pi / 2
+QUARTER_TURN = math.pi / 2
 
 
 class Part(NamedTuple):
@@ -49,16 +49,16 @@ class Part(NamedTuple):
     angles: tuple[str, ...]
 
 
-def place(obj: Any, matrix: Floats, order: str) -> None:
+def set_transform(obj: Any, matrix: Floats, order: str) -> None:
     """Set location and Euler angles of an object; ``matrix`` (4, 4) in the game's axes, relative to its parent."""
-    converted: Any = Matrix((_EXCHANGED @ matrix @ _EXCHANGED).tolist())
+    converted: Any = Matrix((_AXES @ matrix @ _AXES).tolist())
     obj.location = converted.to_translation()
     if order != POINT:
         obj.rotation_mode = order
         obj.rotation_euler = converted.to_euler(order)
 
 
-def hang(obj: Any, rig: Object, anchor: str) -> None:
+def parent_to_bone(obj: Any, rig: Object, anchor: str) -> None:
     """Parent an object to a bone of an armature object so that its transform equals the config's values.
 
     ``anchor``: the game's name of the bone. Raises `ReadError` if the armature has no bone of that name.
@@ -72,7 +72,7 @@ def hang(obj: Any, rig: Object, anchor: str) -> None:
     obj.parent, obj.parent_type, obj.parent_bone = rig, "BONE", bone.name
     # Blender parents to the bone's tail; the z axis of the game's bones is the y axis of objects.
     from_tail = Matrix.Translation((0.0, -bone.length, 0.0))
-    obj.matrix_parent_inverse = from_tail @ Euler((-QUARTER, 0.0, 0.0)).to_matrix().to_4x4()
+    obj.matrix_parent_inverse = from_tail @ Euler((-QUARTER_TURN, 0.0, 0.0)).to_matrix().to_4x4()
 
 
 def remember(made: HudScene, values: Mapping[str, str], stance: Stance, aspect: Aspect) -> None:
@@ -118,7 +118,7 @@ def _parts(hands: Object, stance: Stance, *, wide: bool) -> list[Part]:
     return [*found, *(Part(row.shown, POINT, row.name, ()) for row in properties.points)]
 
 
-def _composed(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
+def _matrix_of(part: Part, position: Sequence[float], angles: Sequence[float]) -> Floats:
     """Return the matrix (4, 4) of a part's values."""
     if part.order == POINT:
         return hud.point_matrix(position)
@@ -157,7 +157,7 @@ def handle_of(obj: Object) -> Any:
     return (pairs.item_of(hands) or next(points, obj)).matrix_world.translation
 
 
-def turning_axes(part: Part) -> list[Any]:
+def rotation_axes(part: Part) -> list[Any]:
     """Return the rotation axes of the three Euler angles of a part, in its parent's space."""
     angles, turned = part.shown.rotation_euler, Matrix.Identity(3)
     axes: dict[str, Any] = {}
@@ -190,19 +190,19 @@ def show(hands: Any) -> None:
     chosen, current = (properties.stance, properties.aspect), (properties.shown_stance, properties.shown_aspect)
     if chosen == current or not len(properties.values):
         return
-    for key, text in moved(hands).items():
+    for key, text in moved_values(hands).items():
         properties.values[key].text = text
     properties.shown_stance, properties.shown_aspect = properties.stance, properties.aspect
     if hands.parent is not None:
-        place(hands.parent, np.eye(4), AIM)
+        set_transform(hands.parent, np.eye(4), AIM)
     for part in shown_parts(hands):
         if part.shown is not None:
-            place(part.shown, _composed(part, *_values(hands, part)), part.order)
+            set_transform(part.shown, _matrix_of(part, *_values(hands, part)), part.order)
     for scene in hands.users_scene:
         scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].value
 
 
-def moved(hands: Object) -> dict[str, str]:
+def moved_values(hands: Object) -> dict[str, str]:
     """Return config key -> new value for each object that was moved; empty if none was.
 
     Values have six decimals, like those of the game's own tuner. If only an object's position or only its angles
@@ -214,31 +214,31 @@ def moved(hands: Object) -> dict[str, str]:
     for part in shown_parts(hands):
         if part.shown is None:
             continue
-        wanted = _composed(part, *_values(hands, part))
-        current = _EXCHANGED @ np.array(part.shown.matrix_basis, np.float64) @ _EXCHANGED
-        position, angles = (hud.aimed_back if part.order == AIM else hud.placed_back)(current)
-        if not np.allclose(current[:3, 3], wanted[:3, 3], rtol=SAME, atol=SAME):
-            found[part.position] = _written(position)
-        if part.angles and not np.allclose(current[:3, :3], wanted[:3, :3], rtol=0, atol=SAME):
+        wanted = _matrix_of(part, *_values(hands, part))
+        current = _AXES @ np.array(part.shown.matrix_basis, np.float64) @ _AXES
+        position, angles = (hud.aim_values if part.order == AIM else hud.placement_values)(current)
+        if not np.allclose(current[:3, 3], wanted[:3, 3], rtol=TOLERANCE, atol=TOLERANCE):
+            found[part.position] = _formatted(position)
+        if part.angles and not np.allclose(current[:3, :3], wanted[:3, :3], rtol=0, atol=TOLERANCE):
             single = len(part.angles) > 1
-            found |= {key: _written(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
+            found |= {key: _formatted(angles[[n]] if single else angles) for n, key in enumerate(part.angles)}
     return found
 
 
-def _written(values: Floats) -> str:
+def _formatted(values: Floats) -> str:
     return ", ".join(f"{value:.6f}" for value in values + 0.0)
 
 
 def texts(hands: Object) -> dict[str, str]:
     """Return key -> current text of the shown stance and aspect."""
-    now = moved(hands)
+    now = moved_values(hands)
     keys = [key for part in shown_parts(hands) for key in (part.position, *part.angles)]
     return {key: now.get(key, _text(hands, key)) for key in keys} if len(hands.motionbridge_hud.values) else {}
 
 
 def changed(hands: Any) -> dict[str, str]:
     """Return key -> text of every value, of any stance and aspect, that differs from the config."""
-    now = {row.name: row.text for row in hands.motionbridge_hud.values} | moved(hands)
+    now = {row.name: row.text for row in hands.motionbridge_hud.values} | moved_values(hands)
     return {key: text for key, text in now.items() if text != hands.motionbridge_hud.values[key].saved}
 
 
@@ -272,12 +272,12 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
             continue
         obj = bpy.data.objects.new(key, None)
         try:
-            hang(obj, rig, bone)
+            parent_to_bone(obj, rig, bone)
         except ReadError as refusal:
             bpy.data.objects.remove(obj)
             report.warn(refusal.problem, f"{bone_key} = {bone}")
             continue
-        place(obj, hud.pointed(numbers(values[key], 3)), POINT)
+        set_transform(obj, hud.point_matrix(numbers(values[key], 3)), POINT)
         obj.empty_display_type, obj.empty_display_size = "SPHERE", POINT_SIZE
         obj.show_name = obj.show_in_front = True
         into.objects.link(obj)

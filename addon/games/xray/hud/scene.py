@@ -53,7 +53,7 @@ if TYPE_CHECKING:
 
 FIRST_ACTIONS = ("anm_idle", "anim_idle")
 ARM = {Part.ARM, Part.HAND, Part.HELPER}
-OTHER_ARM = "Motionbridge Other Arm"
+ARM_MASK_PREFIX = "Motionbridge Other Arm"
 """Prefix of the names of the Mask modifiers that hide an arm."""
 
 
@@ -87,7 +87,7 @@ def new_scene(context: Context, options: HudSceneOptions, report: Report) -> Hud
     other = _beside(setup, options, report) if options.beside else None
     into = scope.target_collection(context, report, setup.name)
     camera = _camera(setup.name, options, into)
-    carrier = add_carrier(setup.name, camera, into)
+    carrier = add_camera_parent(setup.name, camera, into)
     placing.add_crosshair(setup.name, camera, into)
     made = _add_item(context, setup, options, report, (into, camera, carrier))
     if other is not None:
@@ -137,7 +137,7 @@ def _use_one_arm_each(first: HudScene, second: HudScene, setup: Setup, report: R
         names = [bone.name for bone, own in zip(bones, is_arm, strict=True) if own]
         if not names:
             report.warn("the names of its bones do not tell its arms, so both are shown", made.hands.name)
-        armature.hide_meshes(made.hands, names, OTHER_ARM)
+        armature.hide_meshes(made.hands, names, ARM_MASK_PREFIX)
 
 
 def _add_item(
@@ -160,16 +160,16 @@ def _add_item(
     into.objects.link(aim)
     first.rig.parent, aim.motionbridge_hud.hands = aim, first.rig
     offsets = {Stance.HIP: np.eye(4), Stance.AIM: setup.placing.aim, Stance.LAUNCHER: setup.placing.launcher}
-    placing.place(aim, offsets[options.stance], placing.AIM)
-    placing.place(first.rig, setup.placing.hands, placing.HANDS)
+    placing.set_transform(aim, offsets[options.stance], placing.AIM)
+    placing.set_transform(first.rig, setup.placing.hands, placing.HANDS)
     made = HudScene(into, aim, first.rig, camera, carrier)
     if second is not None:
         made.item = second.rig
-        placing.hang(second.rig, first.rig, setup.anchor)
-        placing.place(second.rig, setup.placing.item, placing.HANDS)
+        placing.parent_to_bone(second.rig, first.rig, setup.anchor)
+        placing.set_transform(second.rig, setup.placing.item, placing.HANDS)
         for bone in second.rig.pose.bones:
             if bone.parent is None:
-                armature.pin(bone, (placing.QUARTER, 0.0, 0.0))
+                armature.pin(bone, (placing.QUARTER_TURN, 0.0, 0.0))
     if setup.values:
         made.points = placing.add_points(made.item or made.hands, setup.values, into, report)
         placing.remember(made, setup.values, options.stance, options.aspect)
@@ -197,7 +197,7 @@ def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> 
     data.angle_y = math.radians(view.field_of_view)
     data.clip_start = view.near
     camera = bpy.data.objects.new(data.name, data)
-    camera.rotation_euler = (placing.QUARTER, 0.0, 0.0)
+    camera.rotation_euler = (placing.QUARTER_TURN, 0.0, 0.0)
     into.objects.link(camera)
     return camera
 
@@ -251,7 +251,7 @@ def _import_motions(
 # Camera effects -------------------------------------------------------------------------------------------------------
 
 
-def add_carrier(name: str, camera: Any, into: bpy.types.Collection) -> Any:
+def add_camera_parent(name: str, camera: Any, into: bpy.types.Collection) -> Any:
     """Create an empty that moves the camera: the camera is at its origin and looks along its +Y axis."""
     carrier = bpy.data.objects.new(f"{name} View", None)
     carrier.empty_display_size = 0.02
@@ -281,7 +281,7 @@ def import_effects(carrier: Object, folders: Sequence[Path], names: Iterable[str
 
 # Preview strips -------------------------------------------------------------------------------------------------------
 
-MOST_CELLS = 2_000
+MOST_IMAGES = 2_000
 SUNS = (
     (2.0, (0.0, 0.0)),
     (1.5, (-1.2, 0.0)),
@@ -334,8 +334,8 @@ def render_strip(
     files.refuse_unwritable(path)
     if not Path(path).parent.is_dir():
         raise WriteError("its folder does not exist", file=path, remedy="Create the folder first")
-    if len(numbers) * columns > MOST_CELLS:
-        raise WriteError(f"more than {MOST_CELLS} pictures are too many", remedy="Choose fewer actions or frames")
+    if len(numbers) * columns > MOST_IMAGES:
+        raise WriteError(f"more than {MOST_IMAGES} pictures are too many", remedy="Choose fewer actions or frames")
     if scene.camera is None:
         raise WriteError("the scene has no camera", remedy="Set the scene's camera in its properties")
     width = round(height * scene.render.resolution_x / scene.render.resolution_y)

@@ -41,7 +41,7 @@ if TYPE_CHECKING:
     from ....blender.typed import Context, Object
 
 
-LEAST_STEP = 1.0
+SMALLEST_STEP = 1.0
 """Smallest distance between the origins of models in the row, in metres."""
 
 
@@ -69,7 +69,7 @@ def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0
         positions = positions_of(obj.data)[:, 0].astype(np.float64)
         positions = positions[np.isfinite(positions)]
         low, high = (min(positions.min(), 0.0), max(positions.max(), 0.0)) if len(positions) else (0.0, 0.0)
-        offset = 0.0 if edge is None else edge + max(LEAST_STEP / 2 - low, LEAST_STEP)
+        offset = 0.0 if edge is None else edge + max(SMALLEST_STEP / 2 - low, SMALLEST_STEP)
         obj.location = (start[0] + offset, start[1], start[2])
         edge = offset + max(high, 0.0)
 
@@ -77,11 +77,11 @@ def lay_out_models(models: Iterable[Any], start: tuple[float, float, float] = (0
 # The ground -----------------------------------------------------------------------------------------------------------
 
 MODELS = "Models"
-SOME = 4096
+SAMPLED_SLOTS = 4096
 """Number of slots that is enough to estimate the height of the ground."""
 WITHOUT_GROUND = "Slots Without Ground"
 """Name of the modifier and the vertex group that hide slots at -200 m."""
-GAP = 4.0
+MODELS_GAP = 4.0
 """Distance in metres between the ground's edge and the models in front of it."""
 
 WANTED: attributes.Wanted = {
@@ -168,11 +168,11 @@ def _beside(document: details.Details, densest: NDArray[np.int16]) -> tuple[floa
     if not len(document.slots):
         return 0.0, 0.0, 0.0
     planted = np.flatnonzero(densest != details.EMPTY)
-    some = planted[:: len(planted) // SOME + 1] if len(planted) else np.zeros(1, np.int64)
+    some = planted[:: len(planted) // SAMPLED_SLOTS + 1] if len(planted) else np.zeros(1, np.int64)
     heights = details.ground_of(document.slots[some])
     heights = heights[np.isfinite(heights)]
     left, near = (-start * details.SLOT_SIZE for start in document.header.offset)
-    return left, near - GAP, float(np.median(heights)) if len(heights) else 0.0
+    return left, near - MODELS_GAP, float(np.median(heights)) if len(heights) else 0.0
 
 
 def slots_of(value: Callable[[str], NDArray[Any]], shown_by: str) -> level_materials.Slots:
@@ -493,11 +493,11 @@ def add_models(ground: Object, objects: Sequence[Object]) -> int:
     number = max((number for number in numbers if number < details.MODELS), default=-1)
     for obj in new:
         number += 1
-        _take_in(holder, obj, number)
+        _make_model(holder, obj, number)
     return len(new)
 
 
-def _take_in(holder: bpy.types.Collection, obj: Object, number: int) -> None:
+def _make_model(holder: bpy.types.Collection, obj: Object, number: int) -> None:
     obj.motionbridge_level.kind = "DM"
     obj.motionbridge_level.number = number
     if obj.name not in holder.objects:
@@ -509,7 +509,7 @@ def replace_model(ground: Object, model: Object, by: Object) -> None:
     number, name = model.motionbridge_level.number, model.name
     by.location = model.location
     bpy.data.objects.remove(model)
-    _take_in(ground.motionbridge_level.models, by, number)
+    _make_model(ground.motionbridge_level.models, by, number)
     by.name = name
 
 

@@ -104,7 +104,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
         shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
-            _take_materials(obj, mesh, report)
+            _set_game_materials(obj, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
     matrix = np.array(obj.matrix_world, np.float64)
@@ -115,7 +115,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     return replace(shape, mesh=mesh)
 
 
-def _take_materials(obj: Object, mesh: Mesh, report: Report) -> None:
+def _set_game_materials(obj: Object, mesh: Mesh, report: Report) -> None:
     """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute."""
     numbers, index = level_materials.game_numbers(obj.data), mesh.material_index
     if index is None or not len(numbers) or (numbers < 0).all():
@@ -145,21 +145,21 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
 
 # Objects in sentences and in space ------------------------------------------------------------------------------------
 
-NAMED = 3
+MOST_NAMED = 3
 """Most objects that a sentence names; more are counted."""
 
 
-def named(objects: Sequence[Object]) -> str:
+def listed_objects(objects: Sequence[Object]) -> str:
     """Return a text such as ``'yard 00001', 'yard 00002' and 3 more``."""
-    return names_said([obj.name for obj in objects])
+    return listed_names([obj.name for obj in objects])
 
 
-def names_said(names: Sequence[str]) -> str:
+def listed_names(names: Sequence[str]) -> str:
     """Return the same text for names, also of objects that no longer exist."""
-    return listed([repr(name) for name in names], NAMED)
+    return listed([repr(name) for name in names], MOST_NAMED)
 
 
-def place_of(obj: Object) -> NDArray[np.float64]:
+def world_matrix(obj: Object) -> NDArray[np.float64]:
     """Return the world matrix (4, 4) of an object; Blender's is outdated if it is excluded from the view layer."""
     alone = obj.parent is None and not obj.constraints
     return np.array(obj.matrix_basis if alone else obj.matrix_world, np.float64)
@@ -167,22 +167,22 @@ def place_of(obj: Object) -> NDArray[np.float64]:
 
 # How far the 3D views show --------------------------------------------------------------------------------------------
 
-FAR = 4.0
+CLIP_END_FACTOR = 4.0
 """Clip End as a multiple of the objects' size: a usual lens shows them as a whole from this distance."""
-DEPTHS = 1e5
+CLIP_RATIO = 1e5
 """Clip End divided by Clip Start, as in Blender's defaults; with a larger ratio, faces close to each other flicker."""
 
 
-def show_far(context: Context, objects: Sequence[Object], report: Report) -> None:
+def extend_clipping(context: Context, objects: Sequence[Object], report: Report) -> None:
     """Increase Clip End of the 3D views in open workspaces if it is too small to show the objects as a whole.
 
     Clip End is never reduced, and cameras are not changed.
     """
-    needed = FAR * _size(objects)
+    needed = CLIP_END_FACTOR * _size(objects)
     near = [view for view in _views(context) if view.clip_end < needed]
     for view in near:
         view.clip_end = needed
-        view.clip_start = max(view.clip_start, needed / DEPTHS)
+        view.clip_start = max(view.clip_start, needed / CLIP_RATIO)
     if near:
         report.note(f"3D views show up to {needed:.0f} m now (View > Clip End), to show the whole level")
 

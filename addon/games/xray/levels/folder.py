@@ -51,7 +51,7 @@ VISUALS = ("surfaces", "trees", "impostors", "portals", "lights", "glows")
 
 
 PLACED = (".ps_static", ".env_mod", ".snd_static", ".spawn")
-TICKED = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(PLACED, "placed")}
+OPTION_OF_SUFFIX = {".ai": "ai_map", ".wallmarks": "wallmarks", **dict.fromkeys(PLACED, "placed")}
 """File suffix -> option that enables its import."""
 
 
@@ -60,15 +60,19 @@ def files_in(folder: Path, options: LevelFolderOptions) -> list[Path]:
     if not folder.is_dir():
         raise ReadError("this is not a folder", file=str(folder), remedy="Choose the folder with level.cform")
     names = {visuals.FILE} if any(getattr(options, kind) for kind in VISUALS) else set()
-    suffixes = {*level_geometry.SUFFIXES, *(suffix for suffix, kind in TICKED.items() if getattr(options, kind))}
+    suffixes = {
+        *level_geometry.SUFFIXES,
+        *(suffix for suffix, kind in OPTION_OF_SUFFIX.items() if getattr(options, kind)),
+    }
     found = sorted(
         path
         for path in folder.iterdir()
         if (path.suffix.lower() in suffixes or path.name.lower() in names) and path.is_file()
     )
     if not found:
+        supported = ", ".join((visuals.FILE, *level_geometry.SUFFIXES, *OPTION_OF_SUFFIX))
         raise ReadError(
-            f"there is no supported file in it ({', '.join((visuals.FILE, *level_geometry.SUFFIXES, *TICKED))})",
+            f"there is no supported file in it ({supported})",
             file=str(folder),
             remedy="Choose the folder with level and level.cform",
         )
@@ -94,7 +98,7 @@ def import_folder(
         found = Report()
         try:
             with undone_on_failure(context):
-                made += _read(path, options, found, partial(_part, step, number))
+                made += _read(path, options, found, partial(_step_in_file, step, number))
         except MotionbridgeError as refused:
             refusals.append(refused)
         else:
@@ -133,7 +137,7 @@ def _read(
     return [level_geometry.read_file(path, options, report)]
 
 
-def _part(step: Callable[[float], None], number: int, done: float) -> None:
+def _step_in_file(step: Callable[[float], None], number: int, done: float) -> None:
     step(number + done)
 
 

@@ -145,7 +145,7 @@ def _collision_counts(mesh: Mesh) -> str:
     for name, noun in ((cform.MATERIAL, "material"), (cform.SECTOR, "sector")):
         values = mesh.values(name, Domain.FACE)
         if values is not None and len(values):
-            texts.append(counted(len(level_materials.different(values)), noun))
+            texts.append(counted(len(level_materials.distinct_numbers(values)), noun))
     return ", ".join([*texts, *_degenerate(mesh)])
 
 

@@ -28,7 +28,7 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level import structure
 from .details import gather_ground
-from .file import place_of
+from .file import world_matrix
 from .properties import meshes_of
 
 if TYPE_CHECKING:
@@ -38,19 +38,19 @@ if TYPE_CHECKING:
 Floats = NDArray[np.float64]
 Finding = tuple[Any, Problem]
 
-APART = 0.5
+LARGEST_GAP = 0.5
 """Distance in metres of visual and collision meshes above which they are reported; compilers keep them within 1 cm."""
-MOST_GROUND = 10.0
+MOST_COVER = 10.0
 """Height in metres above a node within which ground that covers it is searched for."""
-STICKS_OUT = 0.25
+OCCLUDER_GAP = 0.25
 """Distance in metres that an occluder may be in front of a wall."""
-BENT = 0.01
+PLANE_TOLERANCE = 0.01
 """Distance in metres that a corner of a portal may be off its plane; real ones are within 1e-5."""
 MOST_NAMED = 20
 """Most objects that one check reports one by one; the others are counted."""
-_SOME = 4096
+_POINTS_PER_PAUSE = 4096
 """Number of points after which the checks may be stopped."""
-_AROUND = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
+_SAMPLE_OFFSETS = np.array([(0, 0), (0.5, 0.5), (0.5, -0.5), (-0.5, 0.5), (-0.5, -0.5)])
 """Offsets in metres from the centre of a slot of 2 m at which ground is searched for."""
 
 
@@ -65,11 +65,11 @@ def find(scene: Scene, holder: Object) -> list[Finding]:
     for number, check in enumerate(checks):
         layers.done = number / len(checks)
         layers.pause()
-        found += _fewer(list(check(layers)))
+        found += _summarised(list(check(layers)))
     return found
 
 
-def _fewer(found: list[Finding]) -> list[Finding]:
+def _summarised(found: list[Finding]) -> list[Finding]:
     """Keep the findings with the most elements and summarise the others as a count."""
     if len(found) <= MOST_NAMED:
         return found
@@ -86,14 +86,14 @@ class _Layers:
     def __init__(self, scene: Scene, holder: Object) -> None:
         self.holder = holder
         folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
-        self.shown: dict[str, list[Any]] = {}
+        self.objects_by_kind: dict[str, list[Any]] = {}
         for obj in scene.objects:
             properties = obj.motionbridge_level
             mine = properties.level_file == holder
             beside = bool(properties.path) and Path(bpy.path.abspath(properties.path)).parent == folder
             if mine or beside:
-                self.shown.setdefault(properties.kind, []).extend([obj] if mine else meshes_of(obj))
-        for objects in self.shown.values():
+                self.objects_by_kind.setdefault(properties.kind, []).extend([obj] if mine else meshes_of(obj))
+        for objects in self.objects_by_kind.values():
             objects.sort(key=lambda obj: str(obj.name_full))
         self.done = 0.0
         self._trees: dict[str, Any] = {}
@@ -105,7 +105,7 @@ class _Layers:
 
     def of(self, kind: str) -> list[Any]:
         """Return the meshes of a kind, by name."""
-        return [obj for obj in self.shown.get(kind, []) if obj.type == "MESH"]
+        return [obj for obj in self.objects_by_kind.get(kind, []) if obj.type == "MESH"]
 
     def tree(self, kind: str) -> Any:
         """Return a search tree of all faces of a kind in world space; None if there are none."""
@@ -126,15 +126,15 @@ class _Layers:
         return self._trees[kind]
 
     def in_trees(self, points: Floats) -> NDArray[np.bool_]:
-        """Return (n,) which points (n, 3) are within `APART` of the bounding box of a tree."""
+        """Return (n,) which points (n, 3) are within `LARGEST_GAP` of the bounding box of a tree."""
         if self._boxes is None:
             ends = []
             for obj in self.of("TREE"):
-                matrix = place_of(obj)
+                matrix = world_matrix(obj)
                 corners = np.array(obj.bound_box, np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
                 ends.append((corners.min(axis=0), corners.max(axis=0)))
             self._boxes = np.array(ends, np.float64).reshape(-1, 2, 3)
-        return _inside(self._boxes, points, points, APART)
+        return _inside(self._boxes, points, points, LARGEST_GAP)
 
     def boxes(self) -> Floats:
         """Return boxes (n, 2, 3) of surfaces and trees, for a level without its vertices."""
@@ -160,7 +160,7 @@ def _inside(boxes: Floats, low: Floats, high: Floats, around: float) -> NDArray[
 
 def _faces(obj: Object) -> tuple[Floats, NDArray[np.int64]]:
     """Return vertices (n, 3) in world space, and triangles (m, 3)."""
-    data, matrix = obj.data, place_of(obj)
+    data, matrix = obj.data, world_matrix(obj)
     corners = np.empty(len(data.loops), np.int32)
     if len(corners):
         data.attributes[".corner_vert"].data.foreach_get("value", corners)
@@ -171,16 +171,16 @@ def _faces(obj: Object) -> tuple[Floats, NDArray[np.int64]]:
 
 def _middles(obj: Object) -> Floats:
     """Return the centres of polygons (polygons, 3) in world space."""
-    matrix = place_of(obj)
+    matrix = world_matrix(obj)
     centres = meshes.column(obj.data.polygons, "center", len(obj.data.polygons), 3)
     return np.asarray(centres.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3])
 
 
-def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
+def _far_from(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
     """Return (n,) which finite points (n, 3) have no face of ``tree`` within ``distance``."""
     result = np.zeros(len(points), np.bool_)
     for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
-        if number % _SOME == 0:
+        if number % _POINTS_PER_PAUSE == 0:
             layers.pause()
         result[number] = tree.find_nearest(points[number], distance)[0] is None
     return result
@@ -189,19 +189,19 @@ def _far(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray
 def _without_collision(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("CFORM")
     for obj in layers.of("SURFACE") if tree is not None else ():
-        wrong = _far(layers, _middles(obj), tree, APART)
+        wrong = _far_from(layers, _middles(obj), tree, LARGEST_GAP)
         remedy = "Check whether something can be walked through there"
-        yield from _of(obj, problems.some(wrong, "faces", f"are farther than {APART:g} m from collision", remedy))
+        yield from _of(obj, problems.some(wrong, "faces", f"are farther than {LARGEST_GAP:g} m from collision", remedy))
 
 
 def _without_visuals(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("SURFACE")
     for obj in layers.of("CFORM") if tree is not None else ():
         middles = _middles(obj)
-        wrong = _far(layers, middles, tree, APART)
+        wrong = _far_from(layers, middles, tree, LARGEST_GAP)
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
-        what = f"are farther than {APART:g} m from what is seen"
+        what = f"are farther than {LARGEST_GAP:g} m from what is seen"
         yield from _of(obj, problems.some(wrong, "collision faces", what, remedy))
 
 
@@ -213,33 +213,33 @@ def _occluders_outside(layers: _Layers) -> Iterator[Finding]:
         samples = np.concatenate([points[faces], points[faces].mean(axis=1, keepdims=True)], axis=1)
         flat = samples.reshape(-1, 3)
         if tree is not None:
-            outside = _before(layers, flat, tree)
+            outside = _in_front(layers, flat, tree)
         else:  # below a box they are in the ground
-            outside = ~_inside(boxes, flat, flat + np.array((0, 0, np.inf)), STICKS_OUT)
+            outside = ~_inside(boxes, flat, flat + np.array((0, 0, np.inf)), OCCLUDER_GAP)
         outside = outside.reshape(-1, 4)
         outside[outside] = ~layers.in_trees(samples[outside])
         _, polygons = meshes.triangles_of(obj.data)
         wrong = np.zeros(len(obj.data.polygons), np.bool_)
         wrong[polygons[outside.any(axis=1)]] = True
-        what = f"stick out of what is seen{'' if tree is not None else ' (as boxes)'} by more than {STICKS_OUT:g} m"
+        what = f"stick out of what is seen{'' if tree is not None else ' (as boxes)'} by more than {OCCLUDER_GAP:g} m"
         yield from _of(obj, problems.some(wrong, "occluders", what, "Move them into walls: they hide what is seen"))
 
 
-def _before(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
-    """Return (n,) which points (n, 3) are in front of the nearest face by more than `STICKS_OUT`."""
+def _in_front(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
+    """Return (n,) which points (n, 3) are in front of the nearest face by more than `OCCLUDER_GAP`."""
     result = np.zeros(len(points), np.bool_)
     for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
-        if number % _SOME == 0:
+        if number % _POINTS_PER_PAUSE == 0:
             layers.pause()
         nearest, normal, _, _ = tree.find_nearest(points[number])
-        result[number] = nearest is not None and (Vector(points[number]) - nearest).dot(normal) > STICKS_OUT
+        result[number] = nearest is not None and (Vector(points[number]) - nearest).dot(normal) > OCCLUDER_GAP
     return result
 
 
 def is_bent(corners: Floats) -> bool:
     """Return whether corners (n, 3) of a portal are not in one plane."""
     middle = corners - corners.mean(axis=0)
-    return bool(np.abs(middle @ np.linalg.svd(middle)[2][2]).max() > BENT)
+    return bool(np.abs(middle @ np.linalg.svd(middle)[2][2]).max() > PLANE_TOLERANCE)
 
 
 def _bent_portals(layers: _Layers) -> Iterator[Finding]:
@@ -264,8 +264,8 @@ def _details_over_void(layers: _Layers) -> Iterator[Finding]:
             planted |= np.zeros(len(planted), np.bool_) if numbers is None else numbers != details.EMPTY
         planted &= np.isfinite(ground.positions).all(axis=1)
         heights = ground.values(details.HEIGHT, Domain.VERTEX)
-        reach = (np.zeros(len(planted)) if heights is None else heights.astype(np.float64)) + 2 * APART
-        low = ground.positions[planted].astype(np.float64) - (0, 0, APART)
+        reach = (np.zeros(len(planted)) if heights is None else heights.astype(np.float64)) + 2 * LARGEST_GAP
+        low = ground.positions[planted].astype(np.float64) - (0, 0, LARGEST_GAP)
         wrong = np.zeros(len(planted), np.bool_)
         wrong[planted] = ~_grounded(layers, low, reach[planted], tree, boxes)
         what = "have detail models and no ground" if tree is not None else "have detail models outside all surfaces"
@@ -280,11 +280,11 @@ def _grounded(layers: _Layers, low: Floats, height: Floats, tree: Any, boxes: Fl
     """
     high = low + np.stack([np.zeros_like(height), np.zeros_like(height), height], axis=1)
     if tree is None:
-        return _inside(boxes, low, high, APART)
+        return _inside(boxes, low, high, LARGEST_GAP)
     result = np.zeros(len(low), np.bool_)
-    for dx, dy in _AROUND:
+    for dx, dy in _SAMPLE_OFFSETS:
         for number in np.flatnonzero(~result).tolist():
-            if number % _SOME == 0:
+            if number % _POINTS_PER_PAUSE == 0:
                 layers.pause()
             top = high[number] + (dx, dy, 0.0)
             result[number] = tree.ray_cast(top, (0, 0, -1), float(height[number]))[0] is not None
@@ -304,17 +304,17 @@ def _nodes(layers: _Layers) -> Iterator[Finding]:
         middles = _middles(obj)
         floating, buried = np.zeros(len(middles), np.bool_), np.zeros(len(middles), np.bool_)
         for number in np.flatnonzero(np.isfinite(middles).all(axis=1)).tolist():
-            if number % _SOME == 0:
+            if number % _POINTS_PER_PAUSE == 0:
                 layers.pause()
             x, y, z = middles[number].tolist()
-            if tree.ray_cast((x, y, z + APART), (0, 0, -1), 2 * APART)[0] is None:
+            if tree.ray_cast((x, y, z + LARGEST_GAP), (0, 0, -1), 2 * LARGEST_GAP)[0] is None:
                 # The first face above a buried node is the ground's lower side (normal up), above others a ceiling.
-                _, normal, _, _ = tree.ray_cast((x, y, z), (0, 0, 1), MOST_GROUND)
+                _, normal, _, _ = tree.ray_cast((x, y, z), (0, 0, 1), MOST_COVER)
                 buried[number] = normal is not None and normal.z > 0
                 floating[number] = not buried[number]
         for wrong, what in (
-            (floating, f"float: no collision within {APART:g} m"),
-            (buried, f"are buried more than {APART:g} m below the ground"),
+            (floating, f"float: no collision within {LARGEST_GAP:g} m"),
+            (buried, f"are buried more than {LARGEST_GAP:g} m below the ground"),
         ):
             yield from _of(obj, problems.some(wrong, "nodes", what, "Build the AI map again"))
 

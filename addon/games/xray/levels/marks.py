@@ -35,11 +35,11 @@ if TYPE_CHECKING:
 
 FRONT, BACK = (0.2, 0.75, 0.9, 1.0), (0.9, 0.35, 0.6, 1.0)
 """Colours of a portal's side towards the front sector, and of the other side."""
-WATTS = 10.0
+WATTS_AT_METRE = 10.0
 """Power of a point light with a range of 1 m: at half its range it gives about a watt per square metre."""
 MOST_WATTS = 1e6
 SUN_STRENGTH = 3.0
-LEAST_SIZE = 0.01
+SMALLEST_SIZE = 0.01
 """Smallest display size of a glow in metres, so that it can be clicked."""
 
 
@@ -56,7 +56,7 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
         count = len(corners)
         title = f"{level.name} portal {number:03} ({portal['front']}|{portal['back']})"
         shape = PolygonMesh(title, corners, np.array([count], np.int32), np.arange(count, dtype=np.int32))
-        made = _marked(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
+        made = _new_object(title, meshes.build_polygons(shape, [colours]), "PORTAL", number)
         made.motionbridge_level.front_sector = int(portal["front"])
         made.motionbridge_level.back_sector = int(portal["back"])
         objects.append(made)
@@ -82,16 +82,16 @@ class ShownLights:
 
 def shown_lights(rows: NDArray[np.void]) -> ShownLights:
     """Return how rows (n,) of `LIGHT` are shown. Power in watts is for display: the game's lights have none."""
-    colours = _plain(rows["diffuse"][:, :3]).clip(0)
+    colours = _finite(rows["diffuse"][:, :3]).clip(0)
     peaks = colours.max(axis=1, initial=0)
     suns = rows["type"] == SUN
-    reach = _plain(rows["range"])
+    reach = _finite(rows["range"])
     return ShownLights(
         np.where(peaks[:, None] > 0, colours / np.where(peaks > 0, peaks, 1)[:, None], 1.0),
-        np.where(suns, peaks * SUN_STRENGTH, np.minimum(WATTS * peaks * reach**2, MOST_WATTS)),
+        np.where(suns, peaks * SUN_STRENGTH, np.minimum(WATTS_AT_METRE * peaks * reach**2, MOST_WATTS)),
         peaks,
-        space.xray_points(_plain(rows["position"])),
-        np.where(suns[:, None], space.xray_points(_plain(rows["direction"])), 0.0),
+        space.xray_points(_finite(rows["position"])),
+        np.where(suns[:, None], space.xray_points(_finite(rows["direction"])), 0.0),
         suns,
     )
 
@@ -104,7 +104,7 @@ def lights(level: Level, name: str) -> ImportedLevelFile:
         title = f"{level.name} {'sun' if sun else f'light {number:03}'}"
         lamp: Any = bpy.data.lights.new(title, "SUN" if sun else "POINT")
         lamp.color, lamp.energy = looks.colours[number].tolist(), float(looks.energies[number])
-        made = _marked(title, lamp, "LIGHT", number)
+        made = _new_object(title, lamp, "LIGHT", number)
         made.location = looks.positions[number].tolist()
         made.motionbridge_level.light_range = float(level.lights["range"][number])
         if looks.directions[number].any():
@@ -123,7 +123,7 @@ class ShownGlows:
 
 def shown_glows(rows: NDArray[np.void]) -> ShownGlows:
     """Return how rows (n,) of `GLOW` are shown."""
-    return ShownGlows(space.xray_points(_plain(rows["position"])), np.maximum(_plain(rows["radius"]), LEAST_SIZE))
+    return ShownGlows(space.xray_points(_finite(rows["position"])), np.maximum(_finite(rows["radius"]), SMALLEST_SIZE))
 
 
 def glows(level: Level, name: str) -> ImportedLevelFile:
@@ -134,7 +134,7 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     for number, (size, shader) in enumerate(zip(looks.sizes.tolist(), level.glows["shader"].tolist(), strict=True)):
         names_ = strings[shader] if shader < len(strings) else structure.Shader("", "")
         title = f"{level.name} glow {number:03} {names_.texture.rpartition(chr(92))[2]}"
-        made = _marked(title.rstrip(), None, "GLOW", number)
+        made = _new_object(title.rstrip(), None, "GLOW", number)
         made.motionbridge_level.shader, made.motionbridge_level.texture = names_.name, names_.textures
         made.empty_display_type, made.empty_display_size = "SPHERE", size
         made.location = looks.positions[number].tolist()
@@ -142,12 +142,12 @@ def glows(level: Level, name: str) -> ImportedLevelFile:
     return ImportedLevelFile("GLOW", name, None, objects, counted(len(objects), "glow"))
 
 
-def _plain(values: NDArray[Any]) -> NDArray[np.float64]:
+def _finite(values: NDArray[Any]) -> NDArray[np.float64]:
     """Replace NaN and infinite values of broken files by 0."""
     return np.nan_to_num(values.astype(np.float64), nan=0.0, posinf=0.0, neginf=0.0)
 
 
-def _marked(name: str, data: Any, kind: str, row: int) -> Any:
+def _new_object(name: str, data: Any, kind: str, row: int) -> Any:
     made: Any = bpy.data.objects.new(name, data)
     made.motionbridge_level.kind, made.motionbridge_level.row = kind, row
     return made
@@ -162,7 +162,7 @@ FILES: dict[str, tuple[str, ModuleType, str]] = {
     "spawn": ("SPAWNED", spawn, "PLAIN_AXES"),
 }
 """Format -> kind of the objects, module, display type of the empties."""
-_EXCHANGED = [0, 2, 1, 3]
+_AXES = [0, 2, 1, 3]
 
 
 def placed(name: str, data: bytes, path: Path, _options: LevelImportOptions, report: Report) -> ImportedLevelFile:
@@ -185,7 +185,7 @@ def _place(made: Object, row: np.void) -> None:
     fields = row.dtype.names or ()
     if "transform" in fields:
         stored = np.nan_to_num(row["transform"].astype(np.float64), posinf=0.0, neginf=0.0)
-        made.matrix_world = Matrix(stored.T[np.ix_(_EXCHANGED, _EXCHANGED)].tolist())
+        made.matrix_world = Matrix(stored.T[np.ix_(_AXES, _AXES)].tolist())
         return
     position = np.nan_to_num(row["position"].astype(np.float64), posinf=0.0, neginf=0.0)
     made.location = space.xray_points(position).tolist()

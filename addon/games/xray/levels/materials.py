@@ -38,7 +38,7 @@ DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
 NOTHING_GROWS = (0.12, 0.12, 0.13, 1.0)
 MOST_COLOURS = 64
 """Most exact colours of slots; if there are more, red, green and blue are rounded to thirds."""
-_PART = 1 << 13
+_SLOTS_AT_A_TIME = 1 << 13
 """Number of slots processed at a time, to save memory."""
 
 Slots = tuple[list[Any], NDArray[np.int32]]
@@ -101,7 +101,7 @@ def _file_for(path: str, chosen: Path | None, game_folder: Path | None) -> Path 
 
 def warn_of_unknown(values: NDArray[np.int32], names: Mapping[int, str], place: str, report: Report) -> None:
     """Warn of numbers (faces,) that are not in the list of game materials, if that is known."""
-    missing = [number for number in different(values).tolist() if number not in names] if names else []
+    missing = [number for number in distinct_numbers(values).tolist() if number not in names] if names else []
     if missing:
         listing = ", ".join(map(str, missing[:8])) + (f" and {len(missing) - 8} more" if len(missing) > 8 else "")
         report.warn(f"faces have game materials that {GAME_MATERIALS} lacks: {listing}", place)
@@ -122,7 +122,7 @@ def collision(values: NDArray[np.int32], names: Mapping[int, str]) -> Slots:
     return [*made, *others], index
 
 
-def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
+def distinct_numbers(values: NDArray[np.int32]) -> NDArray[np.int64]:
     """Return the distinct numbers among ``values`` (n,), in ascending order."""
     if not len(values) or int(values.min()) < 0 or int(values.max()) > 0xFFFF:
         return np.unique(values).astype(np.int64)
@@ -133,7 +133,7 @@ def different(values: NDArray[np.int32]) -> NDArray[np.int64]:
 
 
 def _distinct(values: NDArray[np.int32]) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
-    numbers = different(values)
+    numbers = distinct_numbers(values)
     if not len(numbers) or numbers[0] < 0 or numbers[-1] > 0xFFFF:
         return numbers, np.searchsorted(numbers, values).astype(np.int32)
     index_of = np.zeros(int(numbers[-1]) + 1, np.int32)
@@ -184,11 +184,11 @@ def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]
 
 def slots_by_model(numbers: NDArray[Any]) -> Slots:
     """Return a colour for each detail model; ``numbers`` (slots,): the model to show, -1 for none."""
-    places = range(0, len(numbers), _PART)
-    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _PART]).tolist() for at in places)))
+    places = range(0, len(numbers), _SLOTS_AT_A_TIME)
+    different = sorted(set[int]().union(*(np.unique(numbers[at : at + _SLOTS_AT_A_TIME]).tolist() for at in places)))
     index = np.empty(len(numbers), np.int32)
     for at in places:
-        index[at : at + _PART] = np.searchsorted(different, numbers[at : at + _PART])
+        index[at : at + _SLOTS_AT_A_TIME] = np.searchsorted(different, numbers[at : at + _SLOTS_AT_A_TIME])
     made = [
         material.build_coloured(f"detail model {number:02}", game_colour(number))
         if number >= 0

@@ -31,20 +31,20 @@ from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
 from ....formats.xray.level.structure import Impostors
 from ..game_tree import GameTree
-from .file import named, place_of
+from .file import listed_objects, world_matrix
 from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
 
 
-FAST = "level.geomx"
+FAST_GEOMETRY = "level.geomx"
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
 """Fields of `Vertices` besides positions that are compared and written, if present."""
 
 
 @dataclass
-class Beside:
+class FilesBeside:
     """Files written beside `level`: path -> bytes; ``reshaped`` (n,): visuals whose positions were ever edited."""
 
     files: dict[Path, bytes] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Beside:
 
 def plan(
     holder: Object, document: Level, visual_objects: dict[int, Object], changes: Changes, report: Report
-) -> Beside | None:
+) -> FilesBeside | None:
     """Gather the vertices of ``visual_objects`` (visual -> object); updates the boxes in ``document``.
 
     None if `level.geom` is missing or is not the known one. Raises `ReadError` if it is damaged.
@@ -69,29 +69,29 @@ def plan(
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
     before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
-    work = _Work(document, geom, holder.motionbridge_level.detail, set(before.tolist()), report)
+    edits = _VertexEdits(document, geom, holder.motionbridge_level.detail, set(before.tolist()), report)
     done = 0
-    for ranges, objects in work.families(visual_objects):
+    for ranges, objects in edits.families(visual_objects):
         pausing.pause(done / len(visual_objects))
-        work.take(ranges, objects)
+        edits.gather(ranges, objects)
         done += len(objects)
-    work.say()
-    result = Beside()
-    result.reshaped = np.union1d(before, np.array(sorted(work.reshaped), "<i4")).astype("<i4")
-    work.follow_boxes(result.reshaped, visual_objects)
-    if work.parts:
-        changes.parts += work.parts
-        result.files[path] = b"".join(geometry.pieces(work.written(geom)))
-        fast = GameTree(folder).find_file(FAST)
-        if work.moves and fast is not None:
-            found = work.follow_fast(fast)
+    edits.report_unwritten()
+    result = FilesBeside()
+    result.reshaped = np.union1d(before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
+    edits.update_boxes(result.reshaped, visual_objects)
+    if edits.parts:
+        changes.parts += edits.parts
+        result.files[path] = b"".join(geometry.pieces(edits.written(geom)))
+        fast = GameTree(folder).find_file(FAST_GEOMETRY)
+        if edits.moves and fast is not None:
+            found = edits.move_in_fast_geometry(fast)
             result.files |= {} if found is None else {fast: found}
-        elif work.moves:
-            report.warn(f"{FAST} is not beside it: shadows stay where they are", folder.name)
+        elif edits.moves:
+            report.warn(f"{FAST_GEOMETRY} is not beside it: shadows stay where they are", folder.name)
     return result
 
 
-class _Work:
+class _VertexEdits:
     """Compares the vertices of a level's meshes with its file; ``saved``: visuals with moved vertices in that file."""
 
     def __init__(self, document: Level, geom: Geometry, detail: float, saved: set[int], report: Report) -> None:
@@ -102,12 +102,12 @@ class _Work:
         self.parts: list[Part] = []
         self.reshaped: set[int] = set()
         self.moves: list[tuple[int, NDArray[Any], NDArray[Any]]] = []
-        self.other: list[Object] = []
-        self.own: list[Object] = []
-        self.outside: list[Object] = []
-        self.torn: list[Object] = []
-        self.lacking: list[Object] = []
-        self.turned: list[Object] = []
+        self.other_topology: list[Object] = []
+        self.sharing_with_other_meshes: list[Object] = []
+        self.uvs_out_of_range: list[Object] = []
+        self.uvs_differ_at_vertex: list[Object] = []
+        self.missing_attributes: list[Object] = []
+        self.edited_normals: list[Object] = []
 
     def families(self, visual_objects: dict[int, Object]) -> Iterator[tuple[NDArray[np.void], list[Object]]]:
         """Yield rows of `DRAWN` with the same vertices, and the object of each; ordered by vertex buffer."""
@@ -118,7 +118,7 @@ class _Work:
         for part in np.split(order, np.flatnonzero(np.diff(key_of_row.ravel()[order])) + 1) if len(rows) else ():
             yield rows[part], [visual_objects[visual] for visual in rows["visual"][part].tolist()]
 
-    def take(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
+    def gather(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
         """Encode the edited vertices of objects that share them."""
         ranged = ranges[0]
         base = self._base(ranged)
@@ -127,17 +127,20 @@ class _Work:
             # Objects of the same mesh are read once.
             if one.data not in found:
                 triangles = visual_mesh.triangles(row, self.geom)
-                found[one.data] = one, self._now(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1))
+                found[one.data] = (
+                    one,
+                    self._edited_vertices(one, base, triangles[~meshes.folded_faces(triangles)].reshape(-1)),
+                )
         changed = [(one, now) for one, now in found.values() if now is not None]
         if not changed:
             return
         if len(found) > 1:
-            self.own += [one for one, _ in changed]
+            self.sharing_with_other_meshes += [one for one, _ in changed]
             return
         one, now = changed[0]
         first, buffer = int(ranged["vertex_base"]), int(ranged["vertex_buffer"])
         done = visual_mesh.encode(self.geom.vertices[buffer], first, now)
-        self.outside += [one] if done.outside.any() else []
+        self.uvs_out_of_range += [one] if done.outside.any() else []
         if done.changed.any():
             count = counted(int(done.changed.sum()), "vertex", "vertices")
             self.parts.append(Part(one.name, "mesh", fields=(count,)))
@@ -164,17 +167,17 @@ class _Work:
             setattr(result, name, None if found is None else found[here])
         return result
 
-    def _now(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
+    def _edited_vertices(self, obj: Object, base: Vertices, wanted: NDArray[np.int32]) -> Vertices | None:
         """Return the vertices of a mesh; None if they are unchanged, or if the mesh has other vertices or faces."""
         with meshes.outside_edit_mode(obj) as data:
             corners = np.empty(len(data.loops), np.int32)
             if len(corners):
                 data.attributes[".corner_vert"].data.foreach_get("value", corners)
             if len(data.vertices) != len(base.positions) or not np.array_equal(corners, wanted):
-                self.other.append(obj)
+                self.other_topology.append(obj)
                 return None
             current = Vertices(meshes.positions_of(data))
-            matrix = place_of(obj)
+            matrix = world_matrix(obj)
             if obj.motionbridge_level.kind == "SURFACE" and not np.array_equal(matrix, np.eye(4)):
                 shifted = current.positions.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
                 current.positions = shifted.astype(np.float32)
@@ -186,9 +189,9 @@ class _Work:
             moved = obj.motionbridge_level.row in self.saved
             moved = moved or not np.array_equal(current.positions, base.positions, equal_nan=True)
             if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=moved):
-                self.turned.append(obj)
+                self.edited_normals.append(obj)
         if any(getattr(current, name) is None and getattr(base, name) is not None for name in _OPTIONAL):
-            self.lacking.append(obj)
+            self.missing_attributes.append(obj)
         same = all(
             getattr(current, name) is None
             or getattr(base, name) is None
@@ -211,24 +214,33 @@ class _Work:
         # The last value written to a vertex wins; in reverse order that is the first edited corner's.
         result[corners[other[::-1]]] = values[other[::-1]]
         if (values != result[corners]).any():
-            self.torn.append(obj)
+            self.uvs_differ_at_vertex.append(obj)
         return result
 
-    def say(self) -> None:
+    def report_unwritten(self) -> None:
         """Report what could not be written, by object names."""
         for objects, words in (
             (
-                self.other,
+                self.other_topology,
                 "have other vertices or faces than level.geom, which only the compiler can change; not written",
             ),
-            (self.own, "share vertices with trees that have another mesh; not written"),
-            (self.outside, "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written"),
-            (self.torn, "have vertices with several texture coordinates; the first that was edited counts"),
-            (self.lacking, "have lost attributes or texture coordinates of the import; those of the file stay"),
-            (self.turned, "have edited normals; not written, those of the file stay"),
+            (self.sharing_with_other_meshes, "share vertices with trees that have another mesh; not written"),
+            (
+                self.uvs_out_of_range,
+                "have texture coordinates outside 32 tiles (trees: 16); these vertices are not written",
+            ),
+            (
+                self.uvs_differ_at_vertex,
+                "have vertices with several texture coordinates; the first that was edited counts",
+            ),
+            (
+                self.missing_attributes,
+                "have lost attributes or texture coordinates of the import; those of the file stay",
+            ),
+            (self.edited_normals, "have edited normals; not written, those of the file stay"),
         ):
             if objects:
-                self.report.warn(f"{said_of(len(objects), 'meshes', words)}: {named(objects)}")
+                self.report.warn(f"{said_of(len(objects), 'meshes', words)}: {listed_objects(objects)}")
         if self.moves:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
 
@@ -238,7 +250,7 @@ class _Work:
             geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
         return geom
 
-    def follow_boxes(self, reshaped: NDArray[np.int32], visual_objects: dict[int, Object]) -> None:
+    def update_boxes(self, reshaped: NDArray[np.int32], visual_objects: dict[int, Object]) -> None:
         """Update boxes and spheres of visuals whose vertices differ from the imported ones."""
         visuals = np.array([visual for visual in reshaped.tolist() if visual in visual_objects], np.int64)
         if not len(visuals):
@@ -247,13 +259,13 @@ class _Work:
         boxes = []
         for visual, tree in zip(visuals.tolist(), trees, strict=True):
             is_tree = visual_objects[visual].motionbridge_level.kind == "TREE"
-            matrix = tree if is_tree else place_of(visual_objects[visual])
+            matrix = tree if is_tree else world_matrix(visual_objects[visual])
             with meshes.outside_edit_mode(visual_objects[visual]) as data:
                 points = meshes.positions_of(data).astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3]
             boxes.append(np.stack([points.min(axis=0), points.max(axis=0)]))
         edit.reshape(self.document, visuals, np.array(boxes))
 
-    def follow_fast(self, path: Path) -> bytes | None:
+    def move_in_fast_geometry(self, path: Path) -> bytes | None:
         """Return the bytes of `level.geomx` with the same vertices moved; None if unreadable or without them."""
         try:
             fast = geometry.read(files.map_file(path), str(path), Report())
@@ -290,7 +302,7 @@ class _Work:
 class ShownImpostors:
     """All impostors as shown by a mesh: corners ``now`` and in the file (``base``), material slots of faces."""
 
-    shown: Object
+    obj: Object
     base: Impostors
     now: Impostors
     slots: Any
@@ -308,7 +320,7 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
     """
     obj, *copies = objects
     if copies:
-        report.warn(f"impostors cannot be added; not written: {named(copies)}")
+        report.warn(f"impostors cannot be added; not written: {listed_objects(copies)}")
     base = structure.impostors(document)
     corners = np.empty(len(base.positions), np.int32)
     with meshes.outside_edit_mode(obj) as data:
@@ -330,7 +342,7 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
         words = "have lost attributes or texture coordinates of the import; those of the file stay"
         report.warn(f"impostors {words}: {obj.name!r}")
     whole = {name: getattr(base, name) if values is None else values for name, values in found.items()}
-    matrix = place_of(obj)
+    matrix = world_matrix(obj)
     if not np.array_equal(matrix, np.eye(4)):
         whole["positions"] = (whole["positions"] @ matrix[:3, :3].T + matrix[:3, 3]).astype(np.float32)
     moved = (whole["positions"] != base.positions).any(axis=1)

@@ -47,9 +47,9 @@ LIGHT_MAP = "Light Map"
 """Name of the second UV map."""
 HEMI, LIGHT, WIND, VISUAL = "hemi", "light", "wind", "visual"
 """Attributes: visible share of the sky; static light with the share of the sun; wind stiffness; index of the visual."""
-SHEARED = 1e-3
+SHEAR_TOLERANCE = 1e-3
 """Cosine between two axes of a tree above which Blender's location, rotation and scale cannot show its transform."""
-STEP = 64
+OBJECTS_PER_STEP = 64
 """Number of created meshes or objects after which the import may be stopped."""
 
 Step = Callable[[float], None]
@@ -200,17 +200,17 @@ def _drawn(
         properties = made.motionbridge_level
         properties.kind, properties.row = kind, visual
         objects.append(made)
-        if number % STEP == 0:
+        if number % OBJECTS_PER_STEP == 0:
             step(0.75 + 0.25 * number / len(rows))
     if kind == "TREE":
-        _say_of_instances(matrices, level)
+        _warn_of_trees(matrices, level)
     counts = counted(len(objects), "object")
     counts += f" of {counted(len(datas), 'mesh', 'meshes')}" if kind == "TREE" else ""
     counts += f", {counted(int(rows['triangles'].sum()), 'face')}"
     return _by_sector(level, kind, objects, level.sectors[rows["visual"]] if by_sector else None, counts)
 
 
-def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
+def _warn_of_trees(matrices: NDArray[np.float32], level: _Reading) -> None:
     axes = matrices[:, :3, :3].astype(np.float64)
     lengths = np.linalg.norm(axes, axis=1)
     hidden = int((lengths.max(axis=1, initial=0) < structure.INVISIBLE_BELOW).sum())
@@ -219,7 +219,7 @@ def _say_of_instances(matrices: NDArray[np.float32], level: _Reading) -> None:
     unit = axes / np.where(lengths == 0, 1, lengths)[:, None, :]
     between = np.abs(np.swapaxes(unit, 1, 2) @ unit - np.eye(3)).max(axis=(1, 2), initial=0)
     # A scale of 0 makes the diagonal differ by 1; that is not shear.
-    sheared = int(((between > SHEARED) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
+    sheared = int(((between > SHEAR_TOLERANCE) & (lengths.min(axis=1, initial=np.inf) > 0)).sum())
     if sheared:
         problem = said_of(sheared, "trees", "are sheared, which Blender's objects cannot show")
         level.report.warn(problem, level.path.name)
@@ -240,7 +240,7 @@ def _meshes(level: _Reading, found: Geometry, rows: NDArray[np.void], step: Step
         lost += int(row["triangles"]) - len(triangles)
         shape = _shape(f"{level.name} {row['visual']:05}", vertices, row, triangles)
         result[number] = meshes.build_polygons(shape, [level.materials.get(int(row["shader"]))])
-        if done % STEP == 0:
+        if done % OBJECTS_PER_STEP == 0:
             step(done / len(rows))
     if lost:
         words = "folded to a line or with missing vertices"

@@ -32,9 +32,9 @@ from ...plan import FilePlan, Together
 from ..game_tree import GameTree
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
-from .file import Plan, named, names_said, place_of
+from .file import Plan, listed_names, listed_objects, world_matrix
 from .layer_checks import is_bent
-from .visual_vertices import FAST
+from .visual_vertices import FAST_GEOMETRY
 from .visuals import GEOMETRY, VISUAL
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ Floats = NDArray[np.float64]
 
 TURNED, SHIFTED = 2e-5, 2e-5
 """Tolerances of transforms to count as unedited: of rotation and scale, and of location in metres."""
-DISPLAY = 1e-4
+DISPLAY_TOLERANCE = 1e-4
 """Relative tolerance of values that are only for display, within which they count as unedited."""
 
 
@@ -78,7 +78,7 @@ class _Found:
 class LevelPlan(Plan):
     """Also has the files ``beside`` `level`; None if `level.geom` could not be compared."""
 
-    beside: visual_vertices.Beside | None = None
+    beside: visual_vertices.FilesBeside | None = None
 
 
 class LevelFilePlan(Together):
@@ -123,7 +123,7 @@ def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan
     if planned.beside is None:
         return LevelFilePlan(str(path), planned)
     written = {}
-    for name in (GEOMETRY, FAST):
+    for name in (GEOMETRY, FAST_GEOMETRY):
         found = GameTree(source).find_file(name)
         data = None if found is None else planned.beside.files.get(found)
         if data is None and saved and found is not None:
@@ -153,15 +153,15 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
         _Trees(document, found, changes).write(_rows(holder, "trees"))
     if impostors is not None:
         impostors.write(document, changes)
-    _say_of_lamps(document, found)
+    _warn_of_lamps(document, found)
     rows = {kind: _write_rows(document, found, changes, kind, one) for kind, one in _KINDS.items() if kind in imported}
     _write_shaders(document, found, changes, impostors, rows.get("GLOW", []))
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
     drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
     beside = visual_vertices.plan(holder, document, drawn, changes, report)
-    _say_of_surfaces(document, found, _rows(holder, "surfaces"), placed=beside is not None)
-    _say_of_others(document, scene, found)
+    _warn_of_surfaces(document, found, _rows(holder, "surfaces"), placed=beside is not None)
+    _warn_of_others(document, scene, found)
     changed = changes or (beside is not None and len(beside.reshaped))
     return LevelPlan(levels.write(document) if changed else data, changes, len(document.visuals), beside)
 
@@ -202,33 +202,33 @@ def _name(obj: Object) -> str:
     return str(obj.name_full)
 
 
-def _say_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
+def _warn_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *, placed: bool) -> None:
     """Warn of moved, copied and deleted surfaces, which `level` cannot store.
 
     ``imported``: visuals of the imported surfaces. ``placed``: moved surfaces were written to `level.geom`.
     """
     objects = list(found.first.get("SURFACE", {}).values())
-    moved = [obj for obj in objects if not np.allclose(place_of(obj), np.eye(4), atol=SHIFTED)]
+    moved = [obj for obj in objects if not np.allclose(world_matrix(obj), np.eye(4), atol=SHIFTED)]
     if moved and not placed:
-        found.report.warn(f"surfaces cannot be moved as objects; not written: {named(moved)}")
+        found.report.warn(f"surfaces cannot be moved as objects; not written: {listed_objects(moved)}")
     copies = found.copies.get("SURFACE", [])
     if copies:
-        found.report.warn(f"surfaces cannot be added; not written: {named(copies)}")
+        found.report.warn(f"surfaces cannot be added; not written: {listed_objects(copies)}")
     gone = sorted(set(imported) - set(found.first.get("SURFACE", {})))
     if gone:
-        names_ = names_said([f"{document.name} {visual:05}" for visual in gone])
+        names_ = listed_names([f"{document.name} {visual:05}" for visual in gone])
         found.report.warn(f"surfaces cannot be deleted; they stay in the file: {names_}")
 
 
-def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
+def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
     """Warn of edits that are ignored: boxes, modifiers, and new meshes in the level's collections."""
     edited = [obj for obj in found.boxes if _is_edited_box(document, obj)]
     if edited:
-        found.report.warn(f"boxes only show where surfaces and trees are; not written: {named(edited)}")
+        found.report.warn(f"boxes only show where surfaces and trees are; not written: {listed_objects(edited)}")
     shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
     modified = [obj for obj in shown_meshes if len(obj.modifiers)]
     if modified:
-        found.report.warn(f"modifiers that are not applied are not written: {named(modified)}")
+        found.report.warn(f"modifiers that are not applied are not written: {listed_objects(modified)}")
     strangers: dict[Any, None] = {}
     mine = {*shown_meshes, *found.boxes}
     for collection in scene.collection.children_recursive:
@@ -237,11 +237,11 @@ def _say_of_others(document: Level, scene: Any, found: _Found) -> None:
             inside = (one for one in collection.objects if one.type == "MESH" and one.motionbridge_level.kind == "NONE")
             strangers.update(dict.fromkeys(inside))
     if strangers:
-        found.report.warn(f"meshes cannot be added to a level; not written: {named(list(strangers))}")
+        found.report.warn(f"meshes cannot be added to a level; not written: {listed_objects(list(strangers))}")
 
 
 def _is_edited_box(document: Level, obj: Object) -> bool:
-    if not np.allclose(place_of(obj), np.eye(4), atol=SHIFTED):
+    if not np.allclose(world_matrix(obj), np.eye(4), atol=SHIFTED):
         return True
     with meshes.outside_edit_mode(obj) as data:
         visuals = attributes.gather(data, VISUAL, Domain.VERTEX, np.int32)
@@ -251,7 +251,7 @@ def _is_edited_box(document: Level, obj: Object) -> bool:
         return not np.array_equal(corners, meshes.positions_of(data), equal_nan=True)
 
 
-def _say_of_lamps(document: Level, found: _Found) -> None:
+def _warn_of_lamps(document: Level, found: _Found) -> None:
     """Warn of lamps with another type, which is not written: a level has one sun and point lights."""
     suns = document.lights["type"] == SUN
     lamps = [obj for obj in found.all_of("LIGHT") if obj.type == "LIGHT"]
@@ -259,21 +259,21 @@ def _say_of_lamps(document: Level, found: _Found) -> None:
     rows = [(obj, obj.motionbridge_level.row) for obj in lamps]
     other = [obj for obj, row in rows if row < len(suns) and obj.data.type != wanted[bool(suns[row])]]
     if other:
-        found.report.warn(f"lights cannot change their type; written as before: {named(other)}")
+        found.report.warn(f"lights cannot change their type; written as before: {listed_objects(other)}")
 
 
 # Shader strings -------------------------------------------------------------------------------------------------------
 
 
-class _Wishes:
+class _ShaderStrings:
     """The shader strings that objects should have, by their materials or panels."""
 
     def __init__(self, document: Level, report: Report) -> None:
         self.document, self.report = document, report
         self.known = structure.shaders(document)
-        self.unnamed: list[Object] = []
-        self.other: list[Object] = []
-        self.several: list[Object] = []
+        self.without_names: list[Object] = []
+        self.other_texture_count: list[Object] = []
+        self.several_materials: list[Object] = []
         self.materials: dict[Any, None] = {}
 
     def string(self, obj: Object, number: int, name: str, textures: str) -> bytes:
@@ -281,7 +281,7 @@ class _Wishes:
         current = self.known[number]
         if (name, textures) == (current.name, current.textures):
             return self.document.shaders[number]
-        self.other += [obj] if textures.count(",") != current.textures.count(",") else []
+        self.other_texture_count += [obj] if textures.count(",") != current.textures.count(",") else []
         return names.encode(f"{name.replace('/', chr(92))}/{textures.replace('/', chr(92))}")
 
     def of_slot(self, obj: Object, number: int, slot: int) -> bytes:
@@ -291,7 +291,7 @@ class _Wishes:
         properties = None if material is None else material.motionbridge_material
         current = self.known[number]
         if properties is None or not (properties.shader or properties.texture):
-            self.unnamed += [obj] if current.name or current.textures else []
+            self.without_names += [obj] if current.name or current.textures else []
             return self.document.shaders[number]
         self.materials[material] = None
         return self.string(obj, number, properties.shader, properties.texture)
@@ -301,21 +301,23 @@ class _Wishes:
         if slots is None or not len(slots):
             return 0
         if (slots != slots[0]).any():
-            self.several.append(obj)
+            self.several_materials.append(obj)
         return int(slots[0])
 
-    def say(self) -> None:
+    def report_unwritten(self) -> None:
         """Report what could not be written or should be checked."""
-        unnamed, other, several = (list(dict.fromkeys(one)) for one in (self.unnamed, self.other, self.several))
+        unnamed, other, several = (
+            list(dict.fromkeys(one)) for one in (self.without_names, self.other_texture_count, self.several_materials)
+        )
         if unnamed:
             words = "have a material without shader and texture of the game, and keep those of the file"
-            self.report.warn(f"{said_of(len(unnamed), 'visuals', words)}: {named(unnamed)}")
+            self.report.warn(f"{said_of(len(unnamed), 'visuals', words)}: {listed_objects(unnamed)}")
         if other:
             words = "lightmaps stand behind the texture, and vertices for them do not come or go"
-            self.report.warn(f"another number of textures: {words}: {named(other)}")
+            self.report.warn(f"another number of textures: {words}: {listed_objects(other)}")
         if several:
             words = "have faces of several materials; a visual has one, that of the first face"
-            self.report.warn(f"{said_of(len(several), 'objects', words)}: {named(several)}")
+            self.report.warn(f"{said_of(len(several), 'objects', words)}: {listed_objects(several)}")
         warn_of_pictures(self.materials, self.report)
 
 
@@ -327,32 +329,32 @@ def _write_shaders(
     glows: Sequence[Object],
 ) -> None:
     """Write changed shader strings. ``glows``: the object of each glow of the document, None if it has none."""
-    wishes = _Wishes(document, found.report)
+    strings = _ShaderStrings(document, found.report)
     of_visual = document.visuals.shaders
     asked: dict[int, bytes] = {}
     for obj in (*found.first.get("SURFACE", {}).values(), *found.first.get("TREE", {}).values()):
         visual = obj.motionbridge_level.row
-        if visual < len(of_visual) and 0 <= of_visual[visual] < len(wishes.known):
+        if visual < len(of_visual) and 0 <= of_visual[visual] < len(strings.known):
             # Faces with different materials are rare, so the mesh is only read if it has several slots.
             slots = None
             if len(obj.material_slots) > 1:
                 with meshes.outside_edit_mode(obj) as data:
                     slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
-            asked[visual] = wishes.of_slot(obj, int(of_visual[visual]), wishes.one_slot(obj, slots))
+            asked[visual] = strings.of_slot(obj, int(of_visual[visual]), strings.one_slot(obj, slots))
     if impostors is not None:
         for visual, slots in zip(impostors.base.visuals.tolist(), impostors.slots, strict=True):
-            if 0 <= of_visual[visual] < len(wishes.known):
-                slot = wishes.one_slot(impostors.shown, slots)
-                asked[visual] = wishes.of_slot(impostors.shown, int(of_visual[visual]), slot)
+            if 0 <= of_visual[visual] < len(strings.known):
+                slot = strings.one_slot(impostors.obj, slots)
+                asked[visual] = strings.of_slot(impostors.obj, int(of_visual[visual]), slot)
     glowing: dict[int, bytes] = {}
     for row, obj in enumerate(glows):
         number = int(document.glows["shader"][row])
-        if obj is not None and number < len(wishes.known):
+        if obj is not None and number < len(strings.known):
             properties = obj.motionbridge_level
             named_ = bool(properties.shader or properties.texture)
             kept_ = document.shaders[number]
-            glowing[row] = wishes.string(obj, number, properties.shader, properties.texture) if named_ else kept_
-    wishes.say()
+            glowing[row] = strings.string(obj, number, properties.shader, properties.texture) if named_ else kept_
+    strings.report_unwritten()
     before = list(document.shaders)
     rows = [np.array(list(one), np.int64) for one in (asked, glowing)]
     done = edit.set_shaders(document, rows[0], list(asked.values()), rows[1], list(glowing.values()))
@@ -384,7 +386,7 @@ class _Trees:
         count = len(self.document.visuals)
         kept_ = {visual: obj for visual, obj in objects.items() if visual < count}
         stored = self._stored(list(kept_))
-        current = np.array([place_of(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
+        current = np.array([world_matrix(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
         moved, matrices = _moved(stored, current)
         rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
         visuals = np.array(list(kept_), np.int64)[moved]
@@ -431,7 +433,7 @@ class _Trees:
         copies = [obj for obj in self.found.copies.get("TREE", []) if obj.motionbridge_level.row < count]
         if not copies:
             return
-        matrices = np.array([place_of(obj) for obj in copies])
+        matrices = np.array([world_matrix(obj) for obj in copies])
         boxes = np.array([self._box(obj, matrix) for obj, matrix in zip(copies, matrices, strict=True)])
         sources = np.array([obj.motionbridge_level.row for obj in copies], np.int64)
         edit.add_trees(self.document, sources, matrices, boxes)
@@ -441,7 +443,7 @@ class _Trees:
             "are added below a new root of the sector they are in, which no one has tried in a game; they have no "
             "collision and no impostors"
         )
-        self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {named(copies)}")
+        self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {listed_objects(copies)}")
 
     def _box(self, obj: Object, matrix: Floats) -> Floats:
         """Return the bounding box (2, 3) of a tree."""
@@ -465,23 +467,23 @@ class _Trees:
 
 def _moved(stored: Floats, current: Floats) -> tuple[NDArray[np.int64], Floats]:
     """Return which trees (n,) differ from the file's transforms (n, 4, 4), and their new transforms (moved, 4, 4)."""
-    far = _differ(current, stored) & np.isfinite(stored).all(axis=(1, 2))
+    far = _are_different(current, stored) & np.isfinite(stored).all(axis=(1, 2))
     which, places = [], []
     for number in np.flatnonzero(far).tolist():
         # The matrix as Blender shows it, without shear.
         parts: Any = Matrix(stored[number].tolist()).decompose()
         as_shown = np.array(Matrix.LocRotScale(*parts), np.float64)
-        if not _differ(current[number : number + 1], as_shown[None])[0]:
+        if not _are_different(current[number : number + 1], as_shown[None])[0]:
             continue
         matrix = current[number]
-        if _differ(as_shown[None], stored[number : number + 1])[0] and abs(np.linalg.det(as_shown)) > 0:
+        if _are_different(as_shown[None], stored[number : number + 1])[0] and abs(np.linalg.det(as_shown)) > 0:
             matrix = matrix @ np.linalg.inv(as_shown) @ stored[number]
         which.append(number)
         places.append(matrix)
     return np.array(which, np.int64), np.array(places, np.float64).reshape(-1, 4, 4)
 
 
-def _differ(first: Floats, second: Floats) -> NDArray[np.bool_]:
+def _are_different(first: Floats, second: Floats) -> NDArray[np.bool_]:
     """Return (n,) whether transforms (n, 4, 4) differ by more than Blender's rounding."""
     with np.errstate(invalid="ignore"):
         away = np.abs(first - second)
@@ -528,7 +530,7 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
             fields = [name for name in row.dtype.names or () if row[name].tobytes() != base[name][source].tobytes()]
             edited.append(Part(obj.name, how.noun, fields=tuple(fields)))
         if obj is not None and not same:
-            matrix = place_of(obj)
+            matrix = world_matrix(obj)
             rebase.refuse_not_finite(f"the place of {obj.name!r} is NaN or infinite", "Clear its transform", matrix)
         rows.append(row)
         origins.append(number)
@@ -561,43 +563,43 @@ def _kept_and_new(
 
 def _edit_light(obj: Object, row: NDArray[np.void]) -> None:
     looks = marks.shown_lights(row)
-    lamp, matrix = obj.data, place_of(obj)
+    lamp, matrix = obj.data, world_matrix(obj)
     if lamp is None or obj.type != "LIGHT":
         raise WriteError(f"{obj.name!r} is not a light any more", remedy="Undo, or delete it")
     colour = np.array(lamp.color, np.float64)
     peak, energy = float(looks.peaks[0]), float(looks.energies[0])
-    brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY, atol=DISPLAY)
+    brighter = not np.isclose(lamp.energy, energy, rtol=DISPLAY_TOLERANCE, atol=DISPLAY_TOLERANCE)
     if brighter and looks.suns[0]:
         peak = lamp.energy / marks.SUN_STRENGTH
     elif brighter:
-        reach = max(float(row["range"][0]) ** 2, marks.LEAST_SIZE**2)
-        peak = lamp.energy / (marks.WATTS * reach)
-    if brighter or not np.allclose(colour, looks.colours[0], atol=DISPLAY):
+        reach = max(float(row["range"][0]) ** 2, marks.SMALLEST_SIZE**2)
+        peak = lamp.energy / (marks.WATTS_AT_METRE * reach)
+    if brighter or not np.allclose(colour, looks.colours[0], atol=DISPLAY_TOLERANCE):
         row["diffuse"][0, :3] = colour * peak
     if not np.allclose(matrix[:3, 3], looks.positions[0], rtol=1e-6, atol=SHIFTED):
         row["position"][0] = space.xray_points(matrix[:3, 3])
     if looks.suns[0]:
-        _turn_sun(row, looks.directions[0], -matrix[:3, 2])
+        _rotate_sun(row, looks.directions[0], -matrix[:3, 2])
     reach_now = np.float32(obj.motionbridge_level.light_range)
     if reach_now != row["range"][0] and (reach_now > 0 or row["range"][0] > 0):
         row["range"] = reach_now
 
 
-def _turn_sun(row: NDArray[np.void], before: Floats, current: Floats) -> None:
+def _rotate_sun(row: NDArray[np.void], before: Floats, current: Floats) -> None:
     length = float(np.linalg.norm(before))
     unit = before / length if length else np.array([0.0, 0.0, -1.0])
     current = current / max(float(np.linalg.norm(current)), 1e-9)
-    if not np.allclose(current, unit, atol=DISPLAY):
+    if not np.allclose(current, unit, atol=DISPLAY_TOLERANCE):
         row["direction"][0] = space.xray_points(current * (length or 1.0))
 
 
 def _edit_glow(obj: Object, row: NDArray[np.void]) -> None:
-    matrix = place_of(obj)
+    matrix = world_matrix(obj)
     stored = marks.shown_glows(row)
     if not np.allclose(matrix[:3, 3], stored.positions[0], rtol=1e-6, atol=SHIFTED):
         row["position"][0] = space.xray_points(matrix[:3, 3])
     size = obj.empty_display_size * float(np.linalg.norm(matrix[:3, :3], axis=0).max())
-    if not np.isclose(size, stored.sizes[0], rtol=DISPLAY):
+    if not np.isclose(size, stored.sizes[0], rtol=DISPLAY_TOLERANCE):
         row["radius"] = size
 
 
@@ -615,7 +617,7 @@ def _edit_portal(obj: Object, row: NDArray[np.void]) -> None:
             remedy=f"Make it one face with at least 3 vertices and at most {most}",
         )
     corners = face.positions[face.corners].astype(np.float64)
-    matrix = place_of(obj)
+    matrix = world_matrix(obj)
     if not np.array_equal(matrix, np.eye(4)):
         corners = corners @ matrix[:3, :3].T + matrix[:3, 3]
     current, before = corners.astype(np.float32), structure.portal_corners(row[0])
