@@ -36,7 +36,9 @@ def sources(stored: NDArray[Any] | None, count: int, base_count: int, *, unique:
 
 
 @np.errstate(invalid="ignore")  # signalling NaNs in broken files
-def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
+def restore_unedited(
+    values: NDArray[np.float32], base: NDArray[np.float32]
+) -> tuple[NDArray[np.float32], NDArray[np.bool_]]:
     """Return ``values`` (rows, ...) with the bits of ``base`` in every row that is unedited, and a mask (rows,) of the
     edited rows.
 
@@ -46,18 +48,18 @@ def kept(values: NDArray[np.float32], base: NDArray[np.float32]) -> tuple[NDArra
         return values, np.zeros(len(values), np.bool_)
     ours, theirs = (np.ascontiguousarray(side, np.float32).reshape(len(side), -1) for side in (values, base))
     differ = ours.view(np.int32) != theirs.view(np.int32)
-    touched: NDArray[np.bool_] = functools.reduce(np.logical_or, differ.T)
+    edited: NDArray[np.bool_] = functools.reduce(np.logical_or, differ.T)
     result = ours
-    rows = np.flatnonzero(touched)
+    rows = np.flatnonzero(edited)
     if len(rows):
         near = rows[quantum.unedited(ours[rows], theirs[rows].astype(np.float64)).all(axis=1)]
         result = ours.copy()
         result[near] = theirs[near]
-        touched[near] = False
-    return result.reshape(values.shape), touched
+        edited[near] = False
+    return result.reshape(values.shape), edited
 
 
-def over(
+def restore_from_sources(
     values: NDArray[Any],
     base: NDArray[Any],
     source: NDArray[np.int64],
@@ -71,7 +73,7 @@ def over(
     mine, theirs = (values, base) if shown is None else shown
     known = np.flatnonzero(source >= 0)
     result, changed = values.copy(), np.ones(len(values), np.bool_)
-    unedited, changed[known] = kept(mine[known], theirs[source[known]])
+    unedited, changed[known] = restore_unedited(mine[known], theirs[source[known]])
     if shown is None:
         result[known] = unedited
     else:

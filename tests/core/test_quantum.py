@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from addon.core.quantum import KEYED, SAMPLED, quantised, tolerance, unedited, unedited_rotations
-from addon.core.rebase import kept
+from addon.core.rebase import restore_unedited
 
 RANDOM = np.random.default_rng(22)
 Q = 1 / 32767
@@ -195,7 +195,7 @@ def test_kept_rows_have_the_bases_bits_and_touched_rows_their_own(seed):
     values = np.nextafter(base, np.float32(np.inf), dtype=np.float32)
     values[0] = -0.0
     values[10:20, 1] += np.float32(0.5)
-    result, touched = kept(values, base)
+    result, touched = restore_unedited(values, base)
     assert touched.tolist() == [10 <= row < 20 for row in range(40)]
     assert result[~touched].tobytes() == base[~touched].tobytes()
     assert result[touched].tobytes() == values[touched].tobytes()
@@ -203,7 +203,7 @@ def test_kept_rows_have_the_bases_bits_and_touched_rows_their_own(seed):
 
 @pytest.mark.parametrize("shape", [(0, 3), (0,), (4, 0)])
 def test_nothing_is_kept_of_nothing(shape):
-    result, touched = kept(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
+    result, touched = restore_unedited(np.zeros(shape, np.float32), np.zeros(shape, np.float32))
     assert result.shape == shape
     assert not touched.any()
 

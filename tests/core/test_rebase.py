@@ -27,7 +27,7 @@ def test_unedited_rows_keep_their_bits_and_others_are_new():
     values = BASE[[2, 1, 0, 0]].copy()
     values[0, 0] = np.nextafter(np.float32(7), np.float32(8))
     values[2, 1] = 2.5
-    result, changed = rebase.over(values, BASE, np.array([2, 1, 0, -1]))
+    result, changed = rebase.restore_from_sources(values, BASE, np.array([2, 1, 0, -1]))
     assert changed.tolist() == [False, False, True, True]
     assert result[:2].tobytes() == BASE[[2, 1]].tobytes()
     assert result[2:].tobytes() == values[2:].tobytes()
@@ -37,7 +37,7 @@ def test_what_is_shown_may_be_compared_instead():
     shown = BASE * np.float32(0.1)
     now = shown.copy()
     now[0, 0] = 5
-    result, changed = rebase.over(now * 10, BASE, np.arange(3), (now, shown))
+    result, changed = rebase.restore_from_sources(now * 10, BASE, np.arange(3), (now, shown))
     assert changed.tolist() == [True, False, False]
     assert result[1:].tobytes() == BASE[1:].tobytes()
     assert result[0, 0] == 50

@@ -329,7 +329,7 @@ def _encode_vertices(
     if changes.resized("vertices", len(base.vertices), len(positions)):
         _check_positions(positions, name)
         return positions, True
-    vertices, edited = rebase.kept(positions, base.vertices)
+    vertices, edited = rebase.restore_unedited(positions, base.vertices)
     _check_positions(positions[edited], name)
     changes.count(edited, "positions")
     return vertices, bool(edited.any())

@@ -266,10 +266,12 @@ def _encode_vertices(mesh: Mesh, base: Dm, changes: Changes) -> NDArray[np.void]
     source = rebase.sources(np.arange(count) if given is None else given, count, len(base.vertices))
     rows = np.zeros(count, VERTEX)
     old = base.vertices
-    rows["position"], moved = rebase.over(space.xray_points(mesh.positions), old["position"], source)
+    rows["position"], moved = rebase.restore_from_sources(space.xray_points(mesh.positions), old["position"], source)
     uvs = np.zeros((count, 2), np.float32) if mesh.uvs is None else mesh.uvs.astype(np.float32)
     # Compared as shown in Blender: flipping v twice can change its last bit.
-    rows["uv"], uvs_edited = rebase.over(space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"])))
+    rows["uv"], uvs_edited = rebase.restore_from_sources(
+        space.xray_uvs(uvs), old["uv"], source, (uvs, space.xray_uvs(old["uv"]))
+    )
     edited = rows[moved | uvs_edited]
     message = f"a vertex of {mesh.name!r} holds NaN or infinite values"
     rebase.refuse_not_finite(message, "Correct or delete it", edited["position"], edited["uv"])

@@ -167,7 +167,7 @@ def encode_rows(
             found = polygons.weld(stored, weld)
             shown = stored[found.source][found.vertex]
         of_corner = np.where(source[:, None] < 0, -1, 3 * source[:, None] + np.arange(3)).ravel()
-        points, moved = rebase.over(points, stored, of_corner, (points, shown))
+        points, moved = rebase.restore_from_sources(points, stored, of_corner, (points, shown))
     rows["positions"] = points.reshape(-1, 3, 3)
     edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
     rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Move or delete it", edited)

@@ -82,7 +82,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is None:
         share = np.where(source >= 0, rows["occlusion"], np.float32(DEFAULT_OCCLUSION))
-    rows["occlusion"], is_edited = rebase.kept(share.astype("<f4"), rows["occlusion"])
+    rows["occlusion"], is_edited = rebase.restore_unedited(share.astype("<f4"), rows["occlusion"])
     edited = rows["occlusion"][is_edited | (source < 0)]
     rebase.refuse_not_finite(f"an occlusion of {mesh.name!r} is NaN or infinite", "Set it again", edited)
     return occluders.with_rows(rows, base, _WORDS)

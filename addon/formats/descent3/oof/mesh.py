@@ -215,7 +215,7 @@ def encode_mesh(
         return base
     vertices = Rows.of(mesh.values(FILE_VERTEX, Domain.VERTEX), len(mesh.positions), len(base.positions))
     positions = space.descent_points(mesh.positions).astype(np.float32)[vertices.order]
-    positions, moved = rebase.over(positions, base.positions, vertices.source)
+    positions, moved = rebase.restore_from_sources(positions, base.positions, vertices.source)
     shape = _shape(mesh, base, vertices, changes)
     _check(mesh, positions[moved])
     pairs = _pair(base, shape, vertices)
@@ -406,7 +406,7 @@ def _encode_uvs(mesh: PolygonMesh, base: SubObject, shape: _Shape, pairs: _Pairs
     if mesh.uvs is not None:
         result[own] = space.descent_uvs(mesh.uvs.astype(np.float32))[shape.mesh_corners[own]]
     changed_uvs = np.ones(len(result), np.bool_)
-    result[pairs.mine], changed_uvs[pairs.mine] = rebase.kept(result[pairs.mine], old)
+    result[pairs.mine], changed_uvs[pairs.mine] = rebase.restore_unedited(result[pairs.mine], old)
     message = f"a texture coordinate of {mesh.name!r} is NaN or infinite"
     rebase.refuse_not_finite(message, "Unwrap the face again", result[changed_uvs])
     return result, ~polygons.all_in_face(~changed_uvs, shape.counts)
@@ -481,7 +481,7 @@ def _encode_alphas(mesh: PolygonMesh, base: SubObject, vertices: Rows) -> tuple[
         result[known] = base.alphas[vertices.source[known]]
     else:
         result = given.astype(np.float32)[vertices.order]
-    return rebase.over(result, base.alphas, vertices.source)
+    return rebase.restore_from_sources(result, base.alphas, vertices.source)
 
 
 def _encode_materials(

@@ -168,7 +168,7 @@ def _keep_stored(
 ) -> None:
     """Restore the base's bits in unchanged rows. Raises `WriteError` if new numbers are NaN or infinite."""
     for name in fields:
-        rows[name], fresh = rebase.over(rows[name], old[name], sources)
+        rows[name], fresh = rebase.restore_from_sources(rows[name], old[name], sources)
         rebase.refuse_not_finite(f"the {name} of a point is NaN or infinite", "Move it", rows[name][fresh])
 
 
@@ -219,7 +219,7 @@ def _special_point(point: Point, old: SpecialPoint | None) -> SpecialPoint:
     radius = np.float32(point.radius)
     if old is None:
         return SpecialPoint(strings.encode(point.name), strings.encode(point.properties), position, radius)
-    position = rebase.kept(position[None], old.position[None])[0][0]
+    position = rebase.restore_unedited(position[None], old.position[None])[0][0]
     same = radius == old.radius or (np.isnan(radius) and np.isnan(old.radius))
     name = strings.kept_or_encoded(point.name, old.name)
     return SpecialPoint(

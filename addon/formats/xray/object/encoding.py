@@ -325,17 +325,17 @@ def _same_faces(mesh: PolygonMesh, imported: PolygonMesh) -> bool:
 
 
 def _compare(mesh: PolygonMesh, imported: PolygonMesh, rule: Rule) -> _Compared:
-    positions, moved = rebase.kept(mesh.positions, imported.positions)
+    positions, moved = rebase.restore_unedited(mesh.positions, imported.positions)
     corners = len(mesh.corners)
     uvs = np.zeros(corners, np.bool_)
     if mesh.uvs is not None and imported.uvs is not None:
-        uvs = rebase.kept(mesh.uvs, imported.uvs)[1]
+        uvs = rebase.restore_unedited(mesh.uvs, imported.uvs)[1]
     normals = np.zeros(corners, np.bool_)
     if rule is Rule.NORMALS and mesh.corner_normals is not None and imported.corner_normals is not None:
         shown = np.where(
             np.isfinite(imported.corner_normals).all(axis=1, keepdims=True), imported.corner_normals, np.float32(0)
         )
-        normals = rebase.kept(mesh.corner_normals, shown)[1]
+        normals = rebase.restore_unedited(mesh.corner_normals, shown)[1]
     new_surface, old_surface = (_surface_of_faces(one) for one in (mesh, imported))
     vertices = mesh.corners.reshape(-1, 3).astype(np.int64)
     sharp_now, sharp_then = (sides_of(vertices, _pairs(one)) for one in (mesh, imported))
@@ -374,7 +374,7 @@ def _weights_differ(mesh: PolygonMesh, imported: PolygonMesh) -> Flags:
         only_in_one = one[0][~np.isin(one[0], other[0])]
         result[only_in_one // max(len(labels), 1)] = True
     _, new_index, old_index = np.intersect1d(new[0], old[0], return_indices=True)
-    differ = rebase.kept(new[1][new_index, None], np.clip(old[1], 0, 1)[old_index, None])[1]
+    differ = rebase.restore_unedited(new[1][new_index, None], np.clip(old[1], 0, 1)[old_index, None])[1]
     result[new[0][new_index[differ]] // max(len(labels), 1)] = True
     return result
 
