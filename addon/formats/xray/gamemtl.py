@@ -151,11 +151,11 @@ def read(data: bytes, file: str, report: Report) -> GameMaterials:
     inside = open_chunk(listed, reader)
     list_run = read_chunks(inside, report)
     materials: dict[int, Material] = {}
-    for place, chunk in enumerate(list_run.chunks):
+    for index, chunk in enumerate(list_run.chunks):
         body = open_chunk(chunk, inside)
         try:
-            materials[place] = _read_material(body, report)
-            warn_not_finite(report, materials[place].label, materials[place].floats)
+            materials[index] = _read_material(body, report)
+            warn_not_finite(report, materials[index].label, materials[index].floats)
         except ReadError as wrong:
             report.warn(f"a material is not readable, kept unchanged: {wrong.problem}", body.chunk)
     document = GameMaterials(number, next_ids, materials, run, list_run, file)
@@ -190,7 +190,7 @@ def _read_material(body: Reader, report: Report) -> Material:
 
 def write(document: GameMaterials) -> bytes:
     """Return the bytes of the file, written from the typed values; other data is copied."""
-    chunks = [_with_value(chunk, document.materials.get(place)) for place, chunk in enumerate(document.list_run.chunks)]
+    chunks = [_with_value(chunk, document.materials.get(index)) for index, chunk in enumerate(document.list_run.chunks)]
     bodies = {
         VERSION: document.version.to_bytes(2, "little"),
         MATERIALS: write_chunks(ChunkRun(chunks, document.list_run.tail)),
@@ -226,8 +226,8 @@ def raw_size(document: GameMaterials) -> int:
     """Return the number of bytes that are kept without knowing their meaning: pairs, unknown chunks of materials."""
     size = len(document.run.tail) + len(document.list_run.tail)
     size += sum(map(stored_size, document.run.others((VERSION, NEXT_IDS, MATERIALS))))
-    for place, chunk in enumerate(document.list_run.chunks):
-        material = document.materials.get(place)
+    for index, chunk in enumerate(document.list_run.chunks):
+        material = document.materials.get(index)
         if material is None:
             size += stored_size(chunk)
         else:
@@ -259,9 +259,9 @@ def dump(document: GameMaterials) -> Iterator[str]:
     for chunk in document.run.chunks:
         yield chunk_heading(chunk)
         if chunk is document.run.first(MATERIALS):
-            for place, listed in enumerate(document.list_run.chunks):
+            for index, listed in enumerate(document.list_run.chunks):
                 yield f"  {chunk_heading(listed)}"
-                material = document.materials.get(place)
+                material = document.materials.get(index)
                 lines = [bytes(listed.body).hex()] if material is None else _dump_material(material)
                 yield from (f"    {line}" for line in lines)
             yield f"  tail {bytes(document.list_run.tail).hex()}"
@@ -305,5 +305,5 @@ def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:
             if one != other:
                 yield f"material {number}: {WORDS[field_number]} {one} / {other}"
         for field_number in sorted(mine.floats.keys() & theirs.floats.keys()):
-            place = f"material {number}: {WORDS[field_number]}"
-            yield from text.array_differences(place, mine.floats[field_number], theirs.floats[field_number])
+            title = f"material {number}: {WORDS[field_number]}"
+            yield from text.array_differences(title, mine.floats[field_number], theirs.floats[field_number])

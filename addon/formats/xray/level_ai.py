@@ -92,7 +92,7 @@ class AiMap:
         one.
         """
         word = self.nodes[name or ("cover" if self.version < 9 else "high_cover")]
-        return np.stack([(word >> 4 * place & 15).astype(np.uint8) for place in range(4)], axis=1)
+        return np.stack([(word >> 4 * direction & 15).astype(np.uint8) for direction in range(4)], axis=1)
 
     @property
     def normals(self) -> NDArray[np.float64]:

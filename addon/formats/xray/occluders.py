@@ -171,8 +171,8 @@ def encode_rows(
     rows["positions"] = points.reshape(-1, 3, 3)
     edited = rows["positions"][moved.reshape(-1, 3).any(axis=1)]
     rebase.refuse_not_finite(f"a vertex of {mesh.name!r} has a NaN or infinite position", "Move or delete it", edited)
-    said = mesh.values(TWO_SIDED, Domain.FACE)
-    wanted = said.astype(np.bool_) if said is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
+    sides = mesh.values(TWO_SIDED, Domain.FACE)
+    wanted = sides.astype(np.bool_) if sides is not None else np.where(source >= 0, rows["two_sided"] != 0, True)
     changed = wanted != (rows["two_sided"] != 0)
     rows["two_sided"][changed] = wanted[changed]
     return rows, source

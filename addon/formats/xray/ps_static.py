@@ -35,10 +35,10 @@ def _is_entry(head: bytes, before: int) -> bool:
     """Return whether bytes are a chunk's size and an entry with ``before`` bytes before its name."""
     if len(head) < 20:
         return False
-    name, end, behind = head[4 + before :].partition(b"\0")
+    name, end, after_name = head[4 + before :].partition(b"\0")
     if not end or int.from_bytes(head[:4], "little") != before + len(name) + 1 + _AFTER.itemsize:
         return False
-    return len(name) > 1 and len(behind) > 3 and name.isascii() and name.decode().isprintable()
+    return len(name) > 1 and len(after_name) > 3 and name.isascii() and name.decode().isprintable()
 
 
 def read(data: bytes, file: str, report: Report) -> Placed:

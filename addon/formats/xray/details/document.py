@@ -237,10 +237,10 @@ def version_of(rows: NDArray[np.void]) -> int:
 
 def unpack(rows: NDArray[np.void]) -> SlotValues:
     """Unpack all values of packed slots."""
-    places = range(4)
-    models = np.stack([models_of(rows, place) for place in places], axis=1)
-    density = np.stack([density_of(rows, place) for place in places], axis=1)
-    shades = None if version_of(rows) == 2 else np.stack([shades_of(rows, place) for place in range(5)], axis=1)
+    indices = range(4)
+    models = np.stack([models_of(rows, index) for index in indices], axis=1)
+    density = np.stack([density_of(rows, index) for index in indices], axis=1)
+    shades = None if version_of(rows) == 2 else np.stack([shades_of(rows, index) for index in range(5)], axis=1)
     return SlotValues(ground_of(rows), height_of(rows), models, density, shades)
 
 
@@ -258,11 +258,11 @@ def pack(values: SlotValues, version: int, unknown: NDArray[np.uint16] | None = 
         return rows
     word = ground_steps(values.ground).astype(np.uint64)
     word |= height_steps(values.ground, values.height).astype(np.uint64) << np.uint64(12)
-    for place in range(4):
-        word |= models[:, place].astype(np.uint64) << np.uint64(20 + 6 * place)
+    for index in range(4):
+        word |= models[:, index].astype(np.uint64) << np.uint64(20 + 6 * index)
     if values.shades is not None:
-        for place in range(5):
-            word |= values.shades[:, place].astype(np.uint64) << np.uint64(_SHADES_FROM + 4 * place)
+        for index in range(5):
+            word |= values.shades[:, index].astype(np.uint64) << np.uint64(_SHADES_FROM + 4 * index)
     rows["word"], rows["density"] = word, density
     return rows
 
@@ -296,27 +296,27 @@ def height_of(rows: NDArray[np.void]) -> NDArray[np.float64]:
     return _bits(rows["word"], 12, 8).astype(np.float64) * HEIGHT_STEP
 
 
-def models_of(rows: NDArray[np.void], place: int) -> NDArray[np.int32]:
+def models_of(rows: NDArray[np.void], index: int) -> NDArray[np.int32]:
     """Return (slots,) the number of one of the slot's four models; `EMPTY` for none."""
     version = version_of(rows)
-    stored = rows["plants"]["model"][:, place] if version == 2 else _bits(rows["word"], 20 + 6 * place, 6)
+    stored = rows["plants"]["model"][:, index] if version == 2 else _bits(rows["word"], 20 + 6 * index, 6)
     models: NDArray[np.int32] = stored.astype(np.int32)
     models[models == _NO_MODEL[version]] = EMPTY
     return models
 
 
-def density_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
+def density_of(rows: NDArray[np.void], index: int) -> NDArray[np.uint8]:
     """Return (slots, 4 corners) the density of one of the slot's four models, 0 to 15."""
     stored = rows["plants"]["density"] if version_of(rows) == 2 else rows["density"]
     result = np.empty((len(rows), 4), np.uint8)
     for corner in range(4):
-        result[:, corner] = stored[:, place] >> np.uint16(4 * corner) & np.uint16(0xF)
+        result[:, corner] = stored[:, index] >> np.uint16(4 * corner) & np.uint16(0xF)
     return result
 
 
-def shades_of(rows: NDArray[np.void], place: int) -> NDArray[np.uint8]:
+def shades_of(rows: NDArray[np.void], index: int) -> NDArray[np.uint8]:
     """Return (slots,) sun, sky, red, green or blue, 0 to 15. Only version 3 has them."""
-    return _bits(rows["word"], _SHADES_FROM + 4 * place, 4).astype(np.uint8)
+    return _bits(rows["word"], _SHADES_FROM + 4 * index, 4).astype(np.uint8)
 
 
 def _bits(word: NDArray[np.uint64], start: int, count: int) -> NDArray[np.uint16]:

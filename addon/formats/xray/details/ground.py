@@ -403,14 +403,14 @@ def new_grid(points: Mesh, models: Mapping[int, Dm]) -> Details:
     Raises `WriteError` without points, for points that are NaN, infinite or too far away, and for more than
     `MOST_SLOTS` slots; `ValueError` if the models are not numbered from 0 without gaps.
     """
-    places = points.positions[:, :2].astype(np.float64)
-    if not len(places):
+    positions = points.positions[:, :2].astype(np.float64)
+    if not len(positions):
         raise WriteError(f"{points.name!r} has no faces", remedy="Draw a grid of squares of 2 m")
-    if not np.isfinite(places).all() or np.abs(places).max() > 2**30:
+    if not np.isfinite(positions).all() or np.abs(positions).max() > 2**30:
         raise WriteError(f"a vertex of {points.name!r} has a NaN or infinite position", remedy="Move or delete it")
     if sorted(models) != list(range(len(models))):
         raise ValueError(f"models numbered {sorted(models)}")
-    cells = np.floor(places / SLOT_SIZE).astype(np.int64)
+    cells = np.floor(positions / SLOT_SIZE).astype(np.int64)
     low, high = cells.min(axis=0), cells.max(axis=0)
     width, depth = (high - low + 1).tolist()
     if width * depth > MOST_SLOTS:
@@ -437,7 +437,7 @@ def find_orphans(points: Mesh, gone: Iterable[int]) -> Iterator[Problem]:
 
 def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
     """Return the points with new model numbers: model ``old[i]`` becomes model i. Other numbers do not change."""
-    table = {number: place for place, number in enumerate(old) if number != place and number >= 0}
+    table = {number: new_number for new_number, number in enumerate(old) if number != new_number and number >= 0}
     if not table:
         return points
     attributes = dict(points.attributes)
@@ -445,8 +445,8 @@ def renumbered(points: Mesh, old: Sequence[int]) -> Mesh:
         values = points.values(name, Domain.VERTEX)
         if values is not None:
             changed = values.copy()
-            for number, place in table.items():
-                changed[values == number] = place
+            for number, new_number in table.items():
+                changed[values == number] = new_number
             attributes[name] = Attribute(Domain.VERTEX, changed)
     return replace(points, attributes=attributes)
 
@@ -524,8 +524,8 @@ def _scatter_block(
     # Searched for, not used as an index: the number of a model in a file can be anything.
     known = np.array(sorted(scales), np.int64)
     low, high = np.array([scales[number] for number in known.tolist()]).reshape(-1, 2).T
-    place_of = np.searchsorted(known, models)
-    sizes = low[place_of] + (high - low)[place_of] * random_values[slot, where, 5]
+    row_of = np.searchsorted(known, models)
+    sizes = low[row_of] + (high - low)[row_of] * random_values[slot, where, 5]
     rotations = random_values[slot, where, 4] * 2 * np.pi
     heights = ground.values(HEIGHT, Domain.VERTEX)
     slot_heights = np.zeros(len(slot)) if heights is None else heights[slots[slot]]

@@ -228,8 +228,8 @@ def _put_rows(result: NDArray[np.uint8], at: NDArray[np.int64], rows: NDArray[An
 
 def _put_lists(result: NDArray[np.uint8], at: NDArray[np.int64], lists: Lists) -> None:
     size = lists.rows.dtype.itemsize
-    places = np.repeat(at - lists.starts[:-1] * size, lists.counts) + np.arange(len(lists.rows)) * size
-    _put_rows(result, places, lists.rows)
+    row_offsets = np.repeat(at - lists.starts[:-1] * size, lists.counts) + np.arange(len(lists.rows)) * size
+    _put_rows(result, row_offsets, lists.rows)
 
 
 # The whole file -------------------------------------------------------------------------------------------------------

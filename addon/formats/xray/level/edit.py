@@ -158,8 +158,8 @@ def move_impostors(level: Level, visuals: NDArray[np.int64], moves: Floats) -> i
         if first is None or not all(one is not None and np.allclose(one, first, atol=1e-4) for one in child_moves):
             unmoved += 1
             continue
-        places = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
-        corners["position"][rows[parent]] = space.xray_points(places @ first[:3, :3].T + first[:3, 3])
+        positions = space.xray_points(corners["position"][rows[parent]].astype(np.float64))
+        corners["position"][rows[parent]] = space.xray_points(positions @ first[:3, :3].T + first[:3, 3])
     return unmoved
 
 
@@ -186,7 +186,7 @@ def set_impostors(level: Level, now: Impostors, base: Impostors) -> list[tuple[i
     corners = level.visuals.fixed[Kind.LOD]["corners"]
     corners[rows[:, None, None], np.arange(FACETS)[:, None], IMPOSTOR_ORDER] = stored.reshape(len(rows), FACETS, 4)
     of_visual = [(name, differ.reshape(len(rows), 4 * FACETS)) for name, differ in edited.items()]
-    named = [[name for name, differ in of_visual if differ[place].any()] for place in range(len(rows))]
+    named = [[name for name, differ in of_visual if differ[row].any()] for row in range(len(rows))]
     return [(visual, names) for visual, names in zip(base.visuals.tolist(), named, strict=True) if names]
 
 

@@ -144,11 +144,11 @@ def problems(document: Ltx) -> Iterator[str]:
             lines_of.setdefault(head.name, []).append(head.line)
     if unclosed:
         yield f"names of sections without ] in {_numbered(document, unclosed)}"
-    twice = {name: lines for name, lines in lines_of.items() if len(lines) > 1}
-    for name, lines in list(twice.items())[:SHOWN]:
+    duplicates = {name: lines for name, lines in lines_of.items() if len(lines) > 1}
+    for name, lines in list(duplicates.items())[:SHOWN]:
         yield f"the section [{name}] occurs {counted(len(lines), 'time')}, in {_numbered(document, lines)}"
-    if len(twice) > SHOWN:
-        yield said_of(len(twice) - SHOWN, "more sections", "occur repeatedly")
+    if len(duplicates) > SHOWN:
+        yield said_of(len(duplicates) - SHOWN, "more sections", "occur repeatedly")
     start = document.heads[0].line if document.heads else len(document.lines)
     open_quotes = [
         index

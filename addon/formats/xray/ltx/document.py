@@ -112,8 +112,8 @@ class Ltx:
 
         The line of the header itself is not included.
         """
-        place = bisect_right(self.heads, head.line, key=lambda one: one.line)
-        end = self.heads[place].line if place < len(self.heads) else len(self.lines)
+        following = bisect_right(self.heads, head.line, key=lambda one: one.line)
+        end = self.heads[following].line if following < len(self.heads) else len(self.lines)
         return range(head.line + 1, end)
 
     def items(self, head: Head) -> Iterator[Item]:

@@ -234,8 +234,10 @@ def _check_numbers(motion: Motion, report: Report) -> None:
     flags = body[starts[:-1]]
     keyed = (flags & TrackFlag.TRANSLATION_KEYS) != 0
     floats = (flags & TrackFlag.FLOAT_KEYS) != 0
-    last, ranges = (starts[1:][chosen][:, None] - 12 + np.arange(12) for chosen in (~(keyed & floats), keyed & ~floats))
-    found = [body[places].view("<f4") for places in (last, ranges - 12)]
+    last_values, inits = (
+        starts[1:][chosen][:, None] - 12 + np.arange(12) for chosen in (~(keyed & floats), keyed & ~floats)
+    )
+    found = [body[offsets].view("<f4") for offsets in (last_values, inits - 12)]
     found += [keys for track in np.flatnonzero(floats).tolist() for keys in _float_keys(motion.track(track))]
     warn_not_finite(report, motion.label, *found)
 

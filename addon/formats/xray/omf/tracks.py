@@ -151,8 +151,8 @@ def _read_translations(motion: Motion, flags: NDArray[np.uint8], translations: F
     for chosen, dtype in ((keyed & ~wide, "i1"), (keyed & wide, "<i2")):
         if chosen.any():
             keys = joined(motion, (starts[chosen] + 4).tolist(), dtype, frames, 3)
-            behind = starts[chosen] + 4 + keys[0].nbytes
-            ranges = joined(motion, behind.tolist(), "<f4", 2, 3).astype(np.float64)
+            range_starts = starts[chosen] + 4 + keys[0].nbytes
+            ranges = joined(motion, range_starts.tolist(), "<f4", 2, 3).astype(np.float64)
             steps[chosen] = ranges[:, 0]
             translations[chosen] = keys * ranges[:, :1] + ranges[:, 1:]
 
