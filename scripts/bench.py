@@ -1,10 +1,10 @@
-"""What things cost, each figure beside a floor measured in the same run.
+"""Benchmarks: time and memory of each operation, beside a floor measured in the same run.
 
-`python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH]`. With a Blender the rows are
-those of import and export, else those that need none. A floor is the least that any program would have to do (read the
-file, run one checksum over it); the ratio to it means the same on every machine. Each figure is the minimum of seven,
-ours and the floor in turns, each time in a fresh process. Real files come from MOTIONBRIDGE_CORPUS; without it files
-are made from the samples.
+`python3 scripts/bench.py [--json] [--only WORD] [--times N] [--blender VERSION|PATH]`. With ``--blender`` the rows are
+imports and exports in that Blender, else operations that need none. A floor is the least that any program must do (such
+as reading the file and computing a checksum of it); the ratio to it is comparable between machines. Each figure is the
+minimum of seven measurements. Ours and the floor alternate, each in a fresh process. Real game files are taken from
+MOTIONBRIDGE_CORPUS; without it the samples are used, or files made from them.
 """
 
 from __future__ import annotations
@@ -58,10 +58,10 @@ from addon.formats.xray.ltx.tree import ConfigTree
 
 SAMPLES = ROOT / "tests" / "samples"
 LIMIT = 600
-"""Seconds for one process."""
+"""Time limit for one process in seconds."""
 
 Measurement = Callable[..., float]
-"""Of one file, or of several folders."""
+"""Takes one file, or several folders; returns seconds or bytes."""
 
 
 def _module_of(path: Path) -> Any:
@@ -79,13 +79,13 @@ def _document(path: Path) -> Any:
 
 
 def read(path: Path) -> float:
-    """From the disk to a document."""
+    """Read a file from disk to a document."""
     _module_of(path)
     return seconds_of(lambda: _document(path))
 
 
 def check_bytes(path: Path) -> float:
-    """The floor of reading: the bytes, one checksum over them, and all of them as an array of keys."""
+    """Floor of reading: read the bytes, compute one checksum, and view them as an array of keys."""
 
     def work() -> object:
         data = path.read_bytes()
@@ -95,25 +95,25 @@ def check_bytes(path: Path) -> float:
 
 
 def write(path: Path) -> float:
-    """From an untouched document to bytes."""
+    """Write an unedited document to bytes."""
     module, document = _module_of(path), _document(path)
     return seconds_of(lambda: module.write(document))
 
 
 def recompose(path: Path) -> float:
-    """From a document to bytes, every field from its value."""
+    """Write a document to bytes, every field from its typed value."""
     module, document = _module_of(path), _document(path)
     return seconds_of(lambda: module.recompose(document))
 
 
 def copy_bytes(path: Path) -> float:
-    """The floor of writing: all bytes moved once, in pieces of a kilobyte."""
+    """Floor of writing: copy all bytes once, in blocks of one kilobyte."""
     data = memoryview(path.read_bytes())
     return seconds_of(lambda: b"".join([data[at : at + 1024] for at in range(0, len(data), 1024)]))
 
 
 def memory(path: Path) -> float:
-    """The most memory that was held while reading, the file's own bytes included."""
+    """Return the peak memory while reading, in bytes, including the bytes of the file."""
     _module_of(path)
     tracemalloc.start()
     document = _document(path)
@@ -123,13 +123,13 @@ def memory(path: Path) -> float:
 
 
 def size(path: Path) -> float:
-    """The floor of memory: the file's bytes."""
+    """Floor of memory: the size of the file in bytes."""
     return float(path.stat().st_size)
 
 
 def verify(*folders: Path) -> float:
-    """The whole command over folders."""
-    output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115, PTH123 (the process ends soon)
+    """Run the ``verify`` command on folders."""
+    output, sys.stdout = sys.stdout, open(os.devnull, "w")  # noqa: SIM115, PTH123 (closed when the process ends)
     try:
         return seconds_of(lambda: run_command_line(["verify", *map(str, folders)]))
     finally:
@@ -137,7 +137,7 @@ def verify(*folders: Path) -> float:
 
 
 def check_folders(*folders: Path) -> float:
-    """The floor of verifying: every file's bytes and two checksums over them."""
+    """Floor of verifying: read every file and compute two checksums."""
 
     def work() -> None:
         for path in (path for folder in folders for path in folder.rglob("*") if path.is_file()):
@@ -149,29 +149,29 @@ def check_folders(*folders: Path) -> float:
 
 
 def index_configs(game: Path) -> float:
-    """All sections of a game folder's configs."""
+    """Index all sections of a game folder's configs."""
     return seconds_of(lambda: ConfigTree([game]).load(Report()))
 
 
 def index_configs_again(game: Path) -> float:
-    """The same when nothing has changed since."""
+    """Do the same again when no file has changed."""
     tree = ConfigTree([game])
     tree.load(Report())
     return seconds_of(lambda: tree.load(Report()))
 
 
 def read_configs(game: Path) -> float:
-    """The floor of indexing: every file's bytes and lines."""
+    """Floor of indexing: read every file and split it into lines."""
     return seconds_of(lambda: [path.read_bytes().splitlines() for path in game.rglob("*.ltx")])
 
 
 def start_up(path: Path) -> float:
-    """The command line from nothing to the summary of a small file."""
+    """Run the command line in a new process until it has printed the summary of a small file."""
     return seconds_of(lambda: _run([sys.executable, "-m", "addon.cli", "info", str(path)]))
 
 
 def start_up_floor(_path: Path) -> float:
-    """Python that imports numpy."""
+    """Start Python and import numpy."""
     return seconds_of(lambda: _run([sys.executable, "-c", "import numpy"]))
 
 
@@ -193,9 +193,9 @@ MEASUREMENTS: dict[str, Measurement] = {
 
 @dataclass(frozen=True)
 class MadeFile:
-    """A file, or a folder of files by their names, made by rule when it is first needed.
+    """A generated file, or a folder of generated files by name, created when it is first needed.
 
-    ``beside`` are others that an import of it reads.
+    ``beside``: other files that its import reads.
     """
 
     name: str
@@ -203,7 +203,7 @@ class MadeFile:
     beside: tuple[MadeFile, ...] = ()
 
     def put_into(self, folder: Path) -> Path:
-        """Where it lies now."""
+        """Create the files in ``folder`` if they are missing; return the path."""
         path = folder / self.name
         if not path.exists():
             made = self.make()
@@ -217,10 +217,11 @@ class MadeFile:
 
 @dataclass(frozen=True)
 class Row:
-    """A line of the table: functions of a ``script`` beside this one that measure ours and its floor, by their names.
+    """A row of the table: the names of two functions in ``script``, ``ours`` and its ``floor``.
 
-    Both measure the same files, unless the floor is what other files cost (is it linear?), times ``floor_times``.
-    ``prepare`` is called once, before everything else.
+    Both measure the same ``files``, unless ``floor_files`` are given: then the floor is the cost of these times
+    ``floor_times``, which shows whether cost is linear. The function ``prepare`` is called once, before the
+    measurements.
     """
 
     title: str
@@ -234,26 +235,26 @@ class Row:
     prepare: str = ""
 
     def programs(self, blender: Sequence[str], folder: Path) -> tuple[list[str], list[str]]:
-        """The commands that measure ours and the floor."""
+        """Return the commands that measure ours and the floor."""
         if self.prepare:
-            measured_once(command(self.script, self.prepare, self._lie_in(folder, self.files), blender))
+            measured_once(command(self.script, self.prepare, self._paths_in(folder, self.files), blender))
         return (
-            command(self.script, self.ours, self._lie_in(folder, self.files), blender),
-            command(self.script, self.floor, self._lie_in(folder, self.floor_files or self.files), blender),
+            command(self.script, self.ours, self._paths_in(folder, self.files), blender),
+            command(self.script, self.floor, self._paths_in(folder, self.floor_files or self.files), blender),
         )
 
     @staticmethod
-    def _lie_in(folder: Path, files: Sequence[Path | MadeFile]) -> list[Path]:
+    def _paths_in(folder: Path, files: Sequence[Path | MadeFile]) -> list[Path]:
         return [file.put_into(folder) if isinstance(file, MadeFile) else folder / file for file in files]
 
 
 UNITS = {"ms": 1e3, "MB": 1e-6}
 HERE = Path()
-"""The folder where made files lie."""
+"""The folder of generated files."""
 
 
 def rows() -> list[Row]:
-    """The lines that need no Blender."""
+    """Return the rows that need no Blender."""
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     few = MadeFile("made_300.omf", lambda: made_library(300, bones=20, frames=25))
     many = MadeFile("made_3000.omf", lambda: made_library(3000, bones=20, frames=25))
@@ -278,9 +279,9 @@ def rows() -> list[Row]:
     return [replace(row, script="bench.py", unit="MB" if row.ours == "memory" else "ms") for row in table]
 
 
-# Words behind a file's name in a title -> ours, floor, unit.
+# Operation in a title, after the file name -> ours, floor, unit.
 OF_EACH_KIND = {
-    "import": ("import_file", "hand_over", "ms"),
+    "import": ("import_file", "pass_to_blender", "ms"),
     "memory": ("memory_of_import", "memory_allowed", "MB"),
     "export": ("export_file", "read_back", "ms"),
     "export, edited": ("export_edited", "read_back", "ms"),
@@ -309,28 +310,31 @@ MEASURED_OF = {
     MadeFile("level.som", lambda: made_occluders(of_sound=True)): LEVEL_FILE,
     MadeFile("level.details", made_details): MOTION_FILE,
 }
-"""300 motions of 47 bones and 60 frames; 100 of the editor's; paths of 6 x 200 TCB keys, and of as many Bezier keys
-whose time runs backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine takes; hands of
-the X-Ray editor (the real ones with MOTIONBRIDGE_CORPUS), 9,200 faces on 42 bones; a compiled level (with
+"""Rows of each generated file.
+
+Sizes: 300 motions of 47 bones and 60 frames; 100 motions of the editor; paths of 6 x 200 TCB keys, and of as many
+Bezier keys whose time goes backwards in places; 600 frames of 90 bones; models of Descent 3 as large as the engine
+accepts; hands of the X-Ray editor (real ones with MOTIONBRIDGE_CORPUS), 9,200 faces on 42 bones; a compiled level (with
 MOTIONBRIDGE_CORPUS a real one of 16,076 visuals and 1.9 million faces) with invented vertices; a cform of 1 000 000
-faces, a hom and a som of 200 000; 321 x 321 slots."""
+faces, a hom and a som of 200 000; 321 x 321 slots.
+"""
 
 
 CHARACTER = MadeFile("character.ogf", lambda: character("ogf"), (MadeFile("character.omf", lambda: character("omf")),))
 
 
 def rows_in_blender() -> list[Row]:
-    """The lines that need a Blender."""
+    """Return the rows that need a Blender."""
     listed = []
     for file, measured in MEASURED_OF.items():
         for words in measured:
             ours, floor, unit = OF_EACH_KIND[words]
-            prepare = "prepare_floor" if floor in ("hand_over", "memory_allowed") else ""
+            prepare = "prepare_floor" if floor in ("pass_to_blender", "memory_allowed") else ""
             listed.append(Row(f"{file.name}: {words}", ours, floor, (file,), unit=unit, prepare=prepare))
     few, many, sampled, below = (
         MadeFile(f"motions_{count}.omf", functools.partial(made_library, count)) for count in (10, 1000, 50, 230)
     )
-    # As many motions as the game's own people have, of 47 bones and few frames.
+    # As many motions as characters of the game have, with 47 bones and few frames.
     people = MadeFile("list.omf", lambda: made_library(3060, frames=10))
     start = Row(
         "enable the extension: CPU", "enable", "enable_floor", (HERE,), script="bench_start.py", prepare="prepare"
@@ -339,12 +343,12 @@ def rows_in_blender() -> list[Row]:
         *listed,
         Row("import 1000 motions / 100 x 10", "import_file", "import_file", (many,), (few,), 100.0),
         Row("import 400 paths / 400 x one", "import_many_paths", "import_file", (PATH,), (), 400.0),
-        Row("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "look_at_poses", (sampled,)),
-        Row("plan save back of 230 motions, NLA track", "plan_below_strips", "read_back", (below,)),
+        Row("plan save back of 50 motions, IK, mesh", "plan_with_kinematics", "evaluate_poses", (sampled,)),
+        Row("plan save back of 230 motions, NLA track", "plan_with_nla", "read_back", (below,)),
         Row("Update Status of 3060 motions", "update_status", "read_back", (people,)),
         Row("redraw of 3060 motions", "redraw_list", "redraw_stock_list", (people,)),
-        Row("8 motions onto controls: CPU", "move_onto_controls", "look_at_frames", (CHARACTER,)),
-        Row("frames of 8 motions, controls: CPU", "look_at_controls", "look_at_frames", (CHARACTER,)),
+        Row("8 motions onto controls: CPU", "transfer_to_controls", "evaluate_frames", (CHARACTER,)),
+        Row("frames of 8 motions, controls: CPU", "evaluate_with_controls", "evaluate_frames", (CHARACTER,)),
         Row("add a control rig: CPU", "add_controls", "import_character", (CHARACTER,)),
         Row("import of a character with readable bones", "import_readable", "import_plain", (HERE,)),
         Row("first-person scene of the samples", "open_first_person", "open_its_files", (HERE,)),
@@ -356,7 +360,7 @@ def rows_in_blender() -> list[Row]:
 
 
 def command(script: str, measurement: str, files: Sequence[Path], blender: Sequence[str] = ()) -> list[str]:
-    """What starts a fresh process, or Blender, that measures once and prints the number in its last line."""
+    """Return the command that measures once, in a fresh process or Blender, and prints the figure in its last line."""
     path = os.fspath(ROOT / "scripts" / script)
     options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", path, "--"]
     start = [*blender, *options] if blender else [sys.executable, path, "--measure"]
@@ -364,13 +368,13 @@ def command(script: str, measurement: str, files: Sequence[Path], blender: Seque
 
 
 def measured_once(program: Sequence[str]) -> float:
-    """One figure from a fresh process: seconds or bytes."""
+    """Run such a command and return its figure: seconds or bytes."""
     done = subprocess.run(program, stdout=subprocess.PIPE, text=True, check=True, timeout=LIMIT, cwd=ROOT)
     return float(done.stdout.splitlines()[-1])
 
 
 def measure(row: Row, times: int, blender: Sequence[str], folder: Path) -> tuple[float, float]:
-    """The least of ours and of the floor, measured in turns; made files are put into ``folder``."""
+    """Return the minimum of ours and of the floor, measured alternately; generated files are put into ``folder``."""
     our_program, floor_program = row.programs(blender, folder)
     ours, floor = [], []
     for _ in range(times):
@@ -380,7 +384,7 @@ def measure(row: Row, times: int, blender: Sequence[str], folder: Path) -> tuple
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Measure and print."""
+    """Measure the chosen rows and print them."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("--json", action="store_true", help="one JSON object a line")
     parser.add_argument("--only", default="", metavar="WORD", help="only rows whose title holds the word")

@@ -1,10 +1,10 @@
-"""The part of scripts/bench.py that runs inside a Blender: one measurement, in a process of its own.
+"""The part of scripts/bench.py that runs in Blender: one measurement per process.
 
     blender --background --factory-startup --python scripts/bench_blender.py -- NAME FILE
 
-What a file is imported and exported by stands in `KINDS`, by its suffix; floors are those of scripts/bench_floors.py,
-rigs that something else moves and long lists are in scripts/bench_rigs.py. The last line printed is the figure:
-seconds, or bytes.
+`KINDS` has the import and export functions by file suffix. Floors are in scripts/bench_floors.py; armatures moved by
+constraints or control rigs, and long lists, are in scripts/bench_rigs.py. The last line printed is the figure: seconds,
+or bytes.
 """
 
 from __future__ import annotations
@@ -63,10 +63,10 @@ MANY_PATHS = 400
 
 @dataclass(frozen=True)
 class Kind:
-    """How files of a suffix come in and go out; what ``load`` returns is what the others are given.
+    """Functions that import and export files of a suffix; ``save`` and ``edit`` get what ``load`` returned.
 
-    ``onto`` makes what a file is imported onto, before the clock starts. ``allowed``: how many times the file's size an
-    import may hold besides what Blender needs for the same arrays.
+    ``onto`` creates what the file is imported onto, before the clock starts. ``allowed``: memory that an import may use
+    in addition to Blender's own for the same arrays, in multiples of the file's size.
     """
 
     load: Callable[[str, Any], Any]
@@ -86,7 +86,7 @@ def _raise_every_other_key(action: Any) -> None:
 
 
 def _change(attribute: Any, dtype: Any, change: Callable[[Any], Any]) -> None:
-    """Every tenth value of an attribute."""
+    """Change every tenth value of an attribute."""
     values = np.empty(len(attribute.data), dtype)
     attribute.data.foreach_get("value", values)
     values[::10] = change(values[::10])
@@ -268,7 +268,7 @@ def _loaded(path: str) -> Any:
 
 
 def prepare_floor(path: str) -> float:
-    """Keeps the arrays of what the import makes beside the file, for floors in processes that import nothing."""
+    """Store the arrays of what the import creates beside the file, for floors in processes that import nothing."""
     onto = _kind(path).onto(path)
     for action in list(bpy.data.actions):
         bpy.data.actions.remove(action)
@@ -285,29 +285,29 @@ def _prepared(path: str) -> Arrays:
 
 
 def import_file(path: str) -> float:
-    """From the disk to what plays or is shown."""
+    """Import a file from disk until it plays or is shown."""
     onto = _kind(path).onto(path)
     return seconds_of(lambda: _kind(path).load(path, onto))
 
 
-def hand_over(path: str) -> float:
-    """The floor of importing."""
-    return seconds_of(_prepared(path).hand_over)
+def pass_to_blender(path: str) -> float:
+    """Floor of importing: pass the prepared arrays to Blender."""
+    return seconds_of(_prepared(path).pass_to_blender)
 
 
 def memory_of_import(path: str) -> float:
-    """The most that the process grew by while importing."""
+    """Return by how many bytes the peak memory of the process grows during the import."""
     onto = _kind(path).onto(path)
     return peak_growth(lambda: _kind(path).load(path, onto))
 
 
 def memory_allowed(path: str) -> float:
-    """The floor of that: what it grew by when the same arrays were handed over, and what the kind allows."""
-    return peak_growth(_prepared(path).hand_over) + _kind(path).allowed * Path(path).stat().st_size
+    """Floor of that: the growth while the same arrays are passed to Blender, and the allowance of the kind."""
+    return peak_growth(_prepared(path).pass_to_blender) + _kind(path).allowed * Path(path).stat().st_size
 
 
 def export_file(path: str) -> float:
-    """What was imported into a new file, nothing edited."""
+    """Export the unedited import to a new file."""
     seconds, data = _exported(path, _loaded(path))
     if data != Path(path).read_bytes():
         raise ValueError("the exported file is not the imported one")
@@ -315,7 +315,7 @@ def export_file(path: str) -> float:
 
 
 def export_edited(path: str) -> float:
-    """The same, edited as the kind says."""
+    """Export the import after an edit."""
     loaded = _loaded(path)
     _kind(path).edit(loaded)
     seconds, data = _exported(path, loaded)
@@ -325,7 +325,7 @@ def export_edited(path: str) -> float:
 
 
 def export_as_new(path: str) -> float:
-    """The same as if nothing had been imported: a file of what is in Blender alone."""
+    """Export a new file of what is in Blender, without the imported one as its base."""
     return _exported(path, _loaded(path), new=True)[0]
 
 
@@ -336,7 +336,7 @@ def _exported(path: str, loaded: Any, *, new: bool = False) -> tuple[float, byte
 
 
 def read_back(path: str) -> float:
-    """The floor of exporting."""
+    """Floor of exporting: read all arrays from Blender and write as many bytes."""
     kept = _loaded(path)
     image, read = Path(path).read_bytes(), reading_all()
     with tempfile.TemporaryDirectory() as folder:
@@ -349,7 +349,7 @@ def read_back(path: str) -> float:
 
 
 def save_back(motions: str) -> float:
-    """Every motion compared with its file, and that written again."""
+    """Compare every motion with its file, and write the file again."""
     rig = _loaded(motions)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / "motions.omf"
@@ -359,12 +359,12 @@ def save_back(motions: str) -> float:
 
 
 def list_names(motions: str) -> float:
-    """The names and lengths of a file's motions, nothing imported."""
+    """List names and lengths of a file's motions, without importing them."""
     return seconds_of(lambda: library.list_motions(OMF, motions))
 
 
 def import_many_paths(path: str) -> float:
-    """The same file again and again in one go, each onto an empty of its own."""
+    """Import the same path `MANY_PATHS` times, each onto its own empty."""
 
     def work() -> None:
         options, report = PathImportOptions(play=False), Report()
@@ -374,7 +374,7 @@ def import_many_paths(path: str) -> float:
 
 
 def _game(folder: str) -> Path:
-    """The samples as a game has them."""
+    """Arrange the samples in the folders of a game."""
     game, samples = Path(folder) / "first_person" / "gamedata", ROOT / "tests" / "samples"
     for name in ("configs", "meshes/samples"):
         (game / name).mkdir(parents=True, exist_ok=True)
@@ -386,13 +386,13 @@ def _game(folder: str) -> Path:
 
 
 def open_first_person(folder: str) -> float:
-    """A first-person scene from its section: configs, two models, the motions of its actions."""
+    """Create a first-person scene from its section: configs, two models, and the motions of its actions."""
     options = HudSceneOptions(section="wpn_sample", folders=(_game(folder),))
     return seconds_of(lambda: hud_scene.new_scene(bpy.context, options, Report()))
 
 
 def open_its_files(folder: str) -> float:
-    """The same models and motion files alone."""
+    """Import only the models and motion files of that scene."""
     models = _game(folder) / "meshes" / "samples"
 
     def work() -> None:
@@ -411,12 +411,12 @@ def _import_character(*, readable: bool) -> float:
 
 
 def import_readable(_folder: str) -> float:
-    """A character's model, its bones drawn from head to head."""
+    """Import a character's model with bones drawn from head to head."""
     return _import_character(readable=True)
 
 
 def import_plain(_folder: str) -> float:
-    """The same with bones as they are."""
+    """Import it with Blender's own drawing of bones."""
     return _import_character(readable=False)
 
 
@@ -425,7 +425,7 @@ MEASUREMENTS: dict[str, Callable[[str], float]] = {
     for measurement in (
         prepare_floor,
         import_file,
-        hand_over,
+        pass_to_blender,
         memory_of_import,
         memory_allowed,
         export_file,

@@ -1,11 +1,11 @@
-"""The clocks of scripts/bench.py, with a Blender and without one."""
+"""Clocks for scripts/bench.py, for use with and without Blender."""
 
 import time
 from collections.abc import Callable
 
 
 def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.perf_counter) -> float:
-    """How long it takes; what it made is not freed before the clock stops."""
+    """Return how long ``work`` takes in seconds; freeing its result is not measured."""
     start = clock()
     kept = work()
     seconds = clock() - start
@@ -14,5 +14,5 @@ def seconds_of(work: Callable[[], object], clock: Callable[[], float] = time.per
 
 
 def cpu_seconds_of(work: Callable[[], object]) -> float:
-    """How long it keeps processors busy."""
+    """Return the CPU time of ``work`` in seconds."""
     return seconds_of(work, time.process_time)

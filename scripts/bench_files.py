@@ -1,4 +1,4 @@
-"""The files that the benchmarks work on, made by rule: the same bytes every time."""
+"""Generated files for the benchmarks: the same bytes every time."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ PATH_KEYS = 200
 EDITOR_MOTIONS, EDITOR_KEYS = 100, 60
 COLLISION_FACES, OCCLUDERS = 1_000_000, 200_000
 SLOTS_ALONG, DETAIL_MODELS = 321, 37
-"""As many as the largest level of the games has."""
+"""As in the largest level of the games."""
 HAND_FACES, HAND_BONES = 9200, 42
 MODEL_PARTS, MODEL_ROWS, MODEL_COLUMNS = 30, 49, 50
-"""The engine takes 30 sub-objects of fewer than 2500 vertices."""
+"""The engine accepts 30 sub-objects of fewer than 2500 vertices."""
 MOVING = 6
-"""Bones that also move; the others only turn, as in the games' own files."""
+"""Number of bones with translation keys; the others only rotate, as in the games' own files."""
 
 
 def made_skeleton(bones: int = BONES) -> Skeleton:
-    """Limbs of eight bones on one root, every bone turned against its parent."""
+    """Return a skeleton: chains of eight bones on one root, every bone rotated relative to its parent."""
     random = np.random.default_rng(1)
     parents = np.array([-1, *(0 if bone % 8 == 0 else bone - 1 for bone in range(1, bones))], np.int32)
     return Skeleton(
@@ -68,7 +68,9 @@ def made_skeleton(bones: int = BONES) -> Skeleton:
 
 
 def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> bytes:
-    """An omf of ``motions`` motions: all rotations have a key a frame, `MOVING` bones translation keys too."""
+    """Return an omf of ``motions`` motions: each rotation has a key per frame, and `MOVING` bones have translation
+    keys.
+    """
     random = np.random.default_rng(2)
     skeleton = made_skeleton(bones)
     turns, moves = np.ones(bones, np.bool_), np.arange(bones) < MOVING
@@ -84,10 +86,11 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
 
 
 def made_editor_motions(*, per_frame: bool) -> bytes:
-    """A skls onto the skeleton of `made_skeleton`, six channels a bone.
+    """Return a skls for the skeleton of `made_skeleton`, with six channels per bone.
 
-    ``per_frame``: 60 keys on 60 frames each, linear or TCB by turns, as editors export them. Else a bone in three holds
-    its values from key to key, one is linear, one TCB of any tension, with 4 to 20 keys on frames of its own.
+    ``per_frame``: 60 keys on 60 frames each, in every other motion linear or TCB, as editors export them. Else a third
+    of the bones has stepped keys, a third linear ones, a third TCB keys with random tension: 4 to 20 keys on random
+    frames.
     """
     random = np.random.default_rng(11)
     skeleton = made_skeleton()
@@ -122,9 +125,10 @@ def made_editor_motions(*, per_frame: bool) -> bytes:
 
 
 def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
-    """An anm whose six channels have ``keys`` keys each, unevenly spaced: TCB keys, whose time never runs backwards.
+    """Return an anm with ``keys`` unevenly spaced keys in each of six channels: TCB keys, whose time never goes
+    backwards.
 
-    ``folding``: Bezier keys instead, with handles so long that it does in about every third segment.
+    ``folding``: Bezier keys instead, with handles so long that time goes backwards in about every third segment.
     """
     random = np.random.default_rng(3)
     channels = []
@@ -145,11 +149,13 @@ def made_path(keys: int = PATH_KEYS, *, folding: bool = False) -> bytes:
 
 
 GAME_MATERIALS, SECTORS = 60, 40
-"""About as many as the largest levels have."""
+"""Similar to the largest levels."""
 
 
 def made_collision(faces: int = COLLISION_FACES) -> bytes:
-    """A cform of a hilly ground of ``faces`` triangles, an even number, in patches of game materials and sectors."""
+    """Return a cform of a hilly ground of ``faces`` triangles (an even number), in patches of game materials and
+    sectors.
+    """
     random = np.random.default_rng(4)
     positions, triangles = _ground(faces // 2)
     count = len(triangles)
@@ -164,7 +170,7 @@ def made_collision(faces: int = COLLISION_FACES) -> bytes:
 
 
 def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
-    """A hom, or a som, of ``faces`` triangles, an even number."""
+    """Return a hom, or a som, of ``faces`` triangles (an even number)."""
     random = np.random.default_rng(5)
     positions, triangles = _ground(faces // 2)
     module = som if of_sound else hom
@@ -177,7 +183,10 @@ def made_occluders(faces: int = OCCLUDERS, *, of_sound: bool = False) -> bytes:
 
 
 def made_details(side: int = SLOTS_ALONG, models: int = DETAIL_MODELS) -> bytes:
-    """Detail objects on ``side`` x ``side`` slots, two of three planted, and so many models of a few dozen faces."""
+    """Return detail objects on ``side`` x ``side`` slots, two thirds of them planted, with ``models`` models.
+
+    Each model has up to 78 faces.
+    """
     random = np.random.default_rng(7)
     count = side * side
     planted = random.integers(0, models, (count, 4)).astype(np.int32)
@@ -201,7 +210,9 @@ def _plant(random: np.random.Generator) -> dm.Dm:
 
 
 def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
-    """A model of Descent 3 of so many sub-objects, each a wavy sheet of triangles or (4 corners) of squares."""
+    """Return a model of Descent 3 of ``parts`` sub-objects, each a wavy sheet of triangles or (4 ``corners``) a flat
+    one of squares.
+    """
     across, up = np.meshgrid(np.arange(MODEL_COLUMNS), np.arange(MODEL_ROWS))
     heights = np.zeros(across.size) if corners == 4 else np.sin(across.ravel() / 5)
     positions = np.stack([across.ravel(), up.ravel(), heights], axis=1).astype("<f4")
@@ -231,8 +242,9 @@ def made_model(parts: int = MODEL_PARTS, corners: int = 3) -> bytes:
 
 
 def made_editor_model() -> bytes:
-    """The hands that players see, if real files are there, else a sheet of as many faces and bones: four weights of
-    different size at each point, uv with a seam, smoothing groups.
+    """Return the first-person hands of a game if real files are present, else a sheet of as many faces and bones.
+
+    The sheet has four different weights at each point, uv with a seam, and smoothing groups.
     """
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     if corpus:
@@ -275,20 +287,20 @@ def made_editor_model() -> bytes:
 
 
 def made_level() -> bytes:
-    """The `level` of a game's level, if real files are there, else of the samples."""
+    """Return the `level` file of a game level if real files are present, else that of the samples."""
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     real = Path(corpus) / "level/nlc_l10_radar/level" if corpus else ROOT / "tests/samples/level/level"
     return real.read_bytes()
 
 
 def made_geometry_of_level() -> bytes:
-    """The invented vertices of `made_level`."""
+    """Return a level.geom with invented vertices for `made_level`."""
     level = levels.read(made_level(), "level", Report())
     return geometry_file.write(make_geometry.made_geometry(level))
 
 
 def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices and triangles of at least so many squares of a metre, cut to that number."""
+    """Return vertices and triangles of ``squares`` squares of one metre; there may be more vertices than these need."""
     random = np.random.default_rng(6)
     width = int(np.ceil(np.sqrt(squares)))
     x, z = np.meshgrid(np.arange(width + 1.0), np.arange(width + 1.0))
@@ -302,7 +314,9 @@ def _ground(squares: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def made_animation() -> bytes:
-    """A plain file: a tree of bones, each a little turned against its parent, so that nothing is exactly still."""
+    """Return a plain rtm of a tree of bones, each slightly rotated relative to its parent, so that no bone is exactly
+    still.
+    """
     bone, share = np.arange(ANIMATION_BONES)[:, None], np.linspace(0.0, 2 * np.pi, ANIMATION_FRAMES)
     angle = 0.3 * np.sin(share * (1 + bone % 5) + bone)
     own = np.tile(np.eye(4), (ANIMATION_BONES, ANIMATION_FRAMES, 1, 1))
@@ -316,7 +330,7 @@ def made_animation() -> bytes:
 
 
 def made_hierarchy() -> bytes:
-    """The model.cfg of that tree."""
+    """Return the model.cfg of the tree of `made_animation`."""
     pairs = ", ".join(
         f'"bone_{bone:02}", "{f"bone_{(bone - 1) // 2:02}" if bone else ""}"' for bone in range(ANIMATION_BONES)
     )
@@ -324,7 +338,7 @@ def made_hierarchy() -> bytes:
 
 
 def made_configs(files: int) -> dict[str, bytes]:
-    """The files of a game whose ``system.ltx`` includes ``files`` of three sections each, 23 lines a section."""
+    """Return the config files of a game whose ``system.ltx`` includes ``files`` files of three sections of 22 lines."""
     keys = "".join(f"\tanm_key_{key}\t= hands_motion_{key}, item\t; note\r\n" for key in range(20))
     made = {
         f"g{number % 40}/w_{number}.ltx": "".join(
@@ -337,7 +351,7 @@ def made_configs(files: int) -> dict[str, bytes]:
 
 
 def character(kind: str) -> bytes:
-    """The model (``ogf``) or motions (``omf``) of a stalker where real files are there, else of our sample."""
+    """Return the model (``ogf``) or motions (``omf``) of a stalker if real files are present, else of a sample."""
     corpus = os.environ.get("MOTIONBRIDGE_CORPUS")
     if not corpus:
         return (ROOT / "tests" / "samples" / f"humanoid.{kind}").read_bytes()

@@ -1,9 +1,9 @@
-"""The floors of imports and exports inside a Blender, the same for every format.
+"""Floors of imports and exports in Blender, the same for every format.
 
-The floor of importing hands the keys, meshes and bones that an import made to Blender again, arrays ready, by the
-fastest calls known. Edges that faces share are left to Blender to find: no file has them. Materials that meshes show,
-and the armature that deforms them, are made as well, since no import can do without; each material is plain. What only
-our imports make is not: bytes kept, properties, shapes that bones are drawn as. The floor of exporting reads the
+The floor of importing passes the keys, meshes and bones that an import created to Blender again, from prepared arrays
+and with the fastest known calls. Blender computes edges that faces share, because no file contains them. Materials of
+meshes, and the armature that deforms them, are created as well, because every import needs them; the materials are
+plain. What only our imports create is left out: stored bytes, properties, bone shapes. The floor of exporting reads the
 arrays, and writes as many bytes as the file has.
 """
 
@@ -26,7 +26,7 @@ from addon.blender.armature import is_shape
 HANDLES = ("handle_left", "handle_right")
 BEZIER = 2
 FREE = bytes([0])
-# The type of an attribute -> numbers of an element, their type, and the field that reads and writes them.
+# Attribute type -> number and type of an element's values, and the property to read and write them.
 ATTRIBUTES = {
     "BOOLEAN": (1, np.bool_, "value"),
     "INT": (1, np.int32, "value"),
@@ -41,9 +41,9 @@ BUILT_IN = {"position", "custom_normal"}
 
 
 def peak_growth(work: Callable[[], object]) -> float:
-    """Bytes by which the most memory ever held grew, with nothing left over from what was prepared before."""
+    """Return by how many bytes ``work`` raises the peak memory of the process, after freed memory was given back."""
     ctypes.CDLL(None).malloc_trim(0)
-    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # the highest mark becomes what is held now
+    Path("/proc/self/clear_refs").write_text("5", encoding="ascii")  # resets the peak to the current size
     before = _highest()
     kept = work()
     grown = _highest() - before
@@ -61,7 +61,7 @@ def _highest() -> float:
 
 @dataclass
 class CurveArrays:
-    """An F-curve: ``keys`` are its fields as `foreach_set` takes them, handles only where some key is Bézier."""
+    """An F-curve. ``keys`` are its fields as `foreach_set` takes them; handles only if at least one key is Bezier."""
 
     path: str
     index: int
@@ -71,13 +71,13 @@ class CurveArrays:
 
     @property
     def channel(self) -> tuple[str, int, str]:
-        """What actions that may be copies of one another share."""
+        """Data path, index and group. Actions with the same channels can be copies of one template."""
         return self.path, self.index, self.group
 
 
 @dataclass
 class ActionArrays:
-    """An action and whether an empty plays it."""
+    """An action, and whether an empty plays it."""
 
     name: str
     on_empty: bool
@@ -85,14 +85,14 @@ class ActionArrays:
 
 
 def key_fields(curve: Any) -> tuple[str, ...]:
-    """The fields of numbers that decide what a curve plays."""
+    """Return the names of the fields that define what a curve plays."""
     interpolation = np.empty(len(curve.keyframe_points), np.uint8)
     curve.keyframe_points.foreach_get("interpolation", interpolation)
     return ("co", *HANDLES) if (interpolation == BEZIER).any() else ("co",)
 
 
 def read_keys(curve: Any, fields: Sequence[str]) -> dict[str, Any]:
-    """Some fields of all keys of a curve, as `foreach_set` takes them."""
+    """Return these fields of all keys of a curve, as `foreach_set` takes them."""
     points = curve.keyframe_points
     keys: dict[str, Any] = {name: np.empty(2 * len(points), np.float32) for name in fields}
     for name, array in keys.items():
@@ -121,7 +121,7 @@ def _make_actions(arrays: list[ActionArrays]) -> None:
         template = None
         for one in alike:
             template = template or _without_keys(one)
-            # A copy of an action without keys costs less than its curves one by one.
+            # Copying an action without keys is cheaper than adding its F-curves one by one.
             action = template.copy()
             action.name = one.name
             for curve, ready in zip(compat.curve_bag(action).fcurves, one.curves, strict=True):
@@ -151,11 +151,11 @@ def _without_keys(arrays: ActionArrays) -> Any:
 
 @dataclass
 class MeshArrays:
-    """A mesh as Blender takes it; ``edges`` and ``normals`` (by corner, or by vertex where Blender takes those faster)
-    or None.
+    """A mesh as Blender takes it.
 
-    ``pulls``: index of a vertex group, a weight, and the vertices with it. ``materials`` their names, "" for none;
-    ``rig`` the number of the armature that deforms it, -1 for none.
+    ``edges``: None if Blender computes them. ``normals``: per corner, or per vertex if Blender takes these faster, or
+    None. ``weights_by_group``: index of a vertex group, a weight, and the vertices with this weight. ``materials``:
+    names, "" for none. ``rig``: index of the armature that deforms the mesh, -1 for none.
     """
 
     positions: Any
@@ -166,12 +166,12 @@ class MeshArrays:
     uvs: list[tuple[str, Any]]
     attributes: list[tuple[str, str, str, Any]]
     groups: list[str]
-    pulls: list[tuple[int, float, list[int]]]
+    weights_by_group: list[tuple[int, float, list[int]]]
     materials: list[str]
     rig: int
 
 
-def _got(collection: Any, field: str, width: int, dtype: Any) -> Any:
+def _read(collection: Any, field: str, width: int, dtype: Any) -> Any:
     values = np.empty(width * len(collection), dtype)
     collection.foreach_get(field, values)
     return values
@@ -185,17 +185,17 @@ def read_mesh(shown: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
     for one in mesh.attributes:
         if one.data_type in ATTRIBUTES and not one.name.startswith(".") and one.name not in {*BUILT_IN, *layers}:
             width, dtype, field = ATTRIBUTES[one.data_type]
-            attributes.append((one.name, one.data_type, one.domain, _got(one.data, field, width, dtype)))
-    normals = _got(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None
-    # Faces that share no edge: whoever imports them knows the edges, and Blender need not look for them.
+            attributes.append((one.name, one.data_type, one.domain, _read(one.data, field, width, dtype)))
+    normals = _read(mesh.corner_normals, "vector", 3, np.float32) if mesh.has_custom_normals else None
+    # If no faces share an edge, an importer knows all edges, and Blender need not find them.
     apart = len(mesh.edges) == len(mesh.loops)
     return MeshArrays(
-        _got(mesh.attributes["position"].data, "vector", 3, np.float32),
-        _got(mesh.attributes[".corner_vert"].data, "value", 1, np.int32),
-        _got(mesh.polygons, "loop_start", 1, np.int32),
-        _got(mesh.attributes[".edge_verts"].data, "value", 2, np.int32) if apart else None,
+        _read(mesh.attributes["position"].data, "vector", 3, np.float32),
+        _read(mesh.attributes[".corner_vert"].data, "value", 1, np.int32),
+        _read(mesh.polygons, "loop_start", 1, np.int32),
+        _read(mesh.attributes[".edge_verts"].data, "value", 2, np.int32) if apart else None,
         normals if normals is None else _by_vertex(mesh, normals.reshape(-1, 3)),
-        [(layer.name, _got(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
+        [(layer.name, _read(layer.uv, "vector", 2, np.float32)) for layer in mesh.uv_layers],
         attributes,
         [group.name for group in shown.vertex_groups],
         [],
@@ -205,22 +205,24 @@ def read_mesh(shown: Any, rigs: Sequence[Any] = ()) -> MeshArrays:
 
 
 def _by_vertex(mesh: Any, normals: Any) -> Any:
-    """(vertices, 3) of (corners, 3), if no edge is sharp and Blender takes them faster so; else as they are."""
+    """Return (vertices, 3) of (corners, 3) normals if no edge is sharp and Blender takes these faster, else
+    ``normals``.
+    """
     sharp = mesh.attributes.get("sharp_edge")
-    if compat.NORMALS_BY_ATTRIBUTE or (sharp is not None and _got(sharp.data, "value", 1, np.bool_).any()):
+    if compat.NORMALS_BY_ATTRIBUTE or (sharp is not None and _read(sharp.data, "value", 1, np.bool_).any()):
         return normals
     result = np.ones((len(mesh.vertices), 3), np.float32)
-    result[_got(mesh.attributes[".corner_vert"].data, "value", 1, np.int32)] = normals
+    result[_read(mesh.attributes[".corner_vert"].data, "value", 1, np.int32)] = normals
     return result
 
 
-def read_pulls(shown: Any) -> list[tuple[int, float, list[int]]]:
-    """The weights of a mesh, as Blender takes them: many vertices at once, but one weight."""
-    pulls: dict[tuple[int, float], list[int]] = {}
+def read_weights(shown: Any) -> list[tuple[int, float, list[int]]]:
+    """Return the weights of a mesh as Blender takes them: one weight for many vertices."""
+    weights_by_group: dict[tuple[int, float], list[int]] = {}
     for vertex in shown.data.vertices if len(shown.vertex_groups) else ():
         for member in vertex.groups:
-            pulls.setdefault((member.group, member.weight), []).append(vertex.index)
-    return [(group, weight, vertices) for (group, weight), vertices in pulls.items()]
+            weights_by_group.setdefault((member.group, member.weight), []).append(vertex.index)
+    return [(group, weight, vertices) for (group, weight), vertices in weights_by_group.items()]
 
 
 def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any]) -> None:
@@ -250,7 +252,7 @@ def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any
             mesh.normals_split_custom_set_from_vertices(arrays.normals)
     made: Any = bpy.data.objects.new("floor", mesh)
     groups = [made.vertex_groups.new(name=name) for name in arrays.groups]
-    for number, weight, vertices in arrays.pulls:
+    for number, weight, vertices in arrays.weights_by_group:
         groups[number].add(vertices, weight, "REPLACE")
     bpy.context.scene.collection.objects.link(made)
     if arrays.rig >= 0:
@@ -259,7 +261,7 @@ def _make_mesh(arrays: MeshArrays, materials: dict[str, Any], rigs: Sequence[Any
 
 
 def _material(name: str, made: dict[str, Any]) -> Any:
-    """A plain material with nodes, which all materials have since 5.0; each is made once."""
+    """Return a plain material with nodes, which all materials have since 5.0; each name is created once."""
     if name not in made:
         made[name] = bpy.data.materials.new(name)
         if made[name].node_tree is None:
@@ -278,7 +280,7 @@ def _give_attributes(mesh: Any, attributes: list[tuple[str, str, str, Any]]) -> 
 
 @dataclass
 class BoneArrays:
-    """The bones of an armature: names, numbers of their parents (-1 for none), lengths, rest matrices as rows."""
+    """Bones of an armature: names, indices of parents (-1 for none), lengths, rest matrices as lists of rows."""
 
     names: list[str]
     parents: list[int]
@@ -318,7 +320,7 @@ def _make_bones(arrays: BoneArrays) -> Any:
 
 @dataclass
 class Arrays:
-    """What an import made: every action of the .blend file, every mesh of an object, every armature."""
+    """Arrays of what an import created: all actions of the .blend, all meshes of objects, all armatures."""
 
     actions: list[ActionArrays]
     meshes: list[MeshArrays]
@@ -326,13 +328,13 @@ class Arrays:
 
     @classmethod
     def of_all(cls, known: Collection[Any] = ()) -> Arrays:
-        """The arrays of what is there now, without the armature objects that were ``known`` before."""
+        """Return the arrays of everything that exists now, without the armature objects in ``known``."""
         rigs = [one for one in bpy.data.objects if one.type == "ARMATURE" and one not in known]
-        shapes = [replace(read_mesh(shown, rigs), pulls=read_pulls(shown)) for shown in meshes()]
+        shapes = [replace(read_mesh(shown, rigs), weights_by_group=read_weights(shown)) for shown in meshes()]
         return cls(_action_arrays(), shapes, [_bone_arrays(rig) for rig in rigs])
 
-    def hand_over(self) -> None:
-        """The floor of importing."""
+    def pass_to_blender(self) -> None:
+        """Pass all arrays to Blender: the floor of importing."""
         rigs = [_make_bones(rig) for rig in self.rigs]
         materials: dict[str, Any] = {}
         for mesh in self.meshes:
@@ -342,13 +344,13 @@ class Arrays:
 
 
 def meshes() -> Iterator[Any]:
-    """An object of each mesh; not the shapes that bones are drawn as."""
+    """Yield one object per mesh, without bone shapes."""
     shown = [one for one in bpy.data.objects if one.type == "MESH" and len(one.data.polygons) and not is_shape(one)]
     yield from {one.data.name: one for one in shown}.values()
 
 
 def reading_all() -> Callable[[], object]:
-    """The floor of exporting, but for the bytes: reads every array once."""
+    """Return a function that reads every array once: the floor of exporting, except for writing the bytes."""
     curves = [(one, key_fields(one)) for action in bpy.data.actions for one in compat.curve_bag(action).fcurves]
 
     def work() -> object:

@@ -1,11 +1,11 @@
-"""What enabling the extension costs, and the floor: an add-on that registers the same classes and properties.
+"""Cost of enabling the extension; the floor is an add-on that registers the same classes and properties.
 
-The part of scripts/bench.py that runs inside a Blender in which nothing of ours is loaded yet:
+The part of scripts/bench.py that runs in a Blender in which nothing of the extension is loaded yet:
 
     blender --background --factory-startup --python scripts/bench_start.py -- prepare|enable|enable_floor FOLDER
 
-`prepare` puts both add-ons, with their bytecode, into the folder. The other two enable one of them and print, in the
-last line, how many seconds of CPU time that took.
+`prepare` puts both add-ons, with their bytecode, into the folder. The other two enable one of them and print its CPU
+time in seconds in the last line.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import bpy  # first: a wheel makes the modules that come with Blender importable by it
+import bpy  # first: in a wheel it makes the modules that come with Blender importable
 
 # isort: split
 import addon_utils
@@ -57,8 +57,8 @@ MOST_ARGUMENTS = 4
 
 
 def prepare(folder: str) -> float:
-    """Our extension as users install it, and the floor with the classes that it registered here."""
-    import build  # noqa: PLC0415 - what is measured shall not find its modules loaded
+    """Create the extension as users install it, and the floor with the classes that the extension registers."""
+    import build  # noqa: PLC0415 - `enable` must not find its modules loaded
 
     archive = build.build(Path(folder))
     with zipfile.ZipFile(archive) as content:
@@ -79,19 +79,19 @@ def prepare(folder: str) -> float:
 
 
 def enable(folder: str) -> float:
-    """Ours."""
+    """Enable the extension."""
     return _enable(folder, OURS)
 
 
 def enable_floor(folder: str) -> float:
-    """The floor."""
+    """Enable the floor."""
     return _enable(folder, FLOOR)
 
 
 def _enable(folder: str, package: str) -> float:
     repositories: Any = bpy.context.preferences.extensions.repos
     repositories.new(name=REPOSITORY, module=REPOSITORY, custom_directory=folder, remote_url="")
-    gc.collect()  # whether one of all that Blender has falls into the measured time would be chance
+    gc.collect()  # else a collection might happen during the measured time
     started = time.process_time()
     enabled = addon_utils.enable(f"bl_ext.{REPOSITORY}.{package}", default_set=True)
     seconds = time.process_time() - started
@@ -104,7 +104,7 @@ def _enable(folder: str, package: str) -> float:
 
 
 def _added_properties() -> dict[tuple[str, str], Any]:
-    """(type, name) -> what was assigned, of the properties that scripts added to Blender's own types."""
+    """Return (type, name) -> value of the properties that scripts have added to Blender's own types."""
     return {
         (owner, name): value
         for owner in dir(bpy.types)
@@ -123,12 +123,12 @@ def _source(classes: list[type], added: dict[tuple[str, str], Any]) -> str:
 
 
 def _alias(kind: type) -> str:
-    """Two games may have classes of one name."""
+    """Return a unique name, because two games may have classes of the same name."""
     return f"{kind.__name__}_{kind.__module__.split('.')[-2]}"
 
 
 def _class(kind: type) -> str:
-    """A class that Blender takes for the same: its bases, texts, options, properties, and functions without a body."""
+    """Return the source of an equal class: bases, texts, options, properties, and functions without a body."""
     bases = [base for base in kind.__mro__ if base.__module__.partition(".")[0] != "bl_ext"]
     helpers = [base.__name__ for base in bases if base.__module__ == "bpy_extras.io_utils"]
     own = next(base for base in bases if base.__module__ in {"bpy_types", "bpy.types", "_bpy_types"})

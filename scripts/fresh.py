@@ -1,16 +1,16 @@
-"""Proves that the README's two commands work where nothing is prepared: on bare Debians, each with its own Python.
+"""Test the README's two commands on bare Debian systems, each with its own Python.
 
     python3 scripts/fresh.py [--suite bookworm|trixie] [--only demo|test [arguments of that command]]
 
-Debian 12 (Python 3.11) and 13 (Python 3.13) are made in folders of their own that hold Python, git and a clone of what
-is committed here, and nothing else; whatever the commands need beyond that, they have to find themselves. Of this
-machine they know how it reaches the network. Takes about 25 minutes for each Debian; needs root on Linux. The folders
-are removed afterwards.
+Debian 12 (Python 3.11) and 13 (Python 3.13) are installed in folders of their own with Python, git and a clone of the
+committed state, and nothing else; the commands must install whatever else they need. The only settings taken from this
+machine are those for network access. Takes about 25 minutes per Debian; needs root on Linux. The folders are removed
+afterwards.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - explain it to users of older versions
     sys.exit("Motionbridge is tested with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -30,13 +30,13 @@ COMMANDS = {name: ["python3", f"scripts/{name}.py"] for name in ("demo", "test")
 PACKAGES = ["python3", "git"]
 CHECKOUT = "/root/motionbridge"
 CERTIFICATES = "/root/certificates.pem"
-# A real machine has these; in a mount namespace of their own they are gone when the command ends.
+# Mounts of a real machine; in a private mount namespace they disappear when the command ends.
 MOUNT = 'mount -t proc proc "$0/proc" && mount --rbind /dev "$0/dev" && exec "$@"'
 LIMIT = 7200  # seconds for one command
 
 
 def main() -> int:
-    """Runs what the command line asks for; the exit status says whether everything passed."""
+    """Run the chosen commands; the exit status is 0 if all passed."""
     parser = argparse.ArgumentParser(
         description="Run the README's commands on bare Debians with nothing prepared.",
         epilog="Further arguments go to the command of --only, for example: --only test --fast tests/core",
@@ -61,25 +61,25 @@ def main() -> int:
 
 @contextmanager
 def bare(suite: str) -> Iterator[Path]:
-    """A Debian with little more than Python in it, gone afterwards."""
+    """Install a Debian with little more than Python; it is removed afterwards."""
     chroot.possible()
-    place = folder() / f"fresh-{suite}"
-    place.parent.mkdir(parents=True, exist_ok=True)
-    virtual.remove(place)
+    root = folder() / f"fresh-{suite}"
+    root.parent.mkdir(parents=True, exist_ok=True)
+    virtual.remove(root)
     try:
-        print(f"making {place} (Debian {suite}, {' '.join(PACKAGES)})", flush=True)
-        chroot.make(place, suite, PACKAGES)
-        target = place / CHECKOUT.lstrip("/")
+        print(f"making {root} (Debian {suite}, {' '.join(PACKAGES)})", flush=True)
+        chroot.make(root, suite, PACKAGES)
+        target = root / CHECKOUT.lstrip("/")
         subprocess.run(["git", "-c", "safe.directory=*", "clone", "-q", "--no-local", ROOT, target], check=True)
         if "PIP_CERT" in os.environ:
-            shutil.copy(os.environ["PIP_CERT"], place / CERTIFICATES.lstrip("/"))
-        yield place
+            shutil.copy(os.environ["PIP_CERT"], root / CERTIFICATES.lstrip("/"))
+        yield root
     finally:
-        virtual.remove(place)
+        virtual.remove(root)
 
 
 def _outcome(suite: str, place: Path, command: str) -> str:
-    """Runs one command as a newcomer would, with everything it says shown; one line about how it ended."""
+    """Run one command as a new contributor would, with its output shown; return one line about its result."""
     print(f"\n----- Debian {suite}: {command}", flush=True)
     began = time.monotonic()
     try:
@@ -95,8 +95,8 @@ def _outcome(suite: str, place: Path, command: str) -> str:
 
 
 def _run(place: Path, command: Sequence[str], *, capture: bool = False) -> str:
-    """What it printed, or with everything shown as it comes its exit status."""
-    processes = ["--pid", "--fork", "--kill-child"]  # a command that is stopped takes what it started along
+    """Run a command in the chroot: return its output (``capture``), or show it and return the exit status."""
+    processes = ["--pid", "--fork", "--kill-child"]  # stopping a command also stops the processes it started
     apart = ["unshare", "--mount", "--propagation", "private", *processes, "sh", "-c", MOUNT, str(place)]
     done = subprocess.run(
         [*apart, *chroot.entering(place, _network()), *command],
@@ -110,7 +110,7 @@ def _run(place: Path, command: Sequence[str], *, capture: bool = False) -> str:
 
 
 def _network() -> dict[str, str]:
-    """How this machine reaches package indexes, and nothing else of it."""
+    """Return the environment variables with which this machine reaches package indexes."""
     names = [name for name in os.environ if name.lower().endswith("_proxy") or name == "PIP_INDEX_URL"]
     handed = {name: os.environ[name] for name in names}
     return handed | ({"PIP_CERT": CERTIFICATES} if "PIP_CERT" in os.environ else {})

@@ -1,11 +1,11 @@
-"""Kills Blender while it exports, again and again, and looks at what is on the disk afterwards.
+"""Kill Blender repeatedly while it exports, and check the files on disk afterwards.
 
     python3 scripts/kills.py [--kills N] [--seed S] PYTHON
 
-PYTHON is that of an environment with a bpy wheel. For each kind of file a Blender imports a sample and exports it over
-and over, in place of an old file, with a backup, until it is killed at a random moment. The law: the file is the old
-one or the new one, whole, and so is the backup; and the first export of the next Blender removes what the killed one
-left. Exit status 1 where that is not so. Not for Windows.
+PYTHON is that of an environment with a bpy wheel. For each type of file, a Blender imports a sample and exports it in a
+loop, replacing an old file and keeping a backup, until it is killed at a random moment. The file must then be the
+complete old or the complete new one, and so must the backup; and the first export of the next Blender must remove what
+the killed one left behind. Exit status 1 if this fails. Not for Windows.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ROOT = Path(__file__).resolve().parents[1]
 SAMPLES = ROOT / "tests" / "samples"
 READY = "exports from now on"
 LONGEST_START = 120.0
-"""Seconds that a Blender may take until it exports."""
+"""Seconds in which a Blender must start to export."""
 
 KINDS: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
     "humanoid.omf": ((("xray_ogf", "humanoid.ogf"), ("xray_omf", "humanoid.omf")), "xray_omf"),
@@ -37,13 +37,15 @@ KINDS: dict[str, tuple[tuple[tuple[str, str], ...], str]] = {
     "walk.rtm": ((("arma_rtm", "arma/walk.rtm"),), "arma_rtm"),
     "ship.oof": ((("descent3_oof", "descent3/ship.oof"),), "descent3_oof"),
 }
-"""The file to write: what to import before, and the exporter."""
+"""File to write -> what to import before (importer and sample), and the exporter."""
 OLD = b"the old file " * 1000
 
 
 @dataclass
 class Outcome:
-    """Of one kind: ``kills``, how many left something in the folder, how many left the new file, and what is wrong."""
+    """Counts for one type of file: kills, how often files were left behind, how often the new file was complete,
+    failures.
+    """
 
     kills: int = 0
     left: int = 0
@@ -52,7 +54,7 @@ class Outcome:
 
 
 def main() -> int:
-    """Kill so many Blenders and print a line for each kind."""
+    """Kill this number of Blenders and print a line for each type of file."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("python", metavar="PYTHON")
     parser.add_argument("--kills", type=int, default=105)
@@ -69,7 +71,7 @@ def main() -> int:
             _kill_one(chosen.python, kind, folders[kind], chance, found[kind])
         for kind, folder in folders.items():
             with contextlib.closing(_Exporting(chosen.python, kind, folder)):
-                _check_clean(kind, folder, found[kind])
+                _check_leftovers(kind, folder, found[kind])
     for kind, one in found.items():
         print(f"{kind}: {one.kills} kills, {one.left} left something, {one.new} the new file, {one.wrong} wrong")
     total = [sum(getattr(one, name) for one in found.values()) for name in ("kills", "left", "new", "wrong")]
@@ -78,7 +80,7 @@ def main() -> int:
 
 
 class _Exporting:
-    """A Blender that exports one file over and over, once it has done so for the first time."""
+    """A Blender process that exports one file in a loop; created when its first export is done."""
 
     def __init__(self, python: str, kind: str, folder: Path) -> None:
         command = [python, str(ROOT / "scripts" / "launcher.py"), "--background", "--factory-startup"]
@@ -86,21 +88,21 @@ class _Exporting:
         self._resources = tempfile.TemporaryDirectory()
         environment = os.environ | {"BLENDER_USER_RESOURCES": self._resources.name}
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=environment)
-        begin = time.monotonic()
+        started = time.monotonic()
         assert self.process.stdout is not None  # noqa: S101 - it is a pipe
-        said = []
+        output = []
         for line in self.process.stdout:
-            said.append(line)
+            output.append(line)
             if READY in line:
                 self.seconds = float(line.split()[-1])
                 return
-            if time.monotonic() - begin > LONGEST_START:
+            if time.monotonic() - started > LONGEST_START:
                 break
         self.close()
-        raise RuntimeError("".join(said[-20:]))
+        raise RuntimeError("".join(output[-20:]))
 
     def close(self) -> None:
-        """Kill it and wait until it is gone."""
+        """Kill the process and wait until it has ended."""
         self.process.kill()
         self.process.communicate()
         self._resources.cleanup()
@@ -108,35 +110,38 @@ class _Exporting:
 
 def _kill_one(python: str, kind: str, folder: Path, chance: random.Random, found: Outcome) -> None:
     with contextlib.closing(_Exporting(python, kind, folder)) as exporting:
-        _check_clean(kind, folder, found)
+        _check_leftovers(kind, folder, found)
         time.sleep(chance.random() * 3 * exporting.seconds)
     found.kills += 1
     names = {path.name for path in folder.iterdir()}
     target = folder / kind
     data = target.read_bytes() if target.is_file() else b""
-    found.new += data == _whole(kind)
-    if data not in (OLD, _whole(kind)):
-        _complain(f"{kind}: {len(data)} bytes that are neither the old nor the new file", found)
+    found.new += data == _new_bytes(kind)
+    if data not in (OLD, _new_bytes(kind)):
+        _count_failure(f"{kind}: {len(data)} bytes that are neither the old nor the new file", found)
     backup = folder / f"{kind}.bak"
-    if backup.is_file() and backup.read_bytes() not in (OLD, _whole(kind)):
-        _complain(f"{kind}: the backup is not whole", found)
+    if backup.is_file() and backup.read_bytes() not in (OLD, _new_bytes(kind)):
+        _count_failure(f"{kind}: the backup is not whole", found)
     found.left += bool(names - {kind, f"{kind}.bak"})
 
 
-def _check_clean(kind: str, folder: Path, found: Outcome) -> None:
-    """After the first export of a new Blender, which noted what it saw then: nothing is left of the one before."""
+def _check_leftovers(kind: str, folder: Path, found: Outcome) -> None:
+    """Check that the first export of a new Blender has removed what the previous one left behind.
+
+    That Blender has stored the names of the files that it saw after this export.
+    """
     seen = (folder.parent / f"{kind}.seen").read_text(encoding="utf-8").splitlines()
-    strange = [name for name in seen if name not in (kind, f"{kind}.bak")]
-    if strange:
-        _complain(f"{kind}: the next export leaves {', '.join(strange)}", found)
+    leftovers = [name for name in seen if name not in (kind, f"{kind}.bak")]
+    if leftovers:
+        _count_failure(f"{kind}: the next export leaves {', '.join(leftovers)}", found)
 
 
-def _complain(sentence: str, found: Outcome) -> None:
+def _count_failure(sentence: str, found: Outcome) -> None:
     found.wrong += 1
     print(sentence, file=sys.stderr)
 
 
-def _whole(kind: str) -> bytes:
+def _new_bytes(kind: str) -> bytes:
     imported = KINDS[kind][0][-1][1]
     return (SAMPLES / imported).read_bytes()
 
@@ -144,9 +149,11 @@ def _whole(kind: str) -> bytes:
 # In Blender ----------------------------------------------------------------------------------------------------------
 
 
-def export_for_ever(kind: str, folder: Path) -> None:
-    """Import, export once, say so, and go on until somebody kills us."""
-    import bpy  # noqa: PLC0415 - only there in a Blender
+def export_until_killed(kind: str, folder: Path) -> None:
+    """Import, export once, print `READY` and the duration of an export, and go on exporting until the process is
+    killed.
+    """
+    import bpy  # noqa: PLC0415 - exists only in Blender
 
     sys.path.insert(0, str(ROOT))
     from tests import extension  # noqa: PLC0415 - needs a Blender
@@ -168,7 +175,7 @@ def export_for_ever(kind: str, folder: Path) -> None:
 
 
 def _export(export: Any, target: Path) -> None:
-    """Export in place of an old file that has no backup."""
+    """Replace the file with the old one, remove its backup, and export."""
     old = target.parent.parent / f"{target.name}.old"
     old.write_bytes(OLD)
     old.replace(target)
@@ -177,6 +184,6 @@ def _export(export: Any, target: Path) -> None:
 
 
 if "bpy" in sys.modules:
-    export_for_ever(sys.argv[-2], Path(sys.argv[-1]))
+    export_until_killed(sys.argv[-2], Path(sys.argv[-1]))
 elif __name__ == "__main__":
     sys.exit(main())

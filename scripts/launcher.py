@@ -1,17 +1,18 @@
-"""Blender's command line over a bpy wheel; run it with the Python of an environment that has one.
+"""Blender's command line for a bpy wheel; run it with the Python of an environment that has one.
 
     launcher.py [FILE.blend] [--background] [--factory-startup] [--addons A,B] [--python-exit-code N]
                 [--python FILE] [--python-expr CODE] [-o PATH] [-F FORMAT] [-E ENGINE] [-s N] [-e N] [-f N] [-a] [-- …]
     launcher.py --command extension build|validate|install-file|list|remove …
     launcher.py --command NAME …
 
-The options of the real program, in the order given, so that one command line drives either. What differs:
+The options are those of the real program and are executed in the given order, so one command line works with both.
+Differences:
 
 - always in the background, no window, `bpy.app.binary_path` is empty
-- a wheel reads no preferences (asked to, the one of 4.2 crashes), so the extensions that `--command extension` has
-  enabled are listed in a file beside where the preferences would be, and enabled again at the next start unless it
-  is a `--factory-startup`
-- it leaves by `os._exit`: at a regular exit the 4.2 wheel crashes and the 4.5 wheel hangs while classes are registered
+- a wheel reads no preferences (the one of 4.2 crashes if asked to), so the extensions that `--command extension` has
+  enabled are stored in a file beside the place of the preferences, and enabled again at the next start without
+  `--factory-startup`
+- it exits with `os._exit`: at a regular exit the 4.2 wheel crashes and the 4.5 wheel hangs while classes are registered
 """
 
 import os
@@ -39,7 +40,7 @@ _commands: dict[str, Callable[[list[str]], int]] = {}
 
 
 def main(arguments: list[str]) -> int:
-    """Executes the options one after the other and returns the exit status."""
+    """Execute the options in order and return the exit status."""
     if arguments[:1] in (["-v"], ["--version"]):
         print("Blender", bpy.app.version_string)
         return 0
@@ -55,7 +56,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _record_commands() -> None:
-    """The wheel keeps the commands of extensions where Python cannot reach them: note them as they are registered."""
+    """Record commands of extensions as they are registered: Python has no access to where the wheel stores them."""
     register, unregister = bpy.utils.register_cli_command, bpy.utils.unregister_cli_command
     names: dict[int, str] = {}
 
@@ -75,7 +76,7 @@ def _record_commands() -> None:
 def _command(arguments: list[str], from_the_start: set[str]) -> int:
     name, rest = arguments[0] if arguments else "help", arguments[1:]
     if name == "extension":
-        import bl_pkg  # noqa: PLC0415 - Blender's own extension system, there once bpy is
+        import bl_pkg  # noqa: PLC0415 - Blender's own extension system, exists after `import bpy`
 
         try:
             return int(bl_pkg.cli_extension(rest))
@@ -129,12 +130,12 @@ def _execute(options: list[str]) -> int:
 
 
 def _set_exit_code(value: str) -> None:
-    global _exit_code_of_scripts  # noqa: PLW0603 - an option holds for all that follow it, as in Blender
+    global _exit_code_of_scripts  # noqa: PLW0603 - an option applies to all that follow it, as in Blender
     _exit_code_of_scripts = int(value)
 
 
 def _guarded(run: Callable[[], object]) -> None:
-    """Prints what a script raises and goes on, unless `--python-exit-code` was given before it: as Blender does."""
+    """Print what a script raises and go on; exit if `--python-exit-code` was given before it. Blender does the same."""
     try:
         run()
     except Exception:  # noqa: BLE001 - whatever a script raises
@@ -213,6 +214,6 @@ if __name__ == "__main__":
         exit_status = left.code if isinstance(left.code, int) else int(left.code is not None)
         if isinstance(left.code, str):
             print(left.code, file=sys.stderr)
-    except Exception:  # noqa: BLE001 - the last thing that can be said before leaving
+    except Exception:  # noqa: BLE001 - print it before the process exits
         traceback.print_exc()
     _leave(exit_status)

@@ -1,11 +1,11 @@
-"""A made `level.geom` for a real `level`: as many vertices, indices and windows as it asks for, all invented.
+"""Generate a `level.geom` for a real `level`: as many vertices, indices and windows as it refers to, all invented.
 
-Game levels are too large to be collected whole; what their `level` says is enough to measure an import at real scale.
+Complete game levels are too large to be collected; their `level` file is enough to measure an import at real scale.
 
     python3 scripts/make_geometry.py LEVEL FOLDER
 
-copies the file ``LEVEL`` into ``FOLDER`` and makes ``FOLDER/level.geom`` beside it. Surfaces fill their boxes, trees a
-box of two by two by three metres; faces mean nothing, but every range and window lies where a real one would.
+copies the file ``LEVEL`` to ``FOLDER`` and writes ``FOLDER/level.geom`` beside it. Surfaces fill their boxes, trees a
+box of 2 x 3 x 2 metres. The faces are arbitrary, but every range and window is where a real one would be.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ from addon.formats.xray.level.document import WINDOW, Kind, Level, Lists, Visual
 from addon.formats.xray.level.geometry import Geometry
 
 TREE_SIZE = (2.0, 3.0, 2.0)
-"""Metres of a model, y up."""
+"""Size of a tree model in metres, y up."""
 LISTED = 8
-"""Windows of a progressive tree."""
+"""Number of windows of a progressive tree."""
 VERTEX_LIT = [*STATIC[:4], (24, 4, 10, 0), (28, 6, 5, 0)]
 
 
 def made_geometry(level: Level) -> Geometry:
-    """Buffers that hold every range of the visuals. Every visual's faces are a strip along its vertices."""
+    """Return buffers that contain every range of the visuals. The faces of a visual are a strip along its vertices."""
     visuals = level.visuals
     owners, rows = visuals.owners(Kind.CONTAINER)
     ranges = visuals.fixed[Kind.CONTAINER][rows]
@@ -80,7 +80,7 @@ def _sizes(buffers: NDArray[np.uint32], ends: NDArray[np.uint32]) -> NDArray[np.
 
 
 def _least_vertices(level: Level, owners: NDArray[np.int64], ranges: NDArray[np.void]) -> NDArray[np.int64]:
-    """(visuals,) how many vertices the simplest window of each has; all of them where it has no windows."""
+    """Return (visuals,) the vertex count of the simplest window of each; of all vertices if it has no windows."""
     result = ranges["vertex_count"].astype(np.int64)
     lists = level.visuals.rows_of(Kind.WINDOWS)[owners]
     windows = level.visuals.windows.lists
@@ -92,7 +92,7 @@ def _least_vertices(level: Level, owners: NDArray[np.int64], ranges: NDArray[np.
 
 
 def _made_windows(level: Level, owners: NDArray[np.int64], ranges: NDArray[np.void]) -> Windows:
-    """The lists that progressive trees name: best first, which is the last of the indices."""
+    """Return the window lists of progressive trees, best level first; that one is at the end of the indices."""
     swi = level.visuals.rows_of(Kind.SWI)[owners]
     named = np.flatnonzero(swi >= 0)
     numbers = level.visuals.fixed[Kind.SWI]["index"][swi[named]].astype(np.int64)
@@ -110,7 +110,7 @@ def _made_windows(level: Level, owners: NDArray[np.int64], ranges: NDArray[np.vo
 
 
 def main(source: Path, folder: Path) -> None:
-    """Make both files."""
+    """Write both files."""
     folder.mkdir(parents=True, exist_ok=True)
     shutil.copyfile(source, folder / "level")
     document = levels.read(source.read_bytes(), str(source), Report())

@@ -1,14 +1,14 @@
-"""Makes the pages that F1 on a button or field opens from the guide: one for each section in each language.
+"""Generate the manual pages that F1 opens from the guide: one per section and language.
 
 `python3 scripts/make_manual.py`
 
-They lie in `addon/manual`, so that they come with the zip and need no network. Pictures stay with the guide. A test
-compares the pages with the guide, which is where to edit them.
+The pages are in `addon/manual`, so that they are part of the zip and need no network. They have no pictures. Edit the
+guide, not the pages; a test compares them.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - explain it to users of older versions
     sys.exit("Motionbridge makes its manual with Python 3.11 or newer: install it and start this again with it.")
 
 import re
@@ -21,13 +21,13 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 from environment import virtual
 
 if __name__ == "__main__" and (status := virtual.started_again("dev")) is not None:
-    sys.exit(status)  # from here on this is a Python that has markdown
+    sys.exit(status)  # from here on, markdown can be imported
 
 import markdown
 from markdown.extensions.toc import TocExtension, slugify
 
 GUIDES = {"en": "guide.md", "ru": "guide.ru.md"}
-"""Language -> the guide in it; the sections of all are the same ones in the same order."""
+"""Language -> guide; the sections of all guides correspond, in the same order."""
 MANUAL = ROOT / "addon" / "manual"
 
 _SECTION = re.compile(r"^## (.+)$", re.MULTILINE)
@@ -42,7 +42,7 @@ _STYLE = (
 
 
 def main() -> int:
-    """Writes the pages and removes those that no section has any more."""
+    """Write the pages and remove those of sections that no longer exist."""
     made = pages()
     for old in set(MANUAL.rglob("*.html")) - {MANUAL / name for name in made}:
         old.unlink()
@@ -54,7 +54,7 @@ def main() -> int:
 
 
 def pages() -> dict[str, str]:
-    """Path below `MANUAL` -> content; pages, and headings in them, have the names that the English headings give."""
+    """Return path below `MANUAL` -> content; pages and anchors are named after the English headings."""
     guides = {language: (ROOT / "docs" / guide).read_text(encoding="utf-8") for language, guide in GUIDES.items()}
     english = _sections(guides["en"])
     names = [f"{slugify(heading, '-')}.html" for heading, _ in english]
@@ -75,13 +75,13 @@ def pages() -> dict[str, str]:
 
 
 def _sections(guide: str) -> list[tuple[str, str]]:
-    """Heading and text of each section; what comes before the first is not one."""
+    """Return heading and text of each section, without the text before the first."""
     found = _SECTION.split(guide)
     return list(zip(found[1::2], found[2::2], strict=True))
 
 
 def _html(text: str, name: Callable[[str, str], str]) -> str:
-    """``name`` gives the anchor of a heading."""
+    """Convert a section to HTML; ``name`` returns the anchor of a heading."""
     shown = _LINK.sub(r"\1", _PICTURE.sub("", text))
     return markdown.markdown(shown, extensions=["extra", "sane_lists", TocExtension(slugify=name)])
 

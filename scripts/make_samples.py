@@ -1,18 +1,18 @@
-"""Makes the models and motions of `tests/samples`: tiny, of our own, the same bytes on every machine.
+"""Generate the models and motions of `tests/samples`: tiny, our own, the same bytes on every machine.
 
-`python3 scripts/make_samples.py [FOLDER]` writes them; `--check` says instead whether they are what they should be.
+`python3 scripts/make_samples.py [FOLDER]` writes them; `--check` compares the existing files instead.
 
-- `humanoid.ogf`, `humanoid.omf`: 20 bones, vertices with one to four bones, two partitions listed out of track
-  order, a walk whose last key is its first, translation keys of 8 and of 16 bits, marks, an additive motion for a bone
-- `weapon.ogf`, `weapon.omf`: Shadow of Chernobyl's vertex formats and references; the motions number the bones
-  otherwise than the model does, as real files do
+- `humanoid.ogf`, `humanoid.omf`: 20 bones, vertices with one to four bones, two partitions not in the order of tracks,
+  a walk whose last key equals its first, translation keys of 8 and of 16 bits, marks, an additive motion for a bone
+- `weapon.ogf`, `weapon.omf`: Shadow of Chernobyl's vertex formats and references; the motions have another order of
+  bones than the model, as in real files
 - `weapon_embedded.ogf`: the same with the motions inside
-- `weapon.object`: the same model as the SDK keeps it, with a motion inside
-- `camera.anm`: a camera's path of version 5, keys of every shape
-- `level`: a hut in a yard, in every kind of file that says something of a level's shape; `samples/level.py` has more
-- `arma`: a man of boxes, his walk plain and binarised, his model and model.cfg
-- `configs`: hands and a weapon in the game's settings, and a file of Anomaly's that changes them
-- `descent3`: a ship that has everything a model can have, its textures, an archive of them
+- `weapon.object`: the same model as a file of the SDK, with a motion inside
+- `camera.anm`: the path of a camera, version 5, with keys of every shape
+- `level`: a hut in a yard, in all types of level files; `samples/level.py` has more
+- `arma`: a man made of boxes, his walk plain and binarised, his model and model.cfg
+- `configs`: hands and a weapon in the game's configs, and a file of Anomaly that changes them
+- `descent3`: a ship with everything a model can contain, its textures, and an archive of these files
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ SAMPLES = ROOT / "tests" / "samples"
 
 
 def samples() -> dict[str, bytes]:
-    """Every sample by its file name."""
+    """Return file name -> bytes of every sample."""
     inside = weapon_motions(as_the_model=True)
     long, short = chunk_types.LONG_FORMATS, chunk_types.SHORT_FORMATS
     references: list[Numbered] = [(24, chunk_types.MotionReferences2([b"samples\\humanoid"]))]

@@ -1,19 +1,20 @@
-"""Mutation testing, by hand only, never in the gate: would the tests notice if a line of the code were wrong?
+"""Mutation testing: do the tests notice if a line of the code is wrong? Started by hand only, not part of the gate.
 
     python3 scripts/mutants.py [--count N] [--seed WORD] [--blender VERSION] [--reach FOLDER] [--list FILE]
                                [--again FILE] MODULE_OR_FOLDER ...
 
-Places are chosen at random (the same for the same seed), cosmic-ray changes each in a copy of the checkout, and those
-tests run that enter the function it is in: first the fastest, a minute at most, then all of the files these are in.
-Which tests enter which functions is recorded once, by a run of the whole ring; ``--reach`` names a folder to keep that
-in. Modules below `addon/blender`, `addon/games` and `addon/ui` need the wheel of ``--blender``; for the others its
-tests are a second ring. A survivor is shown as a difference; it is equal to the original, or a test is missing.
-``--list`` adds one line of JSON for each mutant, ``--again`` judges the survivors of such a list instead of new ones.
+Places in the code are chosen at random (the same for the same seed), and cosmic-ray changes each of them in a copy of
+the checkout. Then the tests run that enter the changed function: first the fastest, for about a minute, then all tests
+of the same files. Which tests enter which functions is recorded once, by a run of the whole suite; ``--reach`` names a
+folder in which to keep this record. Modules below `addon/blender`, `addon/games` and `addon/ui` need the wheel of
+``--blender``; for the others its tests run in addition. Survivors are printed as differences: either the change has no
+effect, or a test is missing. ``--list`` appends one line of JSON per mutant, ``--again`` tests the survivors of such a
+list instead of new mutants.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - explain it to users of older versions
     sys.exit("Motionbridge looks for mutants with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -37,9 +38,9 @@ sys.path[:0] = [str(ROOT / "scripts")]
 from environment import blenders, virtual
 
 LIMIT = 1800
-"""Seconds for the tests that enter a function. Where they do not end in time, the mutant is noticed by that."""
+"""Time limit in seconds for the tests of a mutant. If they exceed it, the mutant counts as noticed."""
 FIRST = 60.0
-"""Seconds that the tests of the first round take together, by the record."""
+"""Total duration of the tests of the first round in seconds, by the record."""
 RECORDING_LIMIT = 7200
 PURE = ("tests/core", "tests/formats", "tests/test_samples.py", "tests/test_cli.py", "tests/test_convert.py")
 NEEDS_BLENDER = ("blender", "games", "ui")
@@ -47,46 +48,46 @@ NEEDS_BLENDER = ("blender", "games", "ui")
 
 @dataclass(frozen=True)
 class Mutant:
-    """One place of one module, changed in one way."""
+    """A module with one change at one place."""
 
     module: Path
-    """Below the checkout."""
+    """Path relative to the checkout."""
     operator: str
     function: str
-    """The innermost around the place; empty where there is none."""
+    """Innermost function around the place, empty if there is none."""
     source: str
     code: str
 
     def difference(self) -> str:
-        """What was changed, as a unified difference without context."""
+        """Return the change as a unified diff without context."""
         lines = list(difflib.unified_diff(self.source.splitlines(), self.code.splitlines(), lineterm="", n=0))[2:]
         return "\n".join([f"{self.module}: {self.operator}", *lines])
 
 
 @dataclass(frozen=True)
 class Ring:
-    """A copy of the checkout and where its tests run: in ``version`` of Blender, or without one (None)."""
+    """A copy of the checkout and where its tests run: in ``version`` of Blender, or without Blender (None)."""
 
     checkout: Path
     version: str | None
     reach: Path
-    """A folder, where is kept which tests enter which functions."""
+    """Folder of the record which tests enter which functions."""
 
     def noticed(self, mutant: Mutant) -> str:
-        """The test that fails because of a mutant that is in the checkout; empty where all pass."""
+        """Return the test that fails with the mutant in the checkout; empty if all pass."""
         for tests in self._rounds(mutant):
             names = self.checkout.parent / "tests"
             names.write_text("\n".join(tests), encoding="utf-8")
-            status, said = self._run(["-x", "--tb=no", f"@{names}"], LIMIT)
+            status, output = self._run(["-x", "--tb=no", f"@{names}"], LIMIT)
             if status is None:
                 return "a run without an end"
             if status != 0:
-                failed = [line for line in said.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+                failed = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
                 return failed[0].split(" ")[1] if failed else f"status {status}"
         return ""
 
     def _rounds(self, mutant: Mutant) -> Iterator[Sequence[str]]:
-        """The fastest tests that enter the function, and then the others of their files."""
+        """Yield the fastest tests that enter the function, then the other tests of their files."""
         recorded = self._recorded()
         entering, module = recorded["functions"], mutant.module.as_posix()
         keys = [key for key in entering if key.startswith(f"{module}:")]
@@ -107,10 +108,10 @@ class Ring:
         if not file.exists():
             print(f"recording which tests enter which functions ({file})", flush=True)
             tests = ["tests/blender"] if self.version else [test for test in PURE if (self.checkout / test).exists()]
-            named = {"MOTIONBRIDGE_REACH": str(file)}
-            _, said = self._run(["-p", "scripts.reach", "--tb=no", *tests], RECORDING_LIMIT, named)
+            variables = {"MOTIONBRIDGE_REACH": str(file)}
+            _, output = self._run(["-p", "scripts.reach", "--tb=no", *tests], RECORDING_LIMIT, variables)
             if not file.exists():
-                raise SystemExit(f"The tests wrote no {file}:\n{said}")
+                raise SystemExit(f"The tests wrote no {file}:\n{output}")
         recorded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return recorded
 
@@ -118,18 +119,18 @@ class Ring:
         self, arguments: Sequence[str], limit: float, more: Mapping[str, str] | None = None
     ) -> tuple[int | None, str]:
         arguments = ["-q", "-p", "no:cacheprovider", *arguments]
-        surroundings = os.environ | blenders.ONE_THREAD | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"} | (more or {})
+        environment = os.environ | blenders.ONE_THREAD | {"CI": "1", "PYTHONDONTWRITEBYTECODE": "1"} | (more or {})
         if self.version is None:
             call = [str(virtual.dev()), "-m", "pytest", *arguments]
-            return blenders.run(call, limit, surroundings, cwd=self.checkout)
+            return blenders.run(call, limit, environment, cwd=self.checkout)
         call = [*blenders.wheel(self.version).started_from(self.checkout), "--background", "--factory-startup"]
         call += ["--python-exit-code", "1", "--python", str(self.checkout / "tests/run.py"), "--", *arguments]
         with tempfile.TemporaryDirectory() as user:
-            return blenders.run(call, limit, surroundings | {"BLENDER_USER_RESOURCES": user}, cwd=self.checkout)
+            return blenders.run(call, limit, environment | {"BLENDER_USER_RESOURCES": user}, cwd=self.checkout)
 
 
 def main() -> int:
-    """Look for mutants in an environment that has cosmic-ray, which is made where it is missing."""
+    """Test mutants in an environment that has cosmic-ray, which is created if it is missing."""
     if (status := virtual.started_again("mutants")) is not None:
         return status
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
@@ -154,8 +155,8 @@ def main() -> int:
             noticed = _noticed_by(mutant, checkout, chosen.blender, kept)
             verdict = "noticed" if noticed else "SURVIVED"
             verdicts[verdict] += 1
-            said = f"{verdict} by {noticed}" if noticed else verdict
-            print(f"{said} ({time.monotonic() - began:.0f} s)\n{mutant.difference()}\n", flush=True)
+            result = f"{verdict} by {noticed}" if noticed else verdict
+            print(f"{result} ({time.monotonic() - began:.0f} s)\n{mutant.difference()}\n", flush=True)
             if chosen.list is not None:
                 line = {"seed": chosen.seed, "noticed": noticed, "difference": mutant.difference()}
                 with chosen.list.open("a", encoding="utf-8") as out:
@@ -165,8 +166,8 @@ def main() -> int:
 
 
 def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Iterator[Mutant]:
-    """Mutants at random: a place of the code as likely as any other, none twice, none equal by its syntax."""
-    from cosmic_ray import plugins  # noqa: PLC0415 - it is only there in its own environment
+    """Yield random mutants: every place has the same probability, none occurs twice, none has the same meaning."""
+    from cosmic_ray import plugins  # noqa: PLC0415 - installed only in its own environment
     from cosmic_ray.ast import ast_nodes, get_ast  # noqa: PLC0415
     from cosmic_ray.mutating import mutate_code  # noqa: PLC0415
 
@@ -193,14 +194,16 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Itera
 
 
 def listed_before(listed: Path) -> Iterator[Mutant]:
-    """The survivors of a list, where the code still has their line; of equal lines the one nearest to where it was."""
+    """Yield the survivors of a list if the code still has their line; of equal lines the one nearest to the old
+    position.
+    """
     for entry in map(json.loads, listed.read_text(encoding="utf-8").splitlines()):
         head, place, *changed = entry["difference"].splitlines()
         if entry["noticed"]:
             continue
         module, _, operator = head.partition(": ")
         old, new = ([line[1:] for line in changed if line[0] == sign] for sign in "-+")
-        was = int(place.split()[1].partition(",")[0])
+        old_line = int(place.split()[1].partition(",")[0])
         file = ROOT / module
         source = file.read_text(encoding="utf-8") if file.exists() else ""
         lines = source.splitlines()
@@ -208,13 +211,13 @@ def listed_before(listed: Path) -> Iterator[Mutant]:
         if not old or not found:
             print(f"the code has changed since\n{entry['difference']}\n", flush=True)
             continue
-        at = min(found, key=lambda index: abs(index + 1 + was))
+        at = min(found, key=lambda index: abs(index + 1 + old_line))
         lines[at : at + len(old)] = new
         yield Mutant(Path(module), operator, function_at(source, at + 1), source, "\n".join([*lines, ""]))
 
 
 def function_at(source: str, line: int) -> str:
-    """The name of the innermost function around a line, decorators too; empty outside of all."""
+    """Return the name of the innermost function around a line, decorators included; empty outside functions."""
     found, shortest = "", sys.maxsize
     for node in ast.walk(ast.parse(source)):
         if isinstance(node, ast.FunctionDef):
@@ -229,7 +232,7 @@ def _modules(place: Path) -> list[Path]:
 
 
 class _Meaning(ast.NodeTransformer):
-    """Takes out what has no meaning while a program runs: annotations of variables and parameters, and docstrings."""
+    """Removes what has no effect at run time: annotations, docstrings, and blocks for type checking."""
 
     def visit_arg(self, node: ast.arg) -> ast.arg:
         node.annotation = None
@@ -252,7 +255,7 @@ class _Meaning(ast.NodeTransformer):
 
 
 def _meaning(code: str) -> str:
-    """Equal for codes that do the same by their syntax; empty for what is none."""
+    """Return a text that is equal for codes of equal syntax trees without annotations; empty for invalid code."""
     try:
         return ast.dump(_Meaning().visit(ast.parse(code)))
     except SyntaxError:
@@ -260,7 +263,7 @@ def _meaning(code: str) -> str:
 
 
 def _noticed_by(mutant: Mutant, checkout: Path, version: str | None, kept: Path) -> str:
-    """The test that fails; empty where all pass."""
+    """Return the test that fails because of the mutant; empty if all pass."""
     if mutant.module.parts[1] in NEEDS_BLENDER:
         if version is None:
             raise SystemExit(f"{mutant.module} needs a Blender: name the version of a wheel with --blender.")

@@ -1,4 +1,4 @@
-"""The animated pictures, and those that leave Blender changed: Russian, the preferences."""
+"""Scenes for animated pictures, and scenes that change Blender itself: Russian interface, preferences."""
 
 import bpy
 from mathutils import Matrix, Quaternion
@@ -13,19 +13,19 @@ from picture_studio import (
     load_samples,
     open_sidebar,
     picture,
+    reset_blender,
     scene,
     space,
-    start_anew,
     window,
 )
 
 MOVED = range(12, 21)
-"""Frames on which the hand goes up and comes down again."""
+"""Frames on which the hand goes up and down again."""
 MOTIONS = 231
 
 
 def save_back(film: str) -> Steps:
-    """The dialog of Save Back."""
+    """Open the dialog of Save Back."""
     bpy.ops.motionbridge.save_back("INVOKE_DEFAULT")
     while window().modal_operators:  # until its dialog opens
         yield 0.5
@@ -35,7 +35,7 @@ def save_back(film: str) -> Steps:
 
 @scene("control_film", STALKER)
 def control_film() -> Steps:
-    """A hand is moved on some frames, and saved back: one motion of many is changed."""
+    """Move a hand on some frames, and save back: only one of many motions changes."""
     control_rig(MOVED[0])
     yield from open_sidebar()
     frames, controls = bpy.context.scene, bpy.context.object
@@ -57,7 +57,7 @@ def control_film() -> Steps:
 
 @picture("russian", sidebar=True)
 def russian() -> None:
-    """The panel in Russian."""
+    """Show the sidebar panel in Russian."""
     view = bpy.context.preferences.view
     view.language = "ru_RU"
     view.use_translate_interface = view.use_translate_tooltips = True
@@ -66,7 +66,7 @@ def russian() -> None:
 
 @picture("preferences")
 def preferences() -> None:
-    """The folders."""
+    """Show the extension's preferences, with the game folders."""
     bpy.ops.screen.userpref_show("INVOKE_DEFAULT")
     bpy.context.preferences.active_section = "ADDONS"
     bpy.context.window_manager.addon_search = "Motionbridge"
@@ -75,9 +75,9 @@ def preferences() -> None:
 
 @scene("film")
 def film() -> Steps:
-    """Drop a model and 231 motions, play one, edit it, save it back."""
+    """Drop a model and 231 motions, play one, edit it, save back."""
     make_library()
-    yield start_anew
+    yield reset_blender
     yield from film_frame("film", 80)
     yield from drop("humanoid.ogf")
     yield from film_frame("film", 120)
@@ -108,7 +108,7 @@ def film() -> Steps:
 
 
 def turn_the_head(rig: bpy.types.Object) -> Steps:
-    """Step by step, and a key at the end."""
+    """Rotate the head step by step, then insert a key."""
     head = next(bone for bone in rig.pose.bones if "head" in bone.name)
     before, after = head.rotation_quaternion.copy(), Quaternion((0.9, 0.0, 0.0, 0.43))
     for step in range(1, 6):
@@ -118,7 +118,7 @@ def turn_the_head(rig: bpy.types.Object) -> Steps:
 
 
 def make_library() -> None:
-    """A file of many motions: copies of the sample's."""
+    """Export a file of `MOTIONS` motions: the sample's motions and copies of them."""
     rig = load_samples("humanoid.ogf", "humanoid.omf")
     listed = list(bpy.data.actions)
     for number in range(MOTIONS - len(listed)):

@@ -1,6 +1,6 @@
-"""The pictures of Descent 3 and Arma.
+"""Scenes for the pictures of Descent 3 and Arma.
 
-A ship's own textures are nobody's to copy; those it wears here are made for the picture and carry their names.
+The original textures of a ship must not be copied; generated ones with the same names are shown instead.
 """
 
 import colorsys
@@ -22,7 +22,7 @@ SIZE = 256
 
 
 def make_textures() -> None:
-    """A texture in the game's format for every name in the ship's table, lettered with it."""
+    """Write a texture in the game's format for every name in the ship's table; the name is drawn on it."""
     report = import_module(f"{EXTENSION}.core.report").Report()
     document = import_module(f"{FORMATS}.oof").read(SHIP.read_bytes(), SHIP.name, report)
     for number, name in enumerate(dict.fromkeys(name.lower() for name in document.textures)):
@@ -30,7 +30,7 @@ def make_textures() -> None:
 
 
 def drawn_texture(name: str, number: int) -> Any:
-    """Panels of one hue, and the texture's name across: (SIZE, SIZE, 4), linear, 0 to 1, top row first."""
+    """Draw panels of one hue and the texture's name: (SIZE, SIZE, 4), linear, 0 to 1, top row first."""
     red, green, blue = (round(255 * part) for part in colorsys.hsv_to_rgb(number * 0.618 % 1, 0.35, 0.75))
     colour, line = f"rgb({red},{green},{blue})", f"rgb({red // 2},{green // 2},{blue // 2})"
     grid = [f"line {at},0 {at},{SIZE} line 0,{at} {SIZE},{at}" for at in range(0, SIZE, 64)]
@@ -39,13 +39,19 @@ def drawn_texture(name: str, number: int) -> Any:
     command = ["convert", "-size", f"{SIZE}x{SIZE}", f"xc:{colour}", "-fill", "none", "-stroke", line]
     command += ["-draw", " ".join(grid), "-stroke", "none", *letters]
     command += ["-annotate", "+0-64", label, "-annotate", "+0+64", label]
-    command += ["-colorspace", "RGB", "-depth", "16", "rgba:-"]  # linear: deeper colours than they are named
+    command += [
+        "-colorspace",
+        "RGB",
+        "-depth",
+        "16",
+        "rgba:-",
+    ]  # linear, so the colours are darker than the named sRGB ones
     drawn = subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout
     return np.frombuffer(drawn, np.uint16).reshape(SIZE, SIZE, 4) / 65535
 
 
 def encoded(name: str, pixels: Any) -> bytes:
-    """Pixels as an image of 4 bits each."""
+    """Encode pixels as an image of the game with 4 bits per channel."""
     ogf_image = import_module(f"{FORMATS}.ogf_image")
     parts = np.rint(15 * pixels).astype(np.uint16).reshape(-1, 4)
     runs = np.zeros(len(parts), ogf_image.RUN)
@@ -56,7 +62,7 @@ def encoded(name: str, pixels: Any) -> bytes:
 
 
 def look_at_ship(tilt: float, turn: float, nearer: float) -> None:
-    """Textures in a studio's light, and nothing else."""
+    """Set up the view: textures with studio lighting, without overlays."""
     space().shading.light, space().shading.color_type = "STUDIO", "TEXTURE"
     clear_view(gizmos=True)
     space().overlay.show_relationship_lines = False
@@ -64,7 +70,7 @@ def look_at_ship(tilt: float, turn: float, nearer: float) -> None:
 
 
 def show_ship(tilt: float, turn: float, nearer: float) -> None:
-    """The real one, with one of its glows active."""
+    """Load the real ship and make one of its glows active."""
     make_textures()
     holder = load(SHIP)
     look_at_ship(tilt, turn, nearer)
@@ -73,19 +79,19 @@ def show_ship(tilt: float, turn: float, nearer: float) -> None:
 
 @picture("descent_ship", SHIP)
 def descent_ship() -> None:
-    """The ship with its textures, and its points as arrows."""
+    """Show the ship with its textures, and its points as arrows."""
     show_ship(55, 145, 0.8)
 
 
 @picture("descent_panel", SHIP, sidebar=True)
 def descent_panel() -> None:
-    """The panel of one of its glows, with the weapon battery."""
+    """Show the panel of one of its glows, with the weapon battery."""
     show_ship(60, 150, 1.25)
 
 
 @picture("descent_archive", SHIP)
 def descent_archive() -> Steps:
-    """A dropped archive: which of its models."""
+    """Drop an archive: the dialog asks which model to import."""
     names = ["purplepyro", "PurplePyroMedium", "PurplePyroLow", "PurplePyroDeathModel", "GreenFlare", "Shield"]
     hog2 = import_module(f"{FORMATS}.hog2")
     ARCHIVE.write_bytes(hog2.write(hog2.new_hog2({f"{name}.oof": SHIP.read_bytes() for name in names})))
@@ -94,7 +100,7 @@ def descent_archive() -> Steps:
 
 @picture("descent_animation", sidebar=True)
 def descent_animation() -> None:
-    """The motions of a small ship: ticks and keys, those between ticks, whether they are edited."""
+    """Show the motions of a small ship: ticks and keys, keys between ticks, and whether they are edited."""
     holder = load(HERE / "descent3" / "ship.oof")
     bpy.ops.motionbridge.descent_compare()
     look_at_ship(60, 150, 1.25)
@@ -107,12 +113,12 @@ def descent_animation() -> None:
 DOG = GAME / "arma" / "dog.p3d"
 MAN = HERE / "arma" / "man.p3d"
 DOG_SCALE, DOG_PLACE = 0.54, (0, 0.058, 0.011)
-"""The only body at hand is another dog's: this brings it nearest to the joints."""
+"""The only available mesh is of another dog: with this scale and location it fits the joints best."""
 
 
 @picture("arma_dog", DOG)
 def arma_dog() -> None:
-    """An armature with joints that its animation alone gave, at rest, in a body."""
+    """Show an armature whose joints are derived from its animation, at rest, inside a mesh."""
     rig = load(DOG.with_name("swim.rtm"), pivots="ANIMATION")
     body = load(DOG, rig="ACTIVE")
     body.scale, body.location, body.color = (DOG_SCALE,) * 3, DOG_PLACE, (0.75, 0.8, 0.86, 1)
@@ -126,7 +132,7 @@ def arma_dog() -> None:
 
 @picture("arma_panel", sidebar=True)
 def arma_panel() -> None:
-    """A man who walks, his animation and his model in the sidebar."""
+    """Show a walking man, with his animation and model in the sidebar."""
     body = load(MAN, rig="NEW", levels={"FIRST", "MEMORY"})
     bpy.context.view_layer.objects.active = body.parent
     load(MAN.with_name("walk.rtm"))

@@ -1,17 +1,17 @@
-"""The pictures of levels: what is seen, collision, portals, the AI map, occluders, detail models, what is rejected."""
+"""Scenes for the pictures of levels: surfaces, collision, portals, the AI map, occluders, detail models, checks."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import bpy
 import numpy as np
-from picture_studio import GAME, SAMPLES, Steps, area, clear_view, load, look, picture, space, there
+from picture_studio import GAME, SAMPLES, Steps, area, clear_view, in_area, load, look, picture, space
 
 LEVELS = GAME / "levels"
 
 
 def light() -> None:
-    """Colours by material and nothing in the way."""
+    """Show material colors with studio lighting, without overlays."""
     view, overlay = space(), space().overlay
     view.clip_start, view.clip_end = 0.1, 5000
     view.shading.light, view.shading.studio_light = "STUDIO", "paint.sl"
@@ -21,12 +21,12 @@ def light() -> None:
 
 
 def of_kind(kind: str) -> list[bpy.types.Object]:
-    """The objects of a kind that are shown."""
+    """Return the level objects of a kind in the view layer."""
     return [one for one in bpy.context.view_layer.objects if one.motionbridge_level.kind == kind]
 
 
 def select(found: list[bpy.types.Object]) -> None:
-    """These and no others; the first is active."""
+    """Select only these objects; the first becomes active."""
     bpy.ops.object.select_all(action="DESELECT")
     for one in found:
         one.select_set(True)
@@ -38,7 +38,11 @@ def select(found: list[bpy.types.Object]) -> None:
 
 @dataclass(frozen=True)
 class FolderPicture:
-    """A level's folder, the kinds of collections that are shown, what `look` is given, and the colours of objects."""
+    """A picture of a level folder.
+
+    ``kinds``: collections to show; ``view``: arguments of `look`; ``colours``: object colors by kind; ``finish``:
+    called before the view is set.
+    """
 
     name: str
     level: str
@@ -48,12 +52,12 @@ class FolderPicture:
     finish: Callable[[], None] = lambda: None
 
     def show(self) -> None:
-        """Import, colour, look."""
+        """Import the level, set the colors and the view."""
         bpy.ops.import_scene.xray_level(directory=str(LEVELS / self.level))
         top = bpy.context.view_layer.layer_collection.children[0]
         for below in next(one for one in top.children if one.name == self.level).children:
             below.exclude = below.name.removesuffix(f" {self.level}") not in self.kinds
-        bpy.context.view_layer.update()  # its objects are those of the collections that are left
+        bpy.context.view_layer.update()  # updates the list of its objects
         select([one for one in bpy.context.view_layer.objects if one.type == "MESH"])
         light()
         for kind, colour in self.colours.items():
@@ -65,26 +69,26 @@ class FolderPicture:
 
 
 def raise_ai_map() -> None:
-    """A little above the ground, which would shimmer through it."""
+    """Raise the AI map a little above the ground to avoid flickering, and make it active."""
     (nodes,) = of_kind("AI")
     nodes.location.z = 0.4
     bpy.context.view_layer.objects.active = nodes
 
 
 def draw_collision_as_wires() -> None:
-    """Over what is seen."""
+    """Draw the collision as wires in front of the surfaces, and make it active."""
     (mesh,) = of_kind("CFORM")
     mesh.display_type, mesh.show_in_front = "WIRE", True
     bpy.context.view_layer.objects.active = mesh
 
 
 def choose_portal() -> None:
-    """The one between two sectors."""
+    """Make a portal active."""
     bpy.context.view_layer.objects.active = of_kind("PORTAL")[0]
 
 
 def look_at_portals() -> None:
-    """All of them, through the map."""
+    """Select all portals and draw them in front of the map."""
     select(of_kind("PORTAL"))
     for one in of_kind("PORTAL"):
         one.show_in_front = True
@@ -103,7 +107,7 @@ FOLDERS = (
     ),
     FolderPicture("level_ai", "olr_tss", {*SEEN, "AI Map"}, (50, -35, 0.75), {}, raise_ai_map),
     FolderPicture("level_portal", "bx_test", {"Surfaces", "Portals"}, (60, -35, 0.8), {}, choose_portal),
-    FolderPicture(  # only `level` and the AI map of it are there
+    FolderPicture(  # only `level` and the AI map exist
         "level_structure", "l06_rostok", {"Portals", "AI Map"}, (45, 20, 0.7),
         {"AI": (0.2, 0.4, 0.45), "PORTAL": (0.95, 0.45, 0.1)}, look_at_portals,
     ),
@@ -117,7 +121,7 @@ for one in FOLDERS:
 
 @picture("level_check", sidebar=True)
 def level_check() -> None:
-    """What the game would reject, selected."""
+    """Select the faces that the game would reject."""
     load(LEVELS / "sample" / "level.cform")
     light()
     look(62, 35, 0.75)
@@ -126,7 +130,7 @@ def level_check() -> None:
 
 @picture("collision", LEVELS / "tss", sidebar=True)
 def collision() -> None:
-    """A level's collision by game material, with the legend."""
+    """Show a level's collision by game material, with the legend."""
     load(LEVELS / "tss" / "level.cform")
     light()
     look(62, -35, 0.3, (8, 10, 2))
@@ -134,7 +138,7 @@ def collision() -> None:
 
 @picture("occluders", LEVELS / "l05_bar", sidebar=True)
 def occluders() -> None:
-    """A level's occluders, and over them what muffles its sound, each in a collection."""
+    """Show a level's occluders and its sound occluders, each in a collection."""
     bpy.ops.import_scene.xray_level(directory=str(LEVELS / "l05_bar"))
     light()
     sound = next(one for one in bpy.data.objects if one.name.startswith("level.som"))
@@ -144,7 +148,7 @@ def occluders() -> None:
 
 @picture("detail_model", SAMPLES / "detail.dm")
 def detail_model() -> Steps:
-    """A detail model beside its texture coordinates."""
+    """Show a detail model beside its texture coordinates."""
     load("detail.dm")
     light()
     space().shading.color_type = "TEXTURE"
@@ -156,9 +160,9 @@ def detail_model() -> Steps:
     bpy.ops.mesh.select_all(action="SELECT")
     views[0].spaces.active.image = bpy.data.images["build_details.png"]
     yield 0.5
-    with there(views[0]):
+    with in_area(views[0]):
         bpy.ops.image.view_all(fit_view=True)
-    with there(area()):
+    with in_area(area()):
         look(78, 25, 0.9)
 
 
@@ -167,7 +171,7 @@ DETAILS = LEVELS / "l08_yantar" / "level.details"
 
 @picture("details", DETAILS, sidebar=True)
 def details() -> None:
-    """What grows on a level: its ground in the colours of the models."""
+    """Show the detail slots of a level, colored by detail model."""
     load(DETAILS)
     light()
     look(40, 20, 1.25)
@@ -175,7 +179,7 @@ def details() -> None:
 
 @picture("plants", DETAILS, sidebar=True)
 def plants() -> None:
-    """What grows on some slots, scattered as a preview, with the models in the panel."""
+    """Scatter the detail objects of some slots as a preview, with the models in the panel."""
     ground = load(DETAILS)
     light()
     middles = np.empty(3 * len(ground.data.polygons), np.float32)

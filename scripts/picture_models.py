@@ -1,4 +1,4 @@
-"""The pictures of X-Ray's models: what the editor's files are shown as, and how a new model is made."""
+"""Scenes for the pictures of X-Ray models: files of the editor, and creating a new model."""
 
 from typing import Any
 
@@ -8,7 +8,7 @@ from picture_studio import HERE, SAMPLES, Steps, activate, active, drop, load, o
 
 EDITOR_MODEL = "X-Ray Editor Model"
 CHECKED = 12
-"""Vertices that follow no bone."""
+"""Number of vertices that follow no bone."""
 
 
 # ---- the editor's files
@@ -16,7 +16,7 @@ CHECKED = 12
 
 @picture("editor_motions")
 def editor_motions() -> Steps:
-    """The dialog of a dropped file, beside the panel with the motions that came before."""
+    """Show the dialog of a dropped file, beside the panel with the motions imported before."""
     written = HERE / "humanoid.skls"
     load("humanoid.ogf")
     load("humanoid.omf")
@@ -27,7 +27,7 @@ def editor_motions() -> Steps:
     bpy.ops.view3d.view_selected()
     load(written, match_scene=True)
     opened = bpy.types.MOTIONBRIDGE_PT_editor_motions_v
-    # Above the panel of all motions.
+    # Show it above the panel of all motions.
     bpy.utils.unregister_class(opened)
     opened.bl_order = 0
     bpy.utils.register_class(opened)
@@ -36,7 +36,7 @@ def editor_motions() -> Steps:
 
 
 def show_editor_model() -> Steps:
-    """A model and its panel alone."""
+    """Load a model and show only its panel."""
     load("weapon.object")
     bpy.ops.view3d.view_selected()
     space().shading.type = "SOLID"
@@ -44,13 +44,13 @@ def show_editor_model() -> Steps:
 
 
 def mesh_of(rig: Any) -> Any:
-    """The mesh that follows an armature."""
+    """Return the mesh object that is a child of an armature."""
     return next(one for one in rig.children if one.type == "MESH")
 
 
 @picture("editor_model")
 def editor_model() -> Steps:
-    """The check has selected what the editor refuses: two vertices that follow no bone."""
+    """Run the check, which selects what the editor refuses: two vertices that follow no bone."""
     yield from show_editor_model()
     for group in mesh_of(active()).vertex_groups:
         group.remove([2, 3])
@@ -59,7 +59,7 @@ def editor_model() -> Steps:
 
 @picture("editor_model_save")
 def editor_model_save() -> Steps:
-    """The preview of a model that is saved with its motions."""
+    """Show the preview of saving a model with its motions."""
     yield from show_editor_model()
     rig = active()
     mesh_of(rig).data.vertices[2].co.z += 0.1
@@ -72,7 +72,7 @@ def editor_model_save() -> Steps:
 
 
 def begin_model(*, textured: bool = True) -> Any:
-    """Suzanne as a new model of the game, the upper half of whom follows a bone of its own; the armature is active."""
+    """Create a new game model of Suzanne; her upper half follows a bone of its own. The armature is active."""
     bpy.ops.object.armature_add()
     rig = active()
     rig.name = rig.data.name = "monkey"
@@ -106,7 +106,7 @@ def begin_model(*, textured: bool = True) -> Any:
 
 @picture("new_model", sidebar=True)
 def new_model() -> Steps:
-    """The panel of a model that was just begun, the sidebar beside it."""
+    """Show the panel of a model that was just created, beside the sidebar."""
     rig = begin_model()
     rig.motionbridge_editor_model.references.add().name = "actors\\monkey"
     rig.motionbridge_editor_model.user_data = "[sound]\r\nvoice = characters_voice\\monkey\r\n"
@@ -116,7 +116,7 @@ def new_model() -> Steps:
 
 @picture("new_model_check")
 def new_model_check() -> Steps:
-    """The check has entered edit mode with the vertices that follow no bone."""
+    """Run the check, which enters edit mode and selects the vertices that follow no bone."""
     rig = begin_model(textured=False)
     yield from show_panels("OBJECT", EDITOR_MODEL)
     mesh_of(rig).vertex_groups["head"].remove(range(CHECKED))
@@ -127,7 +127,7 @@ def new_model_check() -> Steps:
 
 @picture("new_model_export")
 def new_model_export() -> Steps:
-    """The file browser with the options of a new model."""
+    """Show the file browser with the export options of a new model."""
     rig = begin_model()
     rig.animation_data_create().action = bpy.data.actions.new("nod")
     for frame, angle in ((0, 0.0), (20, 0.4)):
@@ -139,7 +139,7 @@ def new_model_export() -> Steps:
 
 @picture("new_model_bone")
 def new_model_bone() -> Steps:
-    """A bone with a box and a joint that bends."""
+    """Show the panel of a bone with a box shape and a joint with limits."""
     bones = begin_model().data.bones
     bpy.ops.motionbridge.fit_shapes(shape="BOX")
     bones.active = bones["head"]

@@ -1,4 +1,6 @@
-"""The pictures of X-Ray's motions: menus, pop-ups, panels, readable bones and controls, a first-person scene, paths."""
+"""Scenes for the pictures of X-Ray motions: menus, pop-ups, panels, readable bones, controls, first-person scene,
+paths.
+"""
 
 from importlib import import_module
 from typing import Any
@@ -15,6 +17,7 @@ from picture_studio import (
     clear_view,
     click,
     drop,
+    in_area,
     key,
     load,
     load_samples,
@@ -27,7 +30,6 @@ from picture_studio import (
     shot,
     show_panels,
     space,
-    there,
     window,
 )
 
@@ -39,14 +41,14 @@ MARKS_HEADER = (872, 582)
 
 @picture("menu")
 def menu() -> Steps:
-    """File > Import."""
+    """Open File > Import."""
     yield from click(47, 14)
     yield from move(75, 311)
 
 
 @picture("browser")
 def browser() -> Steps:
-    """The file browser with the options of a model."""
+    """Show the file browser with the options of a model."""
     bpy.ops.import_scene.xray_ogf("INVOKE_DEFAULT")
     yield 1.5
     space("FILE_BROWSER").params.directory = bytes(SAMPLES)
@@ -54,13 +56,13 @@ def browser() -> Steps:
 
 @picture("drop")
 def model_drop() -> Steps:
-    """The pop-up of a dropped model."""
+    """Show the pop-up of a dropped model."""
     yield from drop("humanoid.ogf")
 
 
 @picture("list")
 def motion_list() -> Steps:
-    """The list before motions are imported."""
+    """Show the list of motions before they are imported."""
     load_samples("humanoid.ogf")
     yield 0.5
     yield from drop("humanoid.omf")
@@ -68,33 +70,33 @@ def motion_list() -> Steps:
 
 @picture("panel", sidebar=True)
 def panel() -> None:
-    """Motions of a rig in the sidebar."""
+    """Show the motions of an armature in the sidebar."""
     load_samples("humanoid.ogf", "humanoid.omf")
 
 
 @picture("no_armature")
 def no_armature() -> Steps:
-    """Motions dropped where there is no armature: the model beside them is found."""
+    """Drop motions without an armature: the model beside them is found."""
     yield from open_sidebar()
     yield from drop("humanoid.omf")
 
 
 @picture("no_model")
 def no_model() -> Steps:
-    """Motions without armature and without a model."""
+    """Drop motions without an armature and without a model."""
     yield from drop("weapon_alone.omf")
     yield from key("RET")
 
 
 @picture("wrong_file")
 def wrong_file() -> Steps:
-    """A file that was cut off."""
+    """Drop a truncated file."""
     yield from drop("broken.omf")
 
 
 @picture("save_back")
 def save_back() -> Steps:
-    """The sentence before saving, when the head was turned at one frame."""
+    """Show the dialog of Save Back after the head was rotated on one frame."""
     rig = load_samples("humanoid.ogf", "humanoid.omf")
     bpy.context.scene.frame_set(5)
     bone = next(bone for bone in rig.pose.bones if "head" in bone.name)
@@ -106,7 +108,7 @@ def save_back() -> Steps:
 
 @picture("marks")
 def action_editor() -> Steps:
-    """Marks beside the keys."""
+    """Show marks beside the keys."""
     load_samples("humanoid.ogf", "humanoid.omf")
     found = area()
     found.type = "DOPESHEET_EDITOR"
@@ -115,7 +117,7 @@ def action_editor() -> Steps:
     bpy.context.preferences.view.ui_scale = 0.8
     bpy.context.scene.frame_end = 30
     yield 0.5
-    with there(found):
+    with in_area(found):
         bpy.ops.action.view_all()
     yield from open_sidebar("DOPESHEET_EDITOR")
     yield from click(*MARKS_HEADER)
@@ -123,7 +125,7 @@ def action_editor() -> Steps:
 
 @picture("bone")
 def bone() -> Steps:
-    """A bone's panel."""
+    """Show the panel of a bone."""
     bones = load_samples("humanoid.ogf").data.bones
     bones.active = bones[3]
     yield from show_panels("BONE")
@@ -131,14 +133,14 @@ def bone() -> Steps:
 
 @picture("object")
 def model() -> Steps:
-    """A model's panel."""
+    """Show the panel of a model."""
     load_samples("humanoid.ogf")
     yield from show_panels("OBJECT")
 
 
 @picture("report")
 def report() -> Steps:
-    """The report in full."""
+    """Show the full report."""
     bpy.ops.import_scene.xray_ogf(files=[{"name": "weapon.ogf"}, {"name": "cut.ogf"}], directory=str(SAMPLES))
     yield 0.5
     bpy.ops.motionbridge.report("INVOKE_DEFAULT")
@@ -150,7 +152,7 @@ STALKER = GAME / "meshes" / "stalker" / "stalker.ogf"
 
 
 def look_from_the_front() -> None:
-    """The figure fills the view, from a little above."""
+    """View the figure from the front and slightly above, filling the view."""
     bpy.ops.view3d.view_axis(type="BACK")
     bpy.ops.view3d.view_orbit(angle=0.5, type="ORBITRIGHT")
     bpy.ops.view3d.view_orbit(angle=0.2, type="ORBITUP")
@@ -161,7 +163,7 @@ def look_from_the_front() -> None:
 
 @picture("readable_bones", STALKER, sidebar=True)
 def readable_bones() -> None:
-    """A character's bones, coloured by body part."""
+    """Show a character's bones, colored by body part."""
     load(STALKER).show_in_front = True
     bpy.ops.object.mode_set(mode="POSE")
     look_from_the_front()
@@ -169,7 +171,7 @@ def readable_bones() -> None:
 
 @picture("control_rig", STALKER, sidebar=True)
 def control_rig(frame: int = 12) -> None:
-    """The controls of a character, posed as the motion that plays has it at a frame."""
+    """Show the controls of a character in the pose of the playing motion at a frame."""
     load(STALKER)
     load(STALKER.with_suffix(".omf"), match_scene=True)
     bpy.context.scene.frame_set(frame)
@@ -186,7 +188,7 @@ FRAME = 45
 
 
 def confirm() -> Steps:
-    """Return, with the mouse in the window's corner: over a text field it would begin to edit it."""
+    """Press Return with the mouse in the corner of the window: over a text field it would start editing."""
     for aside in (4, 1):
         yield from move(aside, window().height - aside)
     yield from press("RET", 1, window().height - 1)
@@ -194,7 +196,7 @@ def confirm() -> Steps:
 
 
 def dialog(name: str, **options: Any) -> Steps:
-    """Open an operator's dialog in the middle of the viewport."""
+    """Open the dialog of an operator in the middle of the viewport."""
     found = area()
     for aside in (4, 0):
         yield from move(found.x + found.width // 3 + aside, window().height - found.y - 2 * found.height // 3)
@@ -204,7 +206,7 @@ def dialog(name: str, **options: Any) -> Steps:
 
 @scene("hud", MOD)
 def hud() -> Steps:
-    """From an empty Blender to a changed reload in the game's folder, step by step."""
+    """Play the first-person tutorial: from an empty Blender to a changed reload in the game's folder."""
     yield from open_sidebar()
     yield from shot("hud_empty")
     yield from dialog("new_hud_scene", **SECTION)
@@ -255,16 +257,16 @@ def hud() -> Steps:
 
 FLIGHT = GAME / "anims" / "flight.anm"
 HOUSES = ((-12, -8, 8, 6, 5), (2, -14, 6, 6, 3.5), (-24, -20, 9, 7, 4), (-6, 0, 5, 5, 6.5), (8, -4, 4, 8, 3))
-"""Where they stand, and how long, wide and high they are, metres."""
+"""Position (x, y), length, width and height in metres."""
 SQUARE = ((-1, -1), (1, -1), (1, 1), (-1, 1))
 SIDES = ((4, 5, 6, 7), (0, 1, 5, 4), (1, 2, 6, 5), (2, 3, 7, 6), (3, 0, 4, 7))
-"""Of a box without a bottom: its corners are the square's, below and then above."""
+"""Faces of a box without a bottom; its corners are those of the square, at the bottom, then at the top."""
 DOTS = 6
-"""Frames from one dot of the formula to the next."""
+"""Distance of the dots of the formula in frames."""
 
 
 def build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, ...], ...]) -> None:
-    """Boxes for the eye to hold on to."""
+    """Create a mesh of boxes as scenery."""
     corners, faces = [], []
     for x, y, length, width, height in boxes:
         faces += [[len(corners) + corner for corner in side] for side in SIDES]
@@ -277,7 +279,7 @@ def build_boxes(name: str, colour: tuple[float, ...], boxes: tuple[tuple[float, 
 
 
 def fly_over_village(frame: int) -> None:
-    """A flight with its path and key times drawn in bright lines, at a frame, seen from above."""
+    """Show a flight at a frame from above, with its path and key times in bright lines."""
     load(FLIGHT, match_scene=True, target="CAMERA", draw_curve=True)
     build_boxes("ground", (0.25, 0.29, 0.22, 1), ((-9, -10, 110, 74, -0.2),))
     build_boxes("houses", (0.55, 0.5, 0.44, 1), HOUSES)
@@ -294,21 +296,23 @@ def fly_over_village(frame: int) -> None:
 
 @picture("path_scene", FLIGHT)
 def path_scene() -> None:
-    """A flight over a village: camera, path and key times."""
+    """Show a flight over a village: camera, path and key times."""
     fly_over_village(215)
 
 
 @picture("path_panel", FLIGHT, sidebar=True)
 def path_panel() -> None:
-    """The panel of a path."""
+    """Show the panel of a path."""
     fly_over_village(330)
     active().animation_data.action.motionbridge_path.path_name = "helicopter"
 
 
 def draw_formula(channel: Any) -> Any:
-    """An empty that moves along its y as the game's own formula says, but for the frames beside the keys."""
+    """Create an empty whose y location has keys with values of the game's own formula, except on frames near the file's
+    keys.
+    """
     frames = np.arange(0, 571, DOTS)
-    beside = np.abs(frames[:, None] - channel.times * 30).min(axis=1) > DOTS / 2  # the keys are to be seen
+    beside = np.abs(frames[:, None] - channel.times * 30).min(axis=1) > DOTS / 2  # do not cover the keys
     beside[[0, -1]] = True
     made = bpy.data.objects.new("the game's formula", None)
     bpy.context.scene.collection.objects.link(made)
@@ -321,7 +325,7 @@ def draw_formula(channel: Any) -> Any:
 
 @picture("path_curve", FLIGHT)
 def path_curve() -> Steps:
-    """A TCB channel in the graph editor, over dots of the game's own formula."""
+    """Show a TCB channel in the graph editor, over dots of the game's own formula."""
     flying = load(FLIGHT, match_scene=True)
     anm = import_module(f"{EXTENSION}.formats.xray.anm")
     report = import_module(f"{EXTENSION}.core.report").Report()
@@ -334,7 +338,7 @@ def path_curve() -> Steps:
             curve.hide = (curve.data_path, curve.array_index) != ("location", 1)
             curve.select = not curve.hide
             curve.color_mode, curve.color = "CUSTOM", (0.25, 0.65, 1.0)
-            curve.mute = made is formula  # its dots are enough
+            curve.mute = made is formula  # only its keys are to be seen, as dots
             for point in curve.keyframe_points:
                 point.select_left_handle = point.select_right_handle = False
                 point.select_control_point = made is formula
@@ -345,5 +349,5 @@ def path_curve() -> Steps:
     found.type = "GRAPH_EDITOR"
     found.spaces.active.use_only_selected_keyframe_handles = found.spaces.active.show_region_ui = False
     yield 0.5
-    with there(found):
+    with in_area(found):
         bpy.ops.graph.view_all()

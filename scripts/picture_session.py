@@ -1,4 +1,4 @@
-"""What `scripts/pictures.py` plays inside Blender's window: the scenes of all modules, one after the other."""
+"""The part of `scripts/pictures.py` that runs in Blender's window: plays the scenes of all modules in turn."""
 
 import os
 import sys
@@ -12,15 +12,15 @@ import bpy
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from picture_studio import EXTENSION, HERE, SCENES, TEXTURES, Steps, area, key, start_anew, there, window
+from picture_studio import EXTENSION, HERE, SCENES, TEXTURES, Steps, area, in_area, key, reset_blender, window
 
 MODULES = ("motions", "models", "levels", "games", "film")
-"""Of scenes, in the order in which they are played."""
+"""Modules with scenes, in the order in which they are played."""
 ONLY = os.environ.get("ONLY", "")
 
 
 def prepare() -> None:
-    """The extension enabled; nothing that moves by itself or opens a second window; textures."""
+    """Enable the extension, disable animated interface elements and second windows, write textures."""
     preferences = bpy.context.preferences
     preferences.use_preferences_save = False
     preferences.view.show_splash = False
@@ -34,20 +34,20 @@ def prepare() -> None:
     shades = [0.72, 0.74, 0.66, 1.0], [0.58, 0.61, 0.54, 1.0]
     checked.pixels = [value for y in range(64) for x in range(64) for value in shades[(x // 8 + y // 8) % 2]]
     grid = bpy.data.images.new("details", 512, 512)
-    grid.generated_type = "COLOR_GRID"  # to see the coordinates of a detail model by
+    grid.generated_type = "COLOR_GRID"  # makes the texture coordinates of a detail model visible
     for image, path in ((checked, "samples/humanoid.png"), (grid, "build_details.png")):
         image.filepath_raw, image.file_format = str(TEXTURES / path), "PNG"
         image.save()
 
 
 def play() -> Steps:
-    """One scene after the other, of those whose names begin so."""
+    """Play the scenes whose names begin with `ONLY`."""
     chosen = {name: steps for name, steps in SCENES.items() if name.startswith(ONLY)}
     if not chosen:
         print(f"No scene begins with {ONLY!r}; there are: {', '.join(SCENES)}", flush=True)
         os._exit(1)
     for name, steps in chosen.items():
-        yield start_anew
+        yield reset_blender
         yield from steps()
         print("took", name, flush=True)
         yield from key("ESC")
@@ -58,17 +58,17 @@ steps = play()
 
 
 def tick() -> float:
-    """One step, in the viewport if there is one; the seconds until the next. Called by Blender's timer."""
+    """Do one step, in the viewport if there is one. A timer of Blender; returns the seconds until the next call."""
     try:
         shown = any(one.type == "VIEW_3D" for one in window().screen.areas)
-        with there(area()) if shown else nullcontext():
+        with in_area(area()) if shown else nullcontext():
             step = next(steps)
         if not callable(step):
             return step
         step()
     except StopIteration:
         os._exit(0)
-    except Exception:  # noqa: BLE001 - Blender would only print it and go on waiting
+    except Exception:  # noqa: BLE001 - Blender would print it and wait forever
         traceback.print_exc()
         sys.stdout.flush()
         os._exit(1)

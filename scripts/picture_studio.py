@@ -1,6 +1,6 @@
-"""What the pictures are taken with: Blender's window, what stands in it, clicks, keys, the photograph.
+"""Tools to take the pictures with: Blender's window, its contents, clicks, keys, screenshots.
 
-A scene begins in an empty file, and every step of it runs in the viewport.
+A scene begins in an empty file, and each of its steps runs in the viewport.
 """
 
 import subprocess
@@ -30,17 +30,17 @@ IMPORTERS = {
 }
 LEVEL_IMPORTER = "xray_level_geometry"
 Steps = Iterator[float | Callable[[], None]]
-"""Yields the seconds that Blender gets to draw, or what is to be done outside of the viewport."""
+"""Yields the seconds in which Blender may draw, or a function to call outside the viewport."""
 SCENES: dict[str, Callable[[], Steps]] = {}
 Scene = Callable[[], Any]
-"""Gives `Steps`, or nothing."""
+"""Returns `Steps`, or None."""
 
 
 # ---- the table of pictures
 
 
 def scene(name: str, needs: Path = HERE) -> Callable[[Scene], Scene]:
-    """Enter a scene that takes its photographs itself, if the file or folder is there that it needs."""
+    """Register a scene that takes its own screenshots, if the file or folder that it needs exists."""
 
     def enter(play: Scene) -> Scene:
         if needs.exists():
@@ -51,7 +51,7 @@ def scene(name: str, needs: Path = HERE) -> Callable[[Scene], Scene]:
 
 
 def picture(name: str, needs: Path = HERE, *, sidebar: bool = False) -> Callable[[Scene], Scene]:
-    """Enter a scene that ends in a photograph, with the sidebar open or not."""
+    """Register a scene that ends with a screenshot, optionally with the sidebar open."""
 
     def enter(play: Scene) -> Scene:
         def played() -> Steps:
@@ -67,13 +67,13 @@ def picture(name: str, needs: Path = HERE, *, sidebar: bool = False) -> Callable
 
 
 def shot(name: str) -> Steps:
-    """A photograph of the whole window."""
+    """Take a screenshot of the whole window."""
     yield 1.0
     _photograph(HERE / "taken" / f"{name}.png")
 
 
 def film_frame(film: str, delay: int) -> Steps:
-    """A photograph for an animated picture, which shows it for ``delay`` hundredths of a second."""
+    """Take a screenshot for an animated picture, to be shown for ``delay`` hundredths of a second."""
     yield 0.2
     folder = HERE / "films" / film
     folder.mkdir(exist_ok=True)
@@ -88,41 +88,41 @@ def _photograph(target: Path) -> None:
 
 
 def window() -> bpy.types.Window:
-    """The only one."""
+    """Return the only window."""
     return bpy.context.window_manager.windows[0]
 
 
 def area(kind: str = "VIEW_3D") -> Any:
-    """The largest area of a kind."""
+    """Return the largest area of a type."""
     return max((a for a in window().screen.areas if a.type == kind), key=lambda a: a.width * a.height)
 
 
 def space(kind: str = "VIEW_3D") -> Any:
-    """What the largest area of a kind shows."""
+    """Return the active space of the largest area of a type."""
     return area(kind).spaces.active
 
 
-def there(found: Any) -> AbstractContextManager[object]:
-    """A context in which operators see an area."""
+def in_area(found: Any) -> AbstractContextManager[object]:
+    """Return a context override for operators that run in an area."""
     region = next(region for region in found.regions if region.type == "WINDOW")
     return bpy.context.temp_override(window=window(), area=found, region=region)
 
 
 def move(x: int, y: int) -> Steps:
-    """Move the mouse; y from the top."""
+    """Move the mouse; y is counted from the top."""
     window().event_simulate(type="MOUSEMOVE", value="NOTHING", x=x, y=window().height - y)
     yield 0.3
 
 
 def press(name: str, x: int, y: int) -> Steps:
-    """Press a key or a button of the mouse at a place; y from the top."""
+    """Press and release a key or mouse button at a position; y is counted from the top."""
     for value in ("PRESS", "RELEASE"):
         window().event_simulate(type=name, value=value, x=x, y=window().height - y)
         yield 0.2
 
 
 def click(x: int, y: int) -> Steps:
-    """Move there and click."""
+    """Move the mouse to a position and click."""
     yield from move(x, y)
     yield from press("LEFTMOUSE", x, y)
     yield 0.3
@@ -134,7 +134,7 @@ def key(name: str) -> Steps:
 
 
 def open_sidebar(kind: str = "VIEW_3D") -> Steps:
-    """Open an editor's sidebar at our tab."""
+    """Open the sidebar of an editor at the tab of the extension."""
     space(kind).show_region_ui = True
     yield 0.5
     region = next(region for region in area(kind).regions if region.type == "UI")
@@ -144,7 +144,7 @@ def open_sidebar(kind: str = "VIEW_3D") -> Steps:
 
 
 def show_panels(context: str, search: str = "") -> Steps:
-    """Open a tab of the properties editor, with the panels alone that a word finds."""
+    """Open a tab of the properties editor, filtered by a search word."""
     yield 0.5
     space("PROPERTIES").context = context
     space("PROPERTIES").search_filter = search
@@ -155,7 +155,7 @@ def show_panels(context: str, search: str = "") -> Steps:
 
 
 def active() -> Any:
-    """The active object."""
+    """Return the active object."""
     return bpy.context.view_layer.objects.active
 
 
@@ -167,14 +167,14 @@ def activate(one: Any) -> None:
 
 
 def load(path: str | Path, **options: Any) -> Any:
-    """Import a file, or a sample by its name; what is the active object then."""
+    """Import a file, or a sample by name; return the object that is active afterwards."""
     importer = IMPORTERS.get(Path(path).suffix, LEVEL_IMPORTER)
     getattr(bpy.ops.import_scene, importer)(filepath=str(SAMPLES / path), **options)
     return active()
 
 
 def load_samples(*names: str) -> Any:
-    """Import samples and look at the last; what is the active object then."""
+    """Import samples and view the last; return the object that is active afterwards."""
     for name in names:
         load(name)
     bpy.ops.view3d.view_selected()
@@ -183,14 +183,17 @@ def load_samples(*names: str) -> Any:
 
 
 def drop(path: str | Path) -> Steps:
-    """What a drop of a file, or of a sample by its name, from the system's file manager calls."""
+    """Do what Blender does when a file (or a sample by name) is dropped from the system's file manager."""
     path = SAMPLES / path
     bpy.ops.wm.drop_import_file("INVOKE_DEFAULT", directory=str(path.parent), files=[{"name": path.name}])
     yield 1.0
 
 
 def look(tilt: float, turn: float, nearer: float = 1.0, at: Sequence[float] | None = None, distance: float = 0) -> None:
-    """From ``tilt`` degrees off straight down and ``turn`` round, at the selection, or at a place from a distance."""
+    """Set the view direction: ``tilt`` degrees from straight down, rotated by ``turn``.
+
+    At the selection, or at the location ``at`` from a ``distance``; ``nearer`` scales the distance.
+    """
     view = space().region_3d
     view.view_perspective = "PERSP"
     view.view_rotation = Euler((radians(tilt), 0, radians(turn))).to_quaternion()
@@ -201,14 +204,14 @@ def look(tilt: float, turn: float, nearer: float = 1.0, at: Sequence[float] | No
 
 
 def clear_view(*, gizmos: bool = False) -> None:
-    """No lines but those of what is shown, and no cursor, unless ``gizmos`` are to be seen."""
+    """Hide floor and axes; also relationship lines, 3D cursor and gizmos unless ``gizmos``."""
     overlay = space().overlay
     overlay.show_floor = overlay.show_axis_x = overlay.show_axis_y = False
     overlay.show_relationship_lines = overlay.show_cursor = space().show_gizmo = gizmos
 
 
-def start_anew() -> None:
-    """An empty file; what pictures before changed of Blender is as it was."""
+def reset_blender() -> None:
+    """Begin with an empty file and restore the preferences that earlier pictures changed."""
     view = bpy.context.preferences.view
     view.language, view.ui_scale = "en_US", 1.0
     bpy.ops.preferences.reset_default_theme()

@@ -1,10 +1,10 @@
-"""Makes the pictures of `docs/`: a real Blender window without a screen, photographed while events are played to it.
+"""Take the pictures of `docs/`: screenshots of a real Blender window on a virtual screen, with simulated input.
 
     python3 scripts/pictures.py [--folder docs] [--chroot FOLDER] [--only NAME]
 
 Needs root on Debian: Blender, a virtual screen and software rendering run in the chroot that the tests use too
-(`--chroot` names another). What is shown are the samples of `tests/samples`; of levels real ones, where
-MOTIONBRIDGE_CORPUS names the folder that holds them.
+(`--chroot` names another). The pictures show the samples of `tests/samples`, and real files, such as levels, if
+MOTIONBRIDGE_CORPUS names the folder that contains them.
 """
 
 import argparse
@@ -42,11 +42,11 @@ REAL_FILES = {
     "oof/purplepyro.oof": "descent3/purplepyro.oof",
     "hud/gunslinger/gamedata": "mod/gamedata",
 }
-"""File or folder of the real ones -> where it lies in the game folder that is shown."""
+"""Real file or folder -> its place in the game folder that is shown."""
 
 
 def main() -> int:
-    """Photographs, shrinks and copies the pictures; the exit status."""
+    """Take, compress and copy the pictures; return the exit status."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--folder", type=Path, default=ROOT / "docs", help="where the pictures go")
     parser.add_argument("--chroot", type=Path, help="a chroot with Blender in it")
@@ -62,7 +62,7 @@ def main() -> int:
     screen.ready(place)
     studio = place / STUDIO.lstrip("/")
     shutil.rmtree(studio, ignore_errors=True)
-    _furnish(studio, arguments.samples)
+    _fill_studio(studio, arguments.samples)
     status = _photograph(place, arguments.only)
     arguments.folder.mkdir(parents=True, exist_ok=True)
     for picture in sorted((studio / "taken").glob("*.png")):
@@ -75,7 +75,7 @@ def main() -> int:
 
 
 def _film(place: Path, taken: Path, folder: Path) -> None:
-    """The frames that were taken as an animated picture with the name of their folder."""
+    """Write the screenshots of a folder as an animated picture with the folder's name."""
     frames = sorted(taken.glob("*.png"))
     shown = [word for frame in frames for word in ("-delay", frame.stem.partition("_")[2], _inside(place, frame))]
     film = taken.with_suffix(".gif")
@@ -91,8 +91,8 @@ def _inside(place: Path, path: Path) -> str:
     return "/" + str(path.relative_to(place))
 
 
-def _furnish(studio: Path, samples: Path) -> None:
-    """The extension, a small game folder, and a file that is no model."""
+def _fill_studio(studio: Path, samples: Path) -> None:
+    """Copy the extension, a small game folder, and damaged files."""
     package = studio / "extensions" / "motionbridge"
     shutil.copytree(ROOT / "addon", package, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(ROOT / "blender_manifest.toml", package)
@@ -130,15 +130,15 @@ def _photograph(place: Path, only: str) -> int:
         command, check=False, timeout=LIMIT + 30, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True
     )
     print(done.stdout)
-    # What goes wrong while a panel is drawn is only printed.
+    # Errors while a panel is drawn are only printed.
     return done.returncode or int("Traceback" in done.stdout)
 
 
 def _shrink(place: Path, picture: Path) -> None:
-    """Few colours: a window has no more."""
+    """Reduce the number of colors until the picture is small enough."""
     inside = _inside(place, picture)
     for colours in (256, 128, 64):
-        # Dithering would be noise on the flat colours of a window, and noise does not compress.
+        # Dithering would add noise to the flat colours of a window, which compresses badly.
         command = ["convert", inside, "-strip", "+dither", "-colors", str(colours)]
         command += ["-define", "png:compression-level=9", f"png8:{inside}"]
         subprocess.run([*chroot.entering(place, {}), *command], check=True)

@@ -1,13 +1,13 @@
-"""Draws the six channels of an X-Ray animation (.anm) as the game plays them.
+"""Draw the six channels of an X-Ray animation (.anm) as the game plays them.
 
-`python3 scripts/plot_path.py FILE [-o PICTURE]`; without -o the picture lies beside where you stand, called after the
-file. The line is the game's own formula, densely evaluated; dots are the file's keys, thin lines the handles of the
-curve that Blender is given.
+`python3 scripts/plot_path.py FILE [-o PICTURE]`; without -o the picture is written to the current folder, with the name
+of the file. The line is the game's own formula, densely sampled; dots are the file's keys, thin lines the handles of
+the F-curve in Blender.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - said in a sentence, for whoever starts this with an older one
+if sys.version_info < (3, 11):  # noqa: UP036 - explain it to users of older versions
     sys.exit("Motionbridge draws with Python 3.11 or newer: install it and start this again with it.")
 
 import argparse
@@ -19,7 +19,7 @@ sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 from environment import virtual
 
 if __name__ == "__main__" and (status := virtual.started_again("plot")) is not None:
-    sys.exit(status)  # from here on this is a Python that has matplotlib
+    sys.exit(status)  # from here on, matplotlib can be imported
 
 import matplotlib as mpl
 import numpy as np
@@ -41,7 +41,7 @@ UNITS = ("m", "m", "m", "°", "°", "°")
 
 
 def main() -> int:
-    """Draw what the command line names; 2 where the file cannot be read."""
+    """Draw the file of the command line; return 2 if it cannot be read or drawn."""
     parser = argparse.ArgumentParser(description="Draw the six channels of an X-Ray animation as the game plays them.")
     parser.add_argument("file", metavar="FILE")
     parser.add_argument("-o", "--output", type=Path, metavar="PICTURE", help="a .png (default: FILE's name here)")

@@ -1,7 +1,7 @@
-"""A plugin of pytest (`-p scripts.reach`) for scripts/mutants.py: which tests enter which functions of the addon.
+"""A pytest plugin (`-p scripts.reach`) for scripts/mutants.py: records which tests enter which functions of the addon.
 
-It writes a JSON file, the one that the variable MOTIONBRIDGE_REACH names: ``tests`` are the tests that passed, the
-fastest first, as [name, seconds]; ``functions`` has for each `module:function` which of them entered it, by index.
+It writes a JSON file to the path in MOTIONBRIDGE_REACH: ``tests`` are the passed tests, fastest first, as [name,
+seconds]; ``functions`` maps each `module:function` to the indices of the tests that entered it.
 """
 
 import json
@@ -24,7 +24,7 @@ _unusable: set[str] = set()
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
-    """Listens to every call while a test, its fixtures included, runs."""
+    """Record every call while a test and its fixtures run."""
     entered = _entered[item.nodeid]
 
     def listen(frame: FrameType, _event: str, _argument: object) -> None:
@@ -40,15 +40,15 @@ def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """A test that did not pass can notice nothing."""
+    """Exclude tests that did not pass: they cannot detect mutants."""
     if not report.passed:
         _unusable.add(report.nodeid)
 
 
 def pytest_sessionfinish() -> None:
-    """Writes what was heard."""
+    """Write the record."""
     tests = sorted(_seconds.keys() - _unusable, key=lambda test: _seconds[test])
-    # Blender has the addon through links.
+    # Blender loads the addon through symbolic links.
     files = {file: Path(file).resolve() for file in {file for entered in _entered.values() for file, _ in entered}}
     modules = {
         file: path.relative_to(ROOT).as_posix() for file, path in files.items() if path.is_relative_to(ROOT / "addon")

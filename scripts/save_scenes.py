@@ -1,10 +1,10 @@
-"""Saves one .blend for each kind of file, imported from our samples and not edited, as this version stores them.
+"""Save one .blend for each type of file, imported from the samples and not edited, as this version stores them.
 
     blender --background --factory-startup --python-exit-code 1 --python scripts/save_scenes.py -- SAMPLES FOLDER
 
-SAMPLES is a folder with the files of `tests/samples`; its path stays in the .blend files. FOLDER gets the scenes and
-the editor's motions and bones, of which there are no samples. `tests/saved` holds what each released version saved:
-`tests/blender/test_saved_files.py` opens it in every later one.
+SAMPLES is a folder with the files of `tests/samples`; its path is stored in the .blend files. It also gets the editor's
+motions and bones, of which there are no samples. FOLDER gets the .blend files. `tests/saved` contains those of each
+released version; `tests/blender/test_saved_files.py` opens them in every later version.
 """
 
 import os
@@ -22,7 +22,7 @@ EDITOR_FILES = ("humanoid.skls", "walk.skl", "humanoid.bones")
 
 
 def main(samples: Path, folder: Path) -> None:
-    """Make the editor's files where they are missing, then save the scenes."""
+    """Write the editor's files if they are missing, then save the scenes."""
     extension.pytest_configure()
     folder.mkdir(parents=True, exist_ok=True)
     load = bpy.ops.import_scene
@@ -42,7 +42,7 @@ def main(samples: Path, folder: Path) -> None:
 
 
 def scenes(samples: Path) -> dict[str, list[tuple[str, Path, dict[str, object]]]]:
-    """The name of each scene: the importers to call with a file and options, one after the other."""
+    """Return scene name -> importers to call in order, each with file and options."""
     humanoid = ("xray_ogf", samples / "humanoid.ogf", {})
     levels = ("level.cform", "level.hom", "level.som", "level.details", "level.err", "grass.dm")
     ship = samples / "descent3" / "ship.oof"

@@ -1,1 +1,1 @@
-"""What the committed samples are made of: bones, boxes about them, and how they move."""
+"""Sources of the committed samples: skeletons, meshes, motions and files of each game."""

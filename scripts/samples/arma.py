@@ -1,7 +1,7 @@
-"""A small man of boxes for Operation Flashpoint and Arma: his walk, plain and binarised, his model and his model.cfg.
+"""A small man made of boxes for Operation Flashpoint and Arma: his walk, plain and binarised, his model and model.cfg.
 
-Seven bones under names of the games' man. Angles are those of whole-numbered triangles, so that nothing hangs on a
-sine's last bit.
+Seven bones with names of the games' man. Sines and cosines are those of Pythagorean triangles, which are the same on
+every machine.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from addon.formats.arma.skeletons import Hierarchy
 Floats = NDArray[np.float64]
 
 STEP = (0.0, -1.5, 0.0)
-"""Metres a cycle takes him, forward."""
+"""Metres per cycle, forward."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """A bone, its parent, where it turns, and the lowest and highest corner of its box; metres in Blender's axes."""
+    """A bone, its parent, its joint, and the lowest and highest corner of its box; metres in Blender's axes."""
 
     bone: str
     parent: str
@@ -51,7 +51,7 @@ _SWINGS = (0.0, 0.28, 0.0, -0.28, 0.0)
 
 
 def _about(joint: tuple[float, float, float], sine: float) -> Floats:
-    """What turns about the x axis through a joint."""
+    """Return a rotation about the x axis through a joint."""
     cosine = 0.96 if sine else 1.0
     result = np.eye(4)
     result[1:3, 1:3] = [[cosine, -sine], [sine, cosine]]
@@ -61,7 +61,7 @@ def _about(joint: tuple[float, float, float], sine: float) -> Floats:
 
 
 def walk() -> DeltaClip:
-    """Five frames: the legs swing against each other, feet bend when a leg is behind, the pelvis goes up and down."""
+    """Return five frames: the legs swing in opposite directions, feet bend while a leg is behind, the pelvis bobs."""
     frames = len(_SWINGS)
     own = np.broadcast_to(np.eye(4), (len(MAN), frames, 4, 4)).copy()
     for number, part in enumerate(MAN):
@@ -79,7 +79,7 @@ def walk() -> DeltaClip:
 
 
 def _box(number: int, part: Part) -> tuple[Floats, NDArray[np.uint32]]:
-    """Eight corners, and six faces of four that show their outer sides."""
+    """Return eight corners, and six quads that face outwards."""
     corners = np.array([[x, y, z] for z in (0, 1) for y in (0, 1) for x in (0, 1)])
     faces = np.array([[0, 2, 3, 1], [4, 5, 7, 6], [0, 1, 5, 4], [2, 6, 7, 3], [0, 4, 6, 2], [1, 3, 7, 5]], np.uint32)
     return np.where(corners == 1, part.high, part.low), faces + np.uint32(8 * number)
@@ -100,13 +100,13 @@ def _body() -> Lod:
     texts = [(b"samples\\cloth_co.paa", b"samples\\cloth.rvmat"), (b"samples\\skin_co.paa", b"")]
     skin = np.array([part.bone == "head" for part in MAN]).repeat(6).astype(np.int32)
     tags = [_selection(part.bone, np.arange(len(points)) // 8 == number, len(faces)) for number, part in enumerate(MAN)]
-    # The waist is shared: half of the spine's lowest corners hang on the pelvis.
+    # Shared weights at the waist: the lowest corners of the spine follow spine and pelvis equally.
     spine, pelvis = (bytearray(bytes(tags[number].data)) for number in (1, 0))
     for corner in range(8, 12):
         spine[corner], pelvis[corner] = 128, 128
     tags[0], tags[1] = Tag(b"Pelvis", bytes(pelvis)), Tag(b"Spine", bytes(spine))
     tags += [Tag(PROPERTY, b"autocenter".ljust(64, b"\0") + b"0".ljust(64, b"\0")), Tag(LAST_TAG, b"")]
-    normals = -outward[:, [0, 2, 1]]  # exchanging two axes turns them inward
+    normals = -outward[:, [0, 2, 1]]  # exchanging two axes reverses them
     return Lod(ARMA, 0x100, 0, b"", points, normals, faces, texts, skin, tags, np.float32(1))
 
 
@@ -163,7 +163,7 @@ def _model_cfg() -> bytes:
 
 
 def man() -> dict[str, bytes]:
-    """His files by name: one frame of the binarised one is compressed."""
+    """Return file name -> bytes of every file; one frame of the binarised animation is compressed."""
     binarised, _ = rtm.encode_binarised(walk(), SKELETON)
     binarised.blocks[1] = lzo.stored(np.ascontiguousarray(binarised.transforms[1]).tobytes())
     plain, _ = rtm.encode_plain(walk())

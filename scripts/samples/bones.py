@@ -1,4 +1,4 @@
-"""The bones of the samples and their rest pose."""
+"""Bones of the samples and their rest pose."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Bone:
-    """A bone of a sample, X-Ray's axes (x right, y up, z forward), metres and degrees.
+    """A bone of a sample in X-Ray's axes (x right, y up, z forward), metres and degrees.
 
-    ``joint`` and ``end`` in model space; ``turn`` the rest rotation in the parent's space (``setXYZi``); ``thickness``
-    half the width of its box, 0 for none; ``links`` how many bones its vertices follow.
+    ``joint`` and ``end`` in model space; ``turn``: rest rotation in the parent's space (``setXYZi``); ``thickness``:
+    half the width of its box, 0 for no box; ``links``: number of bones that its vertices follow.
     """
 
     name: str
@@ -31,7 +31,7 @@ class Bone:
 
 
 def _side(letter: str, sign: float) -> list[Bone]:
-    """An arm and a leg; the left one lies at negative x."""
+    """Return an arm and a leg; the left ones are at negative x."""
     arm = [
         ("clavicle", "chest", 0.04, 0.18, (0.0, 0.0, 90.0 * sign), 0.0, 1),
         ("upperarm", "clavicle", 0.18, 0.45, (0.0, 11.0 * sign, 0.0), 0.05, 2),
@@ -86,7 +86,7 @@ WEAPON = [
 
 
 def _engine_rotation(degrees: tuple[float, float, float]) -> Floats:
-    """``setXYZi`` in column form: Ry(y)·Rx(x)·Rz(z)."""
+    """Return the rotation of ``setXYZi`` for column vectors: Ry(y)·Rx(x)·Rz(z)."""
     x, y, z = np.radians(degrees)
     turn = rotation.multiply(rotation.about_axis(1, y), rotation.about_axis(0, x))
     return rotation.matrices(rotation.multiply(turn, rotation.about_axis(2, z)))
@@ -94,7 +94,7 @@ def _engine_rotation(degrees: tuple[float, float, float]) -> Floats:
 
 @dataclass(frozen=True)
 class Rest:
-    """The rest pose of a list of bones: model-space rotation of each, and what the file stores, float32."""
+    """The rest pose of a list of bones: model-space rotation of each, and the file's float32 angles and offsets."""
 
     globals: Floats
     angles: NDArray[np.float32]
@@ -103,7 +103,7 @@ class Rest:
 
 
 def rest_of(bones: list[Bone]) -> Rest:
-    """What the bones' joints and turns mean parent by parent."""
+    """Compute the rest pose from the joints and rotations of the bones."""
     order = {bone.name: place for place, bone in enumerate(bones)}
     parents = [order.get(bone.parent, -1) for bone in bones]
     frames = np.zeros((len(bones), 3, 3))
@@ -113,13 +113,13 @@ def rest_of(bones: list[Bone]) -> Rest:
         above = frames[parent] if parent >= 0 else np.eye(3)
         origin = np.array(bones[parent].joint) if parent >= 0 else np.zeros(3)
         frames[place] = above @ _engine_rotation(bone.turn)
-        # Rounded to a hundredth of a millimetre, so that no machine's last bit of a sine shows.
+        # Rounded to 0.01 mm, because the last bit of sines differs between machines.
         offsets[place] = np.round(above.T @ (np.array(bone.joint) - origin), 5) + 0.0
     return Rest(frames, np.radians([bone.turn for bone in bones]).astype("<f4"), offsets.astype("<f4"), parents)
 
 
 def skeleton_of(name: str, bones: list[Bone]) -> Skeleton:
-    """The bones as the extension sees them."""
+    """Return the bones as the extension's model."""
     rest = rest_of(bones)
     return Skeleton(
         name,

@@ -1,4 +1,4 @@
-"""The configs of the samples: a hands and a weapon section, Anomaly's changes; every shape of line."""
+"""Configs of the samples: sections of hands and a weapon, Anomaly's changes, and every form of line."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ anm_bore = walk
 
 
 def configs() -> dict[str, bytes]:
-    """Every file by its name."""
+    """Return file name -> bytes of every file."""
     return {
         "system.ltx": SYSTEM.encode("ascii"),
         "w_sample.ltx": WEAPON.replace("\n", "\r\n").encode("cp1251"),

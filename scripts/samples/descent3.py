@@ -1,4 +1,4 @@
-"""Descent 3's samples: a small ship that has everything a model can have, its textures, and an archive of them."""
+"""Samples of Descent 3: a small ship with everything a model can contain, its textures, and an archive of both."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from addon.formats.descent3.ogf_image import RUN, AnimationHead, Image, ImageTyp
 
 
 def _mesh(name: str, corners: list[list[float]], faces: list[list[int]], materials: list[Material]) -> PolygonMesh:
-    """Faces alternate between the materials; texture coordinates are the corners' x and z."""
+    """Return a mesh whose faces alternate between the materials; uv are half of the corners' x and z."""
     positions = np.array(corners, np.float32)
     flat = np.concatenate([np.array(face, np.int32) for face in faces])
     return PolygonMesh(
@@ -31,10 +31,10 @@ def _box(name: str, size: tuple[float, float, float], materials: list[Material])
 
 
 def _motion(ticks: int) -> oof.Motion:
-    """A wing that folds up by a quarter turn and moves out; nothing in it hangs on a sine's last bit.
+    """Return the motion of a wing that folds up by up to a quarter turn and moves outwards, the same on every machine.
 
-    Half angles are those of the fractions of a quarter turn whose tangent is written down, so that every machine has
-    the same quaternions: tan(a) = t / 2, cos and sin of it by square roots.
+    Sines would differ in their last bit. So the tangent of half the angle is given, tan(a) = t / 2, and its cosine and
+    sine are computed with a square root.
     """
     tangents = np.arange(ticks) / (2.0 * ticks)
     length = np.sqrt(1 + tangents * tangents)
@@ -46,7 +46,7 @@ def _motion(ticks: int) -> oof.Motion:
 
 
 def ship() -> oof.Oof:
-    """A hull with two wings, one of them moving, a rotor, a turret with its gun, and a glow."""
+    """Return a hull with two wings (one of them moving), a rotor, a turret with its gun, and a glow."""
     hull, glass = Material("Hull", "SampleHull"), Material("glass", colour=(32, 64, 96))
     puff = Material("Puff", "SamplePuff")
     triangle = [[0.0, 0.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
@@ -83,7 +83,7 @@ def _image(name: bytes, kind: ImageType, rows: list[tuple[int, int]], width: int
 
 
 def descent3() -> dict[str, bytes]:
-    """The files by their names."""
+    """Return file name -> bytes of every file."""
     red, blue, clear = 0xF800, 0x001F, 0x07E0
     still = OgfImage([_image(b"SampleHull.ogf", ImageType.RUNS_MIPMAPPED, [(8, red), (6, blue), (2, clear)], 4, 4)])
     frames = [

@@ -1,7 +1,7 @@
-"""The sample level: a hut in a yard of ten by ten metres, with what each of a level's files says of it.
+"""The sample level: a hut in a yard of ten by ten metres, in all types of level files.
 
-The hut has a one-sided roof for the occluders and two sectors for collision, which also holds what real levels do:
-a face twice, a face folded to a line, one without area.
+The hut has a one-sided roof in the occluders, and two sectors in the collision. As in real levels, the collision also
+contains a duplicate face, a face with two equal vertices, and one without area.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from addon.formats.xray.occluders import TWO_SIDED, Occluders
 from samples.visuals import visual_level
 
 EARTH, BRICKS, TIN, GRILLE = 5, 12, 31, 40
-"""Ids of the game materials; not dense, as in the games."""
+"""Ids of the game materials; with gaps, as in the games."""
 OUTSIDE, INSIDE = 0, 1
 
 _QUAD = np.array([[0, 1, 2], [0, 2, 3]], np.int32)
@@ -28,7 +28,7 @@ Corners = list[tuple[float, float, float]]
 
 
 def level() -> dict[str, bytes]:
-    """Every file of the level by its name."""
+    """Return file name -> bytes of every file of the level."""
     grass, bush = _crossed("det\\grass", 0.5, 0.75), _crossed("det\\bush", 1.0, 1.25)
     return {
         "level.cform": cform.write(_collision()),
@@ -43,14 +43,14 @@ def level() -> dict[str, bytes]:
 
 
 def _quads(*quads: Corners) -> tuple[NDArray[np.float32], NDArray[np.int32]]:
-    """Quads, counter-clockwise seen from outside, Blender's axes, as vertices of their own and two triangles each."""
+    """Return quads (counter-clockwise from outside, in Blender's axes) as unshared vertices and two triangles each."""
     positions = np.array([corner for quad in quads for corner in quad], np.float32)
     triangles = np.concatenate([_QUAD + 4 * number for number in range(len(quads))])
     return positions, triangles
 
 
 def _walls() -> list[Corners]:
-    """The four walls of the hut, seen from outside."""
+    """Return the four walls of the hut, counter-clockwise from outside."""
     ring = [(-2, -2), (2, -2), (2, 2), (-2, 2), (-2, -2)]
     return [[(*left, 0.0), (*right, 0.0), (*right, 2.5), (*left, 2.5)] for left, right in pairwise(ring)]
 
@@ -66,7 +66,7 @@ def _faces(mesh: Mesh, **columns: NDArray[np.generic]) -> Mesh:
 
 def _collision() -> cform.Cform:
     positions, triangles = _quads(_flat(-5, 5, 0), *_walls(), _flat(-2, 2, 2.5), _flat(-1.875, 1.875, 0.125))
-    # Face 14 lies on face 2, face 15 is folded to a line, face 16 has three places on one line.
+    # Face 14 is a duplicate of face 2, 15 has two equal vertices, the vertices of 16 are on one line.
     extra = np.array([[4, 5, 6], [0, 1, 1], [0, 28, 1]], np.int32)
     positions = np.concatenate([positions, np.array([[0.0, -5.0, 0.0]], np.float32)])
     triangles = np.concatenate([triangles, extra])
@@ -86,7 +86,7 @@ def _collision() -> cform.Cform:
 
 
 def _occluders() -> Occluders:
-    # The last is smaller than a level compiler accepts.
+    # The last quad is smaller than a level compiler accepts.
     tiny = [(4.0, 4.0, 0.0), (4.03125, 4.0, 0.0), (4.03125, 4.0, 0.03125), (4.0, 4.0, 0.03125)]
     positions, triangles = _quads(*_walls(), _flat(-2, 2, 2.5), tiny)
     two_sided = np.repeat([True, True, True, True, False, True], 2)
@@ -102,7 +102,7 @@ def _sound_occluders() -> Occluders:
 
 
 def _crossed(texture: str, width: float, height: float) -> Dm:
-    """Two upright quads that cross, each with its half of the texture."""
+    """Return two upright quads that cross, each with half of the texture."""
     half = width / 2
     positions, triangles = _quads(
         [(-half, 0, 0), (half, 0, 0), (half, 0, height), (-half, 0, height)],
@@ -115,7 +115,7 @@ def _crossed(texture: str, width: float, height: float) -> Dm:
 
 
 def _details(models: list[Dm]) -> details.Details:
-    """Six by six slots around the middle; the hut's four are empty, the ground rises to the north."""
+    """Return six by six slots around the middle; the four of the hut are empty, and the ground rises to the north."""
     size = 6
     x, y = (axis.ravel() for axis in np.meshgrid(np.arange(size), np.arange(size)))
     hut = ((x == 2) | (x == 3)) & ((y == 2) | (y == 3))

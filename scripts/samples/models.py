@@ -1,4 +1,4 @@
-"""The models of the samples: a box about each bone, in the vertex formats of one to four bones."""
+"""Models of the samples: a box around each bone, in the vertex formats of one to four bones."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from addon.formats.xray.ogf import document as ogf_document
 from samples.bones import Bone, Rest, rest_of
 
 MADE = 1_704_067_200
-"""The first second of 2024: a time stamp of today would change the bytes."""
+"""Time stamp of the files, the first second of 2024: constant, so that the bytes do not change."""
 
 Floats = NDArray[np.float64]
 Numbered = tuple[int, ogf_document.Value]
-"""A chunk's id and what it holds."""
+"""A chunk's id and its content."""
 
 
 def _box(bone: Bone) -> tuple[Floats, Floats, Floats, Floats]:
-    """A box about the bone: positions and normals (24, 3), texture coordinates, 1 where nearer to the joint (24,)."""
+    """Return a box around the bone: positions and normals (24, 3), uv, and 1 for corners nearer to the joint (24,)."""
     joint, end = np.array(bone.joint), np.array(bone.end)
     low, high = np.minimum(joint, end), np.maximum(joint, end)
     thin = high - low < 2 * bone.thickness
     low, high = np.where(thin, low - bone.thickness, low), np.where(thin, high + bone.thickness, high)
     positions, normals, uvs = [], [], []
     for axis in range(3):
-        # In the engine's left-handed numbers the cross product of a face's first two edges points outwards.
+        # In the engine's left-handed axes the cross product of a face's first two edges points outwards.
         across, along = (axis + 1) % 3, (axis + 2) % 3
         for outward in (-1.0, 1.0):
             for u, v in ((0, 0), (1, 0), (1, 1), (0, 1)) if outward > 0 else ((0, 0), (0, 1), (1, 1), (1, 0)):
@@ -45,7 +45,7 @@ def _box(bone: Bone) -> tuple[Floats, Floats, Floats, Floats]:
 
 
 def _followed(bone: int, links: int, rest: Rest) -> list[int]:
-    """The bones the vertices of a box follow: its own, its parent, and so on upwards, then its first child."""
+    """Return the bones that a box's vertices follow: its own, its parent, further ancestors, its first children."""
     line = [bone]
     while rest.parents[line[-1]] >= 0 and len(line) < links:
         line.append(rest.parents[line[-1]])
@@ -54,11 +54,11 @@ def _followed(bone: int, links: int, rest: Rest) -> list[int]:
 
 
 SHARES = {1: (1.0,), 2: (0.625, 0.375), 3: (0.5, 0.3125, 0.1875), 4: (0.5, 0.25, 0.15625, 0.09375)}
-"""Weights at the joint, heaviest first; the other end of a box follows its own bone alone."""
+"""Weights at the joint, heaviest first; vertices at the other end of a box follow only its own bone."""
 
 
 def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
-    """The vertices of all boxes with this many links."""
+    """Return the vertices of all boxes with this number of links."""
     parts = []
     for place, bone in enumerate(bones):
         if bone.links != links or not bone.thickness:
@@ -70,7 +70,7 @@ def _rows(links: int, bones: list[Bone], rest: Rest) -> NDArray[np.void]:
         line = _followed(place, links, rest)
         rows["bones"] = np.where(near[:, None] > 0, line + [place] * (links - len(line)), place)
         if links == 2:
-            # The one weight stored is the second bone's; where both are the same bone it is 1.
+            # The only stored weight is that of the second bone; it is 1 if both are the same bone.
             rows["weights"] = np.where(near > 0, SHARES[2][1], 1.0)[:, None]
         elif links > 2:
             rows["weights"] = np.where(near[:, None] > 0, SHARES[links][:-1], [1.0, *[0.0] * (links - 2)])
@@ -140,7 +140,7 @@ def _bone_values(bones: list[Bone], rest: Rest) -> tuple[chunk_types.BoneNames, 
 def model(
     name: str, bones: list[Bone], formats: dict[int, int], tail: Sequence[Numbered], user_data: bytes = b""
 ) -> ogf_document.Ogf:
-    """A skinned model; ``tail`` are its last chunks: references or motions."""
+    """Return a skinned model; ``tail``: its last chunks, references or motions."""
     rest = rest_of(bones)
     links = sorted({bone.links for bone in bones if bone.thickness})
     children = [_child(count, bones, rest, formats, f"samples\\{name}".encode()) for count in links]

@@ -1,4 +1,4 @@
-"""How the samples move: `Poses` turns joints about the axes of the model, as an animator thinks of them."""
+"""Motions of the samples. `Poses` rotates joints about the axes of the model, as an animator thinks of them."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from samples.bones import HUMANOID, WEAPON, skeleton_of
 Floats = NDArray[np.float64]
 
 RIGHT, FORWARD, UP = 0, 1, 2
-"""The axes of the model in Blender: a bone that hangs down is bent forwards by a turn about the first."""
+"""Axes of the model in Blender: a rotation about the first bends a bone that points down forwards."""
 SOLE = ((0.0, -0.13), (0.12, -0.13))
-"""Forward and up from the ankle, metres: where a foot's box touches the ground, at the heel and at the toes."""
+"""Forward and up from the ankle in metres: where a foot's box touches the ground, at the heel and at the toes."""
 ANKLE = 0.1
-"""Metres above the ground in rest."""
+"""Height of the ankle at rest in metres."""
 
 
 class Poses:
-    """Frames of a motion, begun in the rest pose."""
+    """Frames of a motion, initially in the rest pose."""
 
     def __init__(self, name: str, skeleton: Skeleton, frames: int) -> None:
         self.name, self.skeleton, self.frames = name, skeleton, frames
@@ -43,11 +43,11 @@ class Poses:
         self._turns = np.tile(rotation.IDENTITY, (len(skeleton.bones), frames, 1))
         self._translations = np.repeat(skeleton.rest_translation[:, None], frames, axis=1)
         self.time = np.linspace(0.0, 1.0, frames)
-        # A little off the whole circle's parts: at exact fractions a key would lie between two integers.
+        # With an offset, because at exact fractions of a circle a key would be exactly between two integers.
         self.circle = 2 * np.pi * self.time + 0.1234567
 
     def turn(self, bone: str, axis: int, degrees: Any) -> Self:
-        """Turn a bone, on top of its turns so far, about an axis of the model (where its parents stand as in rest)."""
+        """Rotate a bone further about an axis of the model (with its parents at rest)."""
         place = self.skeleton.bones.index(bone)
         angles = np.broadcast_to(np.radians(degrees), self.frames)
         self._turns[place] = rotation.multiply(rotation.about_axis(axis, angles), self._turns[place])
@@ -58,18 +58,18 @@ class Poses:
         place = self.skeleton.bones.index(bone)
         parent = int(self.skeleton.parents[place])
         frame = self.skeleton.root_frame if parent < 0 else self._rest[parent]
-        # Rounded, and no zero negative, so that what stands still on an axis does so to the last bit on every machine.
+        # Rounded and without -0, so that a constant axis is exactly constant on every machine.
         self._translations[place] += np.round(np.multiply.outer(metres, frame[axis, :3]), 6) + 0.0
         return self
 
     def rotations(self) -> Floats:
-        """(bones, frames, 4) parent-local."""
+        """Return (bones, frames, 4) rotations relative to the parent."""
         facing = self._facing[:, None]
         own = rotation.multiply(rotation.multiply(rotation.conjugate(facing), self._turns), facing)
         return rotation.multiply(self.skeleton.rest_rotation[:, None], own)
 
     def standing(self) -> Self:
-        """Move the pelvis up and down so that the lower foot touches the ground in each frame."""
+        """Move the pelvis up or down so that the lower foot touches the ground in each frame."""
         poses = self.skeleton.pose_matrices(self.rotations(), self._translations)
         lowest = np.full(self.frames, np.inf)
         for letter in "lr":
@@ -81,7 +81,9 @@ class Poses:
         return self.shift("pelvis", UP, ANKLE + SOLE[0][1] - lowest)
 
     def clip(self, *markers: Marker, loop: bool = False) -> Clip:
-        """The motion. A ``loop`` ends on its first frame to the bit: there the engine jumps back from its last key."""
+        """Return the motion. With ``loop`` its last frame equals its first exactly: after its last key the engine jumps
+        there.
+        """
         turned, moved = self.rotations(), self._translations.copy()
         if loop:
             turned[:, -1], moved[:, -1] = turned[:, 0], moved[:, 0]
@@ -91,20 +93,22 @@ class Poses:
 
 
 def _bump(moment: Floats, peak: float, width: float) -> Floats:
-    """1 at a moment of a cycle of length 1, and next to nothing further than ``width`` from it."""
+    """Return 1 at the ``peak`` moment of a cycle of length 1, and almost 0 further than ``width`` from it."""
     rise: Floats = np.exp((np.cos(2 * np.pi * (moment - peak)) - 1) / (np.pi * width) ** 2)
     return rise
 
 
 def _arm(poses: Poses, letter: str, forward: Any = 0.0, elbow: Any = 15.0, down: Any = 78.0) -> None:
-    """An arm lowered from the rest pose, where it points aside, swung ``forward`` and bent at the elbow."""
+    """Lower an arm from the rest pose, where it points sideways; swing it ``forward`` and bend the elbow."""
     side = 1.0 if letter == "r" else -1.0
     poses.turn(f"upperarm_{letter}", FORWARD, side * np.asarray(down)).turn(f"upperarm_{letter}", RIGHT, forward)
     poses.turn(f"forearm_{letter}", UP, side * np.asarray(elbow))
 
 
 def _walk(skeleton: Skeleton) -> Clip:
-    """Two steps. The left heel strikes in the first frame and leaves the ground after three fifths of the cycle."""
+    """Return two steps. The left heel strikes on the first frame, and the foot leaves the ground after 3/5 of the
+    cycle.
+    """
     walk = Poses("walk", skeleton, 25)
     cycle = walk.circle / (2 * np.pi)
     for letter, moment in (("l", cycle), ("r", cycle + 0.5)):
@@ -120,7 +124,7 @@ def _walk(skeleton: Skeleton) -> Clip:
 
 
 def _idle(skeleton: Skeleton) -> Clip:
-    """Breathing, and a look around."""
+    """Return breathing and looking around."""
     idle = Poses("idle", skeleton, 31)
     breath = np.sin(idle.circle)
     idle.turn("spine", RIGHT, 1.5 * breath).turn("neck", RIGHT, -1.5 * breath)
@@ -131,7 +135,7 @@ def _idle(skeleton: Skeleton) -> Clip:
 
 
 def _wave(skeleton: Skeleton) -> Clip:
-    """The right arm rises, the forearm swings to and fro above it, and the arm is lowered again."""
+    """Return a wave: the right arm rises, the forearm swings, and the arm is lowered again."""
     wave = Poses("wave", skeleton, 37)
     raised = np.clip(3 * np.sin(np.pi * wave.time), 0, 1) ** 2
     swing = raised * np.sin(3 * wave.circle)
@@ -144,7 +148,7 @@ def _wave(skeleton: Skeleton) -> Clip:
 
 
 def _jump(skeleton: Skeleton) -> Clip:
-    """A leap of more than three metres: the root travels too far for keys of 8 bits."""
+    """Return a jump of more than three metres: the root moves too far for keys of 8 bits."""
     jump = Poses("jump", skeleton, 16)
     height = 4 * jump.time * (1 - jump.time)
     jump.shift("root", FORWARD, 3.2 * jump.time).shift("root", UP, 0.55 * height)
@@ -157,13 +161,13 @@ def _jump(skeleton: Skeleton) -> Clip:
 
 
 def _nod(skeleton: Skeleton) -> Clip:
-    """Added to whatever else plays: the head alone moves."""
+    """Return an additive nod: only the head and the neck move."""
     nod = Poses("nod", skeleton, 8)
     return nod.turn("head", RIGHT, 12 * np.sin(nod.circle)).turn("neck", RIGHT, 6 * np.sin(nod.circle + 0.3)).clip()
 
 
 def humanoid_motions() -> MotionSet:
-    """Walk, idle, wave, jump, and a nod that is added to whatever else plays."""
+    """Return walk, idle, wave, jump, and an additive nod."""
     skeleton = skeleton_of("humanoid", HUMANOID)
     clips = [made(skeleton) for made in (_walk, _idle, _wave, _jump, _nod)]
     tracks = {name: track for track, name in enumerate(skeleton.bones)}
@@ -188,7 +192,7 @@ def _played(flags: int, bone_or_part: int, speed: float = 1.0, power: float = 1.
 
 
 def weapon_motions(*, as_the_model: bool) -> MotionSet:
-    """Idle, shoot and reload; the tracks in the model's order of bones, or in another."""
+    """Return idle, shoot and reload; the tracks have the model's order of bones, or another."""
     skeleton = skeleton_of("weapon", WEAPON)
     idle = Poses("idle", skeleton, 1)
     shoot = Poses("shoot", skeleton, 6)

@@ -1,4 +1,4 @@
-"""The sample of the editor's models: the weapon with bones, as the SDK keeps it."""
+"""The sample of the editor's models: the weapon with bones, as a file of the SDK."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from addon.formats.xray.ogf.chunk_types import IkBone, Joint, MotionReferences, 
 from samples.bones import WEAPON, rest_of
 
 _QUADS = np.array([(0, 1, 3, 2), (4, 6, 7, 5), (0, 4, 5, 1), (2, 3, 7, 6), (0, 2, 6, 4), (1, 5, 7, 3)])
-"""Corners of a box by the bits of their numbers (x, y, z), counter-clockwise seen from outside in X-Ray's axes."""
+"""Faces of a box. The bits of a corner's index are its x, y, z; counter-clockwise from outside in X-Ray's axes."""
 
 
 def weapon_object() -> bytes:
-    """A mesh of a box per bone, two surfaces, hard edges, a motion, references, a bone part."""
+    """Return a mesh with a box per bone, two surfaces, hard edges, a motion, references and a bone part."""
     numbered = [
         (0x900, Version(0x10)),
         (0x912, UserData(b"[sample]\r\nkind = weapon\r\n")),
@@ -82,7 +82,7 @@ def _boxes() -> Geometry:
         np.concatenate(uvs).astype("<f4"),
         (np.arange(faces) >= faces - 12).astype(int),
         [b"metal", b"Sight"],
-        # The diagonal of each square is soft: the first triangle's third edge, the second one's first.
+        # The diagonal of each square is smooth: the third edge of the first triangle, the first of the second.
         np.tile(np.array([3, 6], np.uint32), faces // 2),
         groups=[bone.name.encode() for bone in WEAPON],
         weights=weights,

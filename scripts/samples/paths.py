@@ -1,4 +1,4 @@
-"""Paths of the samples: how an object moves."""
+"""Motion paths of the samples."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from addon.formats.xray.envelopes import stored
 
 
 def camera_path() -> anm.Anm:
-    """Two seconds of a camera: a key each half second, and in each channel other shapes."""
+    """Return two seconds of a camera: a key every half second, with different key shapes in each channel."""
     shapes = {
         "X": [Shape.TCB] * 5,
         "Y": [Shape.STEPPED, Shape.HERMITE, Shape.HERMITE, Shape.BEZIER_1D, Shape.LINEAR],

@@ -1,7 +1,7 @@
-"""The visual side of the sample level: `level`, `level.geom`, `level.geomx`, the AI map and what stands in it.
+"""The visuals of the sample level: `level`, `level.geom`, `level.geomx`, the AI map and the files of placed objects.
 
-The yard and the hut of `samples.level` again: ground with a lightmap, walls with three levels of detail, a bush that
-stands twice (once scaled), two sectors with a portal between them, a sun, a lamp, a glow.
+The yard and the hut of `samples.level`: ground with a lightmap, walls with three levels of detail, a bush that is
+placed twice (once scaled), two sectors with a portal between them, a sun, a lamp, a glow.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SHADERS = (
 )
 _CORNER_UVS = np.array([[0, 1], [1, 1], [1, 0], [0, 0]], np.float64)
 _FRAME = [(0, 2, 0, 0), (12, 4, 3, 0), (16, 4, 6, 0), (20, 4, 7, 0)]
-"""Offset, type, usage and its index of position, normal, tangent, binormal."""
+"""Offset, type, usage and usage index of position, normal, tangent, binormal."""
 STATIC = [*_FRAME, (24, 6, 5, 0), (28, 6, 5, 1)]
 TREE = [*_FRAME, (24, 7, 5, 0)]
 _FAST = [(0, 2, 0, 0)]
@@ -52,7 +52,7 @@ Quad = list[tuple[float, float, float]]
 
 
 def visual_level() -> dict[str, bytes]:
-    """Every file by its name."""
+    """Return file name -> bytes of every file."""
     level, geom, fast = _level()
     return {
         "level": codec.write(level),
@@ -73,20 +73,20 @@ def _layout(elements: list[tuple[int, int, int, int]]) -> NDArray[np.void]:
 
 
 def made_buffer(elements: list[tuple[int, int, int, int]], count: int) -> VertexBuffer:
-    """So many vertices, all 0, of a layout: offset, type, usage and its index of each element."""
+    """Return ``count`` vertices, all 0, of a layout: offset, type, usage and usage index of each element."""
     declaration = _layout(elements)
     return VertexBuffer(declaration, np.zeros(count, geometry.layout_of(declaration, Reader(b""))))
 
 
 def _packed(axes: NDArray[np.float64], fourth: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Axes (n, 3) of the file and a fourth byte as the compiler packs them: z, y, x and it."""
+    """Pack axes (n, 3) of the file and a fourth byte as the compiler does: z, y, x, fourth."""
     bytes_ = np.clip(np.floor((axes + 1) * 127.5), 0, 255).astype(np.uint8)
     return np.concatenate((bytes_[:, ::-1], fourth.astype(np.uint8)[:, None]), axis=1)
 
 
 @dataclass
 class _Quads:
-    """Quads, corners clockwise seen from outside in the file's axes, as vertices and indices."""
+    """Quads, corners clockwise from outside in the file's axes, as vertices and indices."""
 
     quads: list[Quad]
 
@@ -100,7 +100,7 @@ class _Quads:
         return np.concatenate([one + np.uint16(4 * number) for number in range(len(self.quads))])
 
     def fill(self, rows: NDArray[np.void], hemi: int, scale: float) -> None:
-        """Write the vertices; texture coordinates go over each quad ``scale`` times."""
+        """Write the vertices; the texture is repeated ``scale`` times on each quad."""
         corners = self.positions.reshape(-1, 4, 3)
         sides = corners[:, [1, 3]] - corners[:, [0]]
         tangent, down = (sides[:, one] / np.linalg.norm(sides[:, one], axis=1, keepdims=True) for one in (0, 1))
@@ -141,7 +141,7 @@ def _bush() -> _Quads:
 
 
 def _bounds(points: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Box, grown by a millimetre, and sphere."""
+    """Return the box, enlarged by a millimetre on each side, and the sphere."""
     box = np.stack((points.min(axis=0) - 0.001, points.max(axis=0) + 0.001))
     centre = box.mean(axis=0)
     return box, np.append(centre, np.linalg.norm(box[1] - centre))
@@ -153,7 +153,7 @@ def _level() -> tuple[Level, Geometry, Geometry]:
     yard.fill(static.rows[:4], 200, 4)
     hut.fill(static.rows[4:], 120, 1)
     bush.fill(tree.rows, 160, 1)
-    # Three levels of detail, best first at the end of the list: without the roof, then without one wall as well.
+    # Three levels of detail: complete, without the roof, also without one wall; the best is last in the indices.
     walls = [hut.indices[:18], hut.indices[:24], hut.indices]
     indices = np.concatenate([yard.indices, *walls, bush.indices])
     windows = np.array([(42, 10, 20), (18, 8, 19), (0, 6, 18)], WINDOW)
@@ -180,7 +180,7 @@ def _level() -> tuple[Level, Geometry, Geometry]:
 def _visuals(
     yard: _Quads, hut: _Quads, bush: _Quads, windows: NDArray[np.void], transforms: NDArray[np.float64]
 ) -> Visuals:
-    """0 yard, 1 hut, 2 and 3 bushes, 4 their node, 5 the outside, 6 the inside."""
+    """Return the visuals: 0 yard, 1 hut, 2 and 3 bushes, 4 their node, 5 the outside, 6 the inside."""
     static = [(Kind.CONTAINER, 1), (Kind.WINDOWS, 1), (Kind.NESTED, 1), (Kind.CONTAINER, 2), (Kind.HEADER, 1)]
     plain = [part for part in static if part[0] != Kind.WINDOWS]
     tree, node = [(Kind.CONTAINER, 1), (Kind.TREE, 1), (Kind.HEADER, 1)], [(Kind.HEADER, 1), (Kind.CHILDREN, 1)]
@@ -218,7 +218,7 @@ def _portals() -> NDArray[np.void]:
     row = np.zeros(1, PORTAL)
     row["front"], row["back"], row["count"] = 0, 1, 4
     door = [(-0.5, 0, -2), (0.5, 0, -2), (0.5, 2, -2), (-0.5, 2, -2)]
-    # Behind the last vertex lies what was in the compiler's memory.
+    # The unused vertices contain leftovers of the compiler's memory.
     row["vertices"][0] = [*door, (7, 7, 7), (-1, 0.5, 1e6)]
     return row
 
@@ -246,7 +246,7 @@ def _sectors() -> list[Sector]:
 
 
 def _ai_map() -> level_ai.AiMap:
-    """A strip of four by three nodes in front of the hut; one is alone, one link leads one way."""
+    """Return a strip of four by three nodes in front of the hut; one node is isolated, one link is one-way."""
     across, along = 4, 3
     rows = np.zeros(across * along - 1, level_ai.NODES[8])
     cells = [cell for cell in range(across * along) if cell != along + 1]
