@@ -30,7 +30,7 @@ from .bone_curves import (
     digest_of_keys,
     evaluated_poses,
     identity_of,
-    keeps_unscaled,
+    keeps_scale_at_one,
     key_times,
     rotation_kind,
     sampled_table,
@@ -38,7 +38,7 @@ from .bone_curves import (
     write_keys,
 )
 from .control_links import controls_of
-from .keyed_poses import heard_tracks, is_plain
+from .keyed_poses import follows_keys, played_tracks
 from .rotation_modes import KINDS, modes_set
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ INHERITANCE = "bones that are connected or do not inherit from their parents"
 """Reasons why a pose is not defined by its keys alone."""
 _QUATERNION, _LOCATION = KINDS.index("quaternion"), len(KINDS)
 """Numbers of channel types in `ClipReader`: the index in `KINDS`, and behind these the location."""
-_NOWHERE = (-1, -1)
+_UNKNOWN = (-1, -1)
 NEAR = 1e-3
 """Tolerance in frames for a key to be on a frame: Blender stores times as 32-bit floats."""
 DISTORTED = 1e-3
@@ -116,15 +116,14 @@ class ClipWriter:
         range.
 
         ``tracks``: the clip's rows to write, one for each of ``places``. ``bag`` contains the F-curves; by default that
-        of the
-        action's first slot.
+        of the action's first slot.
         """
-        turned, moved = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
+        rotations, locations = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
         keys = np.empty((len(tracks), CHANNELS, frames, 2), np.float32)
         keys[..., 0] = key_frames(first_frame, frames, step)
-        keys[:, :4, :, 1] = turned.transpose(0, 2, 1)
-        keys[:, 4:, :, 1] = moved.transpose(0, 2, 1)
+        keys[:, :4, :, 1] = rotations.transpose(0, 2, 1)
+        keys[:, 4:, :, 1] = locations.transpose(0, 2, 1)
         keyed = np.empty((len(tracks), CHANNELS), np.bool_)
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
@@ -157,9 +156,8 @@ def frame_range(
 
     ``imported``: the number of keys that the action's motion has in its file. Bone keys after the end then extend the
     range if no range is set, or if the set range still has that length. They do not if the set range already left out
-    keys
-    when it was saved (``is_cut``). A range is never shortened because keys are missing: bones at rest have one key.
-    ``owner``: the object whose slot is used, by default the first slot.
+    keys when it was saved (``is_cut``). A range is never shortened because keys are missing: bones at rest have one
+    key. ``owner``: the object whose slot is used, by default the first slot.
     """
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else _curve_range(action, owner)
     first = round(start)
@@ -251,10 +249,8 @@ class Gathered:
     """A clip read from keys, and what the action contains besides.
 
     ``left_out``: data paths of F-curves that a motion cannot contain; ``other_kinds``: bones with keys of a rotation
-    type
-    that their rotation mode does not use; ``muted`` (bones, 2): whether the F-curves of rotation and translation are
-    muted,
-    which then have their rest values.
+    type that their rotation mode does not use; ``muted`` (bones, 2): whether the F-curves of rotation and translation
+    are muted, which then have their rest values.
     """
 
     clip: Clip
@@ -280,7 +276,7 @@ class ClipReader:
     def _channels(self, paths: tuple[str, ...]) -> NDArray[np.int64]:
         """Return (paths, 2) bone and channel type. Cached: the actions of one file mostly have the same paths."""
         if paths not in self._found:
-            found = [self._paths.get(path, _NOWHERE) for path in paths]
+            found = [self._paths.get(path, _UNKNOWN) for path in paths]
             self._found[paths] = np.array(found, np.int64).reshape(-1, 2)
         return self._found[paths]
 
@@ -296,53 +292,53 @@ class ClipReader:
         rest.
 
         ``modes``: the rotation mode of each bone (`RotationModes.of_export`). A bone whose rotation keys are all of
-        other types
-        keeps its current rotation. ``frames``: first frame and number of keys, by default those of `frame_range`.
-        ``table``:
-        the action's F-curves, if the caller already has them.
+        other types keeps its current rotation. ``frames``: first frame and number of keys, by default those of
+        `frame_range`. ``table``: the action's F-curves, if the caller already has them.
         """
         first, count = frames if frames is not None else frame_range(action, step)
         table = table or table_of(action, self._rig)
         rows, animated = sampled_table(table, key_frames(first, count, step))
         bones = len(self.rest.bones)
         places, kinds = self._channels(tuple(table.paths)).T
-        now = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self.rest.bones] or [0])
+        mode_kinds = np.array([KINDS.index(rotation_kind(modes[bone])) for bone in self.rest.bones] or [0])
         known, located = places >= 0, kinds == _LOCATION
-        in_mode = known & (kinds == now[places])
-        heard = known & ~table.muted
+        in_mode = known & (kinds == mode_kinds[places])
+        unmuted = known & ~table.muted
         muted = np.zeros((bones, 2), np.bool_)
-        silent = known & table.muted
-        muted[places[silent], located[silent].astype(np.int64)] = True
+        known_muted = known & table.muted
+        muted[places[known_muted], located[known_muted].astype(np.int64)] = True
         values, keyed = np.zeros((bones, CHANNELS, count)), np.zeros((bones, CHANNELS), np.bool_)
         values[:, 0] = 1.0
-        taken = heard & (located | (in_mode & (kinds == _QUATERNION)))
-        channels = np.where(located, table.indices + 4, table.indices)[taken]
-        values[places[taken], channels] = rows[taken]
-        keyed[places[taken], channels] = animated[taken]
+        read = unmuted & (located | (in_mode & (kinds == _QUATERNION)))
+        channels = np.where(located, table.indices + 4, table.indices)[read]
+        values[places[read], channels] = rows[read]
+        keyed[places[read], channels] = animated[read]
         other_rotations: dict[int, Floats] = {}
-        for number in np.flatnonzero(heard & in_mode & (kinds != _QUATERNION)).tolist():
+        for number in np.flatnonzero(unmuted & in_mode & (kinds != _QUATERNION)).tolist():
             angles = other_rotations.setdefault(int(places[number]), np.zeros((count, 4)))
             angles[:, table.indices[number]] = rows[number]
         unknown = (table.curves[number] for number in np.flatnonzero(~known).tolist())
-        left_out = {curve.data_path for curve in unknown if not keeps_unscaled(curve)}
-        others = set(places[heard & ~located & ~in_mode].tolist())
+        left_out = {curve.data_path for curve in unknown if not keeps_scale_at_one(curve)}
+        bones_of_other_kinds = set(places[unmuted & ~located & ~in_mode].tolist())
         rotated = set(places[in_mode].tolist())
         rotations = values[:, :4].transpose(0, 2, 1)
         for place, angles in other_rotations.items():
             rotations[place] = rotation.of_mode(angles, modes[self.rest.bones[place]])
             keyed[place, :4] = True
-        for place in others - rotated:
+        for place in bones_of_other_kinds - rotated:
             rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
         clip = self._clip(action.name, rotations, values[:, 4:].transpose(0, 2, 1), keyed)
-        return Gathered(clip, sorted(left_out), [self.rest.bones[place] for place in sorted(others)], muted)
+        return Gathered(
+            clip, sorted(left_out), [self.rest.bones[place] for place in sorted(bones_of_other_kinds)], muted
+        )
 
     def _clip(self, name: str, rotations: Floats, locations: Floats, keyed: NDArray[np.bool_]) -> Clip:
-        turned, moved = self.rest.from_basis(rotations, locations)
+        track_rotations, track_translations = self.rest.from_basis(rotations, locations)
         return Clip(
             name,
             list(self.rest.bones),
-            turned,
-            moved,
+            track_rotations,
+            track_translations,
             np.logical_or.reduce(keyed[:, :4], axis=1),
             np.logical_or.reduce(keyed[:, 4:], axis=1),
             self.fps,
@@ -362,7 +358,7 @@ def posed_rotation(bone: PoseBone) -> Floats:
 def why_sampled(rig: Object) -> list[str]:
     """Return the reasons why poses of ``rig`` are not defined by keys alone; empty if they are.
 
-    `sampling.Reach` finds the bones that these affect.
+    `sampling.Movers` finds the bones that these affect.
     """
     reasons = []
     bones = rig.pose.bones
@@ -371,9 +367,9 @@ def why_sampled(rig: Object) -> list[str]:
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append(DRIVERS)
-    if any(len(track.strips) for track in heard_tracks(rig)):
+    if any(len(track.strips) for track in played_tracks(rig)):
         reasons.append(STRIPS)
-    if not all(is_plain(bone) for bone in rig.data.bones):
+    if not all(follows_keys(bone) for bone in rig.data.bones):
         reasons.append(INHERITANCE)
     return reasons
 
@@ -396,37 +392,34 @@ def sample(
     A clip contains no scale or shear. The scene is restored afterwards.
 
     ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``frames``: first frame and number of poses,
-    by
-    default those of `frame_range`. ``bones``: the bones for the clip, which are in the order of ``rest``; by default
-    all.
-    Raises `WriteError` if the parent of one of them has a scale of 0.
+    by default those of `frame_range`. ``bones``: the bones for the clip, which are in the order of ``rest``; by default
+    all. Raises `WriteError` if the parent of one of them has a scale of 0.
     """
     first, count = frames if frames is not None else frame_range(action, step)
     with modes_set(rig, modes):
         poses = evaluated_poses(context, rig, action, key_frames(first, count, step))
     rows = [row for row, bone in enumerate(rest.bones) if bones is None or bone in bones]
     parents = rest.parents[rows]
-    above = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
-    flat = affine.is_singular(above)
+    parent_poses = np.where((parents < 0)[:, None, None], rest.root_frame, poses[:, np.maximum(parents, 0)])
+    flat = affine.is_singular(parent_poses)
     if flat.any():
         frame, place = np.argwhere(flat)[0].tolist()
         _refuse_flat(action, rest, rows[place], poses[frame], float(key_frames(first, count, step)[frame]))
-    local = (affine.inverse(above) @ poses[:, rows]).swapaxes(0, 1)
-    turned = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
-    moved = np.ascontiguousarray(local[..., :3, 3])
-    everything = np.ones(len(rows), np.bool_)
-    named = [rest.bones[row] for row in rows]
+    local = (affine.inverse(parent_poses) @ poses[:, rows]).swapaxes(0, 1)
+    rotations = rotation.continuous(rotation.from_matrices(_without_scale(local[..., :3, :3])))
+    translations = np.ascontiguousarray(local[..., :3, 3])
+    keyed = np.ones(len(rows), np.bool_)
+    names = [rest.bones[row] for row in rows]
     distorted = (affine.distortion(local) > DISTORTED).any(axis=1)
-    clip = Clip(action.name, named, turned, moved, everything, everything, fps, Space.PARENT_LOCAL)
-    return clip, [named[row] for row in np.flatnonzero(distorted).tolist()]
+    clip = Clip(action.name, names, rotations, translations, keyed, keyed, fps, Space.PARENT_LOCAL)
+    return clip, [names[row] for row in np.flatnonzero(distorted).tolist()]
 
 
 def _refuse_flat(action: Action, rest: Rest, row: int, pose: Floats, frame: float) -> NoReturn:
     """Raise `WriteError` for an ancestor bone whose scale is 0 in at least one axis, so that its matrix has no inverse.
 
     ``row``: the affected bone in ``rest``; its topmost ancestor with such a scale is named. ``pose``: (bones, 4, 4) at
-    that
-    ``frame``.
+    that ``frame``.
     """
     bone = int(rest.parents[row])
     while rest.parents[bone] >= 0 and affine.is_singular(pose[rest.parents[bone]]):
@@ -448,8 +441,7 @@ def play(context: Context, rig: Object, action: Action, order: str = "") -> None
     """Assign ``action`` to ``rig`` and set the rotation modes that play its keys.
 
     ``order``: order of its Euler angles. The control rig of the armature plays the matching action. Other actions of
-    the
-    same import also play when the user picks them.
+    the same import also play when the user picks them.
     """
     # Assigning an action to an object that was never evaluated crashes some Blender versions.
     context.view_layer.update()

@@ -36,7 +36,7 @@ from ..core import names
 from .properties import AddedProperties, changed, is_local
 from .typed import Action, Object
 
-_ACTION, _PLACE = attrgetter("action"), attrgetter("place")
+_ACTION_OF_ENTRY, _INDEX_OF_ENTRY = attrgetter("action"), attrgetter("place")
 
 
 class ListedAction(bpy.types.PropertyGroup):
@@ -84,10 +84,8 @@ class Kind(NamedTuple):
 
     A file has ``name``, the collection ``actions`` of `ListedAction`, ``action_list`` (a `list_property`) and the flag
     ``lists_actions``; an action has ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) returns
-    whether
-    the action can be the motion at that index of the file. It is called if several armatures have files of the same
-    name,
-    all stored by version 0.1.0.
+    whether the action can be the motion at that index of the file. It is called if several armatures have files of the
+    same name, all stored by version 0.1.0.
     """
 
     files: str
@@ -128,7 +126,7 @@ def listed(file: "ActionFile", kind: Kind) -> dict[Any, int]:
 
 def pointers(file: "ActionFile") -> list[Action]:
     """Return the actions that a file lists, in list order; None for deleted ones."""
-    found = list(map(_ACTION, _rows(file)))
+    found = list(map(_ACTION_OF_ENTRY, _rows(file)))
     for used in file.actions if file.action_list is not None else ():
         if 0 <= used.row < len(found):
             found[used.row] = used.action
@@ -146,7 +144,7 @@ def _rows(file: "ActionFile") -> Any:
 
 def _entries(file: "ActionFile") -> list[tuple[Any, int]]:
     """Return the listed actions (None for deleted ones) with their indices in the file, in list order."""
-    return list(zip(pointers(file), map(_PLACE, _rows(file)), strict=True))
+    return list(zip(pointers(file), map(_INDEX_OF_ENTRY, _rows(file)), strict=True))
 
 
 def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
@@ -162,7 +160,7 @@ def files_of_actions(rig: Object, kind: Kind) -> dict[Any, Any]:
 def file_of(rig: Object, action: Action, kind: Kind) -> Any:
     """Return the file of ``rig`` that an action belongs to, or None. For many actions use `files_of_actions`."""
     files = sorted(kind.files_of(rig), key=lambda file: file.name != kind.properties(action).file)
-    found = next((file for file in files if _lists(file, action, kind)), None)
+    found = next((file for file in files if _is_in_list(file, action, kind)), None)
     return found or next((file for file in files if action in _copies_in_use(file, kind)), None)
 
 
@@ -171,10 +169,10 @@ def is_listed(action: Action, kind: Kind) -> bool:
     key = kind.properties(action).file
     files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
     # The file that the action names comes first: nearly always that one lists it.
-    return any(_lists(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
+    return any(_is_in_list(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
 
-def _lists(file: "ActionFile", action: Action, kind: Kind) -> bool:
+def _is_in_list(file: "ActionFile", action: Action, kind: Kind) -> bool:
     """Whether a file lists an action. Fast, because panels call it at every redraw: most lists have the order of the
     file.
     """
@@ -241,7 +239,7 @@ def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
     store(file, kind)
     if not _owns_list(file):
         replace(file, _entries(file))
-    _put(file.action_list.motionbridge_actions.entries, action, place)
+    _add_entry(file.action_list.motionbridge_actions.entries, action, place)
 
 
 def remove(file: "ActionFile", action: Action, kind: Kind) -> None:
@@ -260,8 +258,8 @@ def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
     rows.clear()
     file.actions.clear()
     for action, place in chosen:
-        _put(rows, action, place)
-    _hold(file, _used_rows(file))
+        _add_entry(rows, action, place)
+    _store_used(file, _used_rows(file))
 
 
 def _new_text(name: str) -> bpy.types.Text:
@@ -274,7 +272,7 @@ def _new_text(name: str) -> bpy.types.Text:
     return text
 
 
-def _put(rows: Any, action: Action, place: int, row: int = -1) -> None:
+def _add_entry(rows: Any, action: Action, place: int, row: int = -1) -> None:
     entry = rows.add()
     entry.action, entry.place, entry.row = action, place, row
 
@@ -299,7 +297,7 @@ def hold_used(rig: bpy.types.Object, kind: Kind) -> None:
             continue
         rows = file.action_list.motionbridge_actions.entries
         if all(entry.row < len(rows) and entry.action == rows[entry.row].action for entry in file.actions):
-            _hold(file, used)
+            _store_used(file, used)
         else:
             replace(file, _entries(file))
 
@@ -310,10 +308,10 @@ def _used_rows(file: "ActionFile") -> list[tuple[int, Any, int]]:
     return [(row, action, place) for row, (action, place) in enumerate(_entries(file)) if action in used]
 
 
-def _hold(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
+def _store_used(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
     file.actions.clear()
     for row, action, place in used:
-        _put(file.actions, action, place, row)
+        _add_entry(file.actions, action, place, row)
 
 
 def store(file: "ActionFile", kind: Kind) -> None:
@@ -338,10 +336,8 @@ def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
     list.
 
     Candidates are the actions whose properties name this file. Each index is given once per armature: to the action
-    that
-    the armature uses, else to the first by name (copies have a numeric suffix) that no armature uses. Armatures choose
-    in
-    the order of their names.
+    that the armature uses, else to the first by name (copies have a numeric suffix) that no armature uses. Armatures
+    choose in the order of their names.
     """
     owners = [rig for rig in _rigs() if (file := kind.files_of(rig).get(key)) is not None and not file.lists_actions]
     if not owners:
@@ -389,8 +385,7 @@ def set_aside_new(*_: Any) -> None:
     """Before undo and redo: clear the pointers to actions that are new in their list.
 
     A copy is listed a moment after it was made, outside any undo step. If the text is equal in two steps, Blender keeps
-    it
-    in memory as it is, and it would still point at an action that no longer exists.
+    it in memory as it is, and it would still point at an action that no longer exists.
     """
     _set_aside.clear()
     texts: Any = bpy.data.texts
@@ -419,7 +414,7 @@ for _handler in (set_aside_new, put_back_new):
     persistent(_handler)  # stay registered when another file is loaded
 
 
-def _watchers() -> list[tuple[Any, Any]]:
+def _handlers() -> list[tuple[Any, Any]]:
     handlers: Any = bpy.app.handlers
     before, after = (handlers.undo_pre, handlers.redo_pre), (handlers.undo_post, handlers.redo_post)
     return [*((one, set_aside_new) for one in before), *((one, put_back_new) for one in after)]
@@ -427,13 +422,13 @@ def _watchers() -> list[tuple[Any, Any]]:
 
 def watch_undo() -> None:
     """Add the handlers for undo and redo."""
-    for handler, called in _watchers():
+    for handler, called in _handlers():
         handler.append(called)
 
 
 def stop_watching() -> None:
     """Remove the handlers."""
-    for handler, called in _watchers():
+    for handler, called in _handlers():
         if called in handler:
             handler.remove(called)
 

@@ -145,9 +145,9 @@ class Rest:
         """
         quaternion_turns, vector_turns = self.turns
         # The matrices are orthogonal: their transpose is their inverse.
-        turned = rotations @ quaternion_turns.swapaxes(-1, -2)
-        turned *= np.where(turned[:, :1, :1] < 0, -1.0, 1.0)
-        return turned, (translations - self.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
+        quaternions = rotations @ quaternion_turns.swapaxes(-1, -2)
+        quaternions *= np.where(quaternions[:, :1, :1] < 0, -1.0, 1.0)
+        return quaternions, (translations - self.translations[:, None]) @ vector_turns.swapaxes(-1, -2)
 
     @np.errstate(over="ignore", invalid="ignore")
     def from_basis(self, rotations: Floats, locations: Floats) -> tuple[Floats, Floats]:
@@ -160,8 +160,7 @@ def rest_of(rig: Object, root_frame: Floats) -> Rest:
     """Return the rest pose as Blender stores it.
 
     Blender stores head, tail and roll and computes matrices from them (rotations off by 1e-5). So poses must be
-    relative to
-    its own matrices, never to those that were set.
+    relative to its own matrices, never to those that were set.
     """
     bones = rig.data.bones
     matrices = matrices_of(bones, "matrix_local")
@@ -192,7 +191,7 @@ def parent_local(matrices: Floats, parents: NDArray[np.int32], root_frame: Float
     return result
 
 
-def hang_at_rest(shown: Object, rig: Object, bone: str) -> None:
+def parent_at_rest(shown: Object, rig: Object, bone: str) -> None:
     """Parent an object to a bone so that it keeps its place in armature space while the bone is at rest."""
     shown.parent, shown.parent_type, shown.parent_bone = rig, "BONE", bone
     found = rig.data.bones[bone]
@@ -205,13 +204,13 @@ def hang_at_rest(shown: Object, rig: Object, bone: str) -> None:
 BONE, JOINT = "Motionbridge Bone", "Motionbridge Joint"
 CIRCLE, BOX = "Motionbridge Circle", "Motionbridge Box"
 """Names of the shapes. Bone and joint are for bones of the game, circle and box for controls."""
-FOLDER = "Motionbridge Bone Shapes"
+SHAPE_COLLECTION = "Motionbridge Bone Shapes"
 """Name of the collection of the shapes, which is linked to no scene."""
 MARK = "motionbridge_bone_display"
 """Custom property of bone collections and meshes created here; its value is the name they were created with."""
-OWNER = "motionbridge_collection"
+COLLECTION_PROPERTY = "motionbridge_collection"
 """Custom property of the shape meshes: the collection of their objects, so that it is appended with them."""
-THICKNESS, THIN = 0.1, 0.04
+THICKNESS, THIN_THICKNESS = 0.1, 0.04
 """Thickness of a bone shape as a fraction of its length; weapons and helpers are thinner."""
 RING_CORNERS = 24
 CONTROL_SIZES = {
@@ -219,10 +218,16 @@ CONTROL_SIZES = {
     Role.FIST: 0.8, Role.CURL: 0.5, Role.LOOK: 0.5,
 }  # fmt: skip
 """Size of a control's shape as a fraction of its bone's length."""
-FLAT, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
-TURNS = {Role.ROOT: FLAT, Role.TORSO: FLAT, Role.CHEST: FLAT, Role.FIST: WHEEL, Role.CURL: WHEEL}
+HORIZONTAL, WHEEL = Euler((np.pi / 2, 0, 0)), Euler((0, 0, np.pi / 2))
+CIRCLE_ROTATIONS = {
+    Role.ROOT: HORIZONTAL,
+    Role.TORSO: HORIZONTAL,
+    Role.CHEST: HORIZONTAL,
+    Role.FIST: WHEEL,
+    Role.CURL: WHEEL,
+}
 """Rotation of circles that are not around their bone: horizontal ones, and wheels about the bone's x axis."""
-WIRE = 2.0
+WIRE_WIDTH = 2.0
 """Line width of controls in pixels: lines of one pixel are hard to see on a mesh."""
 NO_PALETTE = "DEFAULT"
 
@@ -241,7 +246,7 @@ PALETTES: dict[tuple[Part, Side], str] = {
     (Part.HELPER, Side.NONE): "THEME13",
 }
 """Bone color of each body part, warm on the left and cold on the right."""
-LINES: dict[tuple[Part, Side], tuple[float, float, float]] = {
+LINE_COLORS: dict[tuple[Part, Side], tuple[float, float, float]] = {
     (Part.SPINE, Side.NONE): (0.96, 0.79, 0.05),
     (Part.HEAD, Side.NONE): (1.0, 0.45, 0.15),
     (Part.FACE, Side.NONE): (0.65, 0.85, 0.25),
@@ -256,7 +261,7 @@ LINES: dict[tuple[Part, Side], tuple[float, float, float]] = {
     (Part.HELPER, Side.NONE): (0.7, 0.7, 0.7),
 }
 """Line color of the controls of each body part: the palettes' own blue and black are hard to see on Blender's grey."""
-SELECTED, ACTIVE = 0.5, 0.75
+SELECTED_WHITE, ACTIVE_WHITE = 0.5, 0.75
 """How far lines of selected and active bones are blended to white, from 0 to 1."""
 
 
@@ -285,13 +290,15 @@ def make_readable(rig: Object) -> int:
             continue
         shown.custom_shape = shapes[is_joint]
         if is_joint:
-            _place(shown, (radius, radius, radius), Euler())
+            _set_shape_transform(shown, (radius, radius, radius), Euler())
         else:
-            thickness = THIN if part in NOT_LIMBS else THICKNESS
-            _place(shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line))
+            thickness = THIN_THICKNESS if part in NOT_LIMBS else THICKNESS
+            _set_shape_transform(
+                shown, line.length * Vector((thickness, 1, thickness)), Vector((0, 1, 0)).rotation_difference(line)
+            )
         drawn += 1
     if body.is_body:
-        _sort(rig.data, rig.data.bones, body)
+        _color_and_collect(rig.data, rig.data.bones, body)
     rig.data.show_bone_custom_shapes = True
     return drawn
 
@@ -306,7 +313,7 @@ def make_plain(rig: Object) -> None:
     for bone in rig.pose.bones:
         if is_shape(bone.custom_shape):
             bone.custom_shape = None
-            _place(bone, (1, 1, 1), Euler())
+            _set_shape_transform(bone, (1, 1, 1), Euler())
             bone.use_custom_shape_bone_size = True
     for collection in [found for found in rig.data.collections_all if MARK in found]:
         rig.data.collections.remove(collection)
@@ -317,7 +324,7 @@ def make_plain(rig: Object) -> None:
     drop_unused_shapes()
 
 
-def _place(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
+def _set_shape_transform(shown: PoseBone, scale: Any, turn: Euler | Quaternion) -> None:
     """Set rotation and scale of a pose bone's shape, in the bone's own axes, in metres."""
     shown.use_custom_shape_bone_size = False
     shown.custom_shape_translation = (0, 0, 0)
@@ -330,8 +337,7 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
     got.
 
     Controls of a bone are circles around it, goals are boxes, poles are rings. Circles of torso and chest are
-    horizontal,
-    those that curl fingers are wheels.
+    horizontal, those that curl fingers are wheels.
     """
     heads = np.array([bone.matrix[:3, 3] for bone in planned.bones])
     least = 0.012 * float(np.ptp(heads, axis=0).max(initial=0.0))
@@ -343,8 +349,8 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         pose_bone = controls.pose.bones[name]
         size = max(CONTROL_SIZES[bone.role] * bone.length, least)
         pose_bone.custom_shape = _shape({Role.GOAL: BOX, Role.POLE: JOINT}.get(bone.role, CIRCLE))
-        _place(pose_bone, (size, size, size), TURNS.get(bone.role, Euler()))
-        pose_bone.custom_shape_wire_width = WIRE
+        _set_shape_transform(pose_bone, (size, size, size), CIRCLE_ROTATIONS.get(bone.role, Euler()))
+        pose_bone.custom_shape_wire_width = WIRE_WIDTH
         if bone.role in {Role.FREE, Role.GOAL}:
             pose_bone.custom_shape_translation = (0, bone.length / 2, 0)
         elif bone.role is Role.CHEST:
@@ -352,25 +358,25 @@ def show_controls(controls: Object, planned: ControlPlan, given: Sequence[str]) 
         shown.append(controls.data.bones[name])
         parts.append(planned.body.parts[bone.bone] if bone.bone >= 0 else Part.ROOT)
         sides.append(planned.body.sides[bone.bone] if bone.bone >= 0 else Side.NONE)
-    _sort(controls.data, shown, Body(parts, sides, is_body=True))
+    _color_and_collect(controls.data, shown, Body(parts, sides, is_body=True))
     for control, part, side in zip(shown, parts, sides, strict=True):
-        line = LINES.get((part, side if part in SIDED else Side.NONE))
+        line = LINE_COLORS.get((part, side if part in SIDED else Side.NONE))
         if line is not None:
-            _draw_lines(control.color, np.array(line))
+            _set_line_color(control.color, np.array(line))
 
 
-def _draw_lines(color: Any, line: Floats) -> None:
+def _set_line_color(color: Any, line: Floats) -> None:
     """Give a bone's lines their own color, which is lighter while it is selected or active."""
     color.palette = "CUSTOM"
     color.custom.normal, color.custom.select, color.custom.active = (
-        line + share * (1.0 - line) for share in (0.0, SELECTED, ACTIVE)
+        line + share * (1.0 - line) for share in (0.0, SELECTED_WHITE, ACTIVE_WHITE)
     )
 
 
 # Colours and collections ---------------------------------------------------------------------------------------------
 
 
-def _sort(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
+def _color_and_collect(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
     """Set colors and collections of bones by body part and side."""
     known = {found[MARK]: found for found in armature.collections_all if MARK in found}
     members: dict[tuple[Part, Side], list[Bone]] = {}
@@ -390,12 +396,12 @@ def _sort(armature: Armature, bones: Sequence[Bone], body: Body) -> None:
                 color.palette, bone.motionbridge_is_colored = palette, True
 
 
-def _kinds() -> Iterator[tuple[Part, Side]]:
+def _parts_and_sides() -> Iterator[tuple[Part, Side]]:
     for part in Part:
         yield from ((part, side) for side in ((Side.LEFT, Side.RIGHT, Side.NONE) if part in SIDED else (Side.NONE,)))
 
 
-KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part, side in _kinds()}
+KINDS = {" ".join(filter(None, (side.value, part.value))): (part, side) for part, side in _parts_and_sides()}
 """Names of the bone collections, in list order, with the body part and side of their bones."""
 
 
@@ -418,7 +424,7 @@ def _shapes() -> list[Object]:
 def drop_unused_shapes() -> None:
     """Remove the shapes that no bone uses, apart from their own collection."""
     for shape in _shapes():
-        folder = shape.data.get(OWNER)
+        folder = shape.data.get(COLLECTION_PROPERTY)
         if shape.users <= (folder is not None):
             bpy.data.meshes.remove(shape.data)
             if folder is not None and not len(folder.objects):
@@ -435,9 +441,9 @@ def _shape(name: str) -> bpy.types.Object:
     mesh[MARK] = name
     made = bpy.data.objects.new(name, mesh)
     # Appending an armature links its shapes to the scene and shows them, but not those inside a hidden collection.
-    folder = bpy.data.collections.get((FOLDER, None)) or bpy.data.collections.new(FOLDER)
+    folder = bpy.data.collections.get((SHAPE_COLLECTION, None)) or bpy.data.collections.new(SHAPE_COLLECTION)
     folder.objects.link(made)
-    mesh[OWNER] = folder
+    mesh[COLLECTION_PROPERTY] = folder
     for hidden in (made, folder):
         hidden.hide_viewport = hidden.hide_render = hidden.hide_select = True
     return made
@@ -524,7 +530,7 @@ def pin(bone: PoseBone, angles: Sequence[float]) -> None:
 def moving(bone: PoseBone) -> list[bpy.types.Constraint]:
     """Return the active constraints of a pose bone, without pins and links to a control rig.
 
-    For links see `control_law`.
+    For links see `control_edits`.
     """
     return [one for one in bone.constraints if not (one.mute or is_pin(one) or is_link(one))]
 
@@ -542,7 +548,7 @@ def hide_meshes(rig: Object, names: Collection[str], label: str) -> None:
 
     ``label`` names the modifier and vertex group and begins with `attributes.MASK`. Masks of other labels stay.
     """
-    hidden = {*names, *(one.name for name in names for one in rig.data.bones[name].children_recursive)}
+    hidden = {*names, *(descendant.name for name in names for descendant in rig.data.bones[name].children_recursive)}
     for shown in _deformed(rig):
         if shown.data.is_editmode:  # Blender then provides no weights and shows the whole mesh
             continue
@@ -550,9 +556,9 @@ def hide_meshes(rig: Object, names: Collection[str], label: str) -> None:
             if label in owned:
                 owned.remove(owned[label])
         groups = [group.index for group in shown.vertex_groups if group.name in hidden]
-        pulls = attributes.weights_of(shown.data)
-        own = np.isin(pulls.groups, groups)
-        total = np.bincount(pulls.vertices[own], pulls.weights[own], len(shown.data.vertices))
+        weights = attributes.weights_of(shown.data)
+        own = np.isin(weights.groups, groups)
+        total = np.bincount(weights.vertices[own], weights.weights[own], len(shown.data.vertices))
         found = np.flatnonzero(total > 0.5)
         if len(found):
             shown.vertex_groups.new(name=label).add(found.tolist(), 1.0, "REPLACE")

@@ -86,15 +86,15 @@ def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iter
 
     ``colours``: names of color attributes on faces.
     """
-    asked: list[tuple[str, Domain, Container[str]]] = [
+    requested: list[tuple[str, Domain, Container[str]]] = [
         (name, domain, _READABLE) for name, (domain, _) in wanted.items()
     ]
-    asked += [(name, Domain.FACE, _COLOURS) for name in colours]
-    there = shown.data.attributes
-    for name, domain, kinds in asked:
-        if there.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
-            told = f"the attribute {name!r} is of another type or domain than is wanted: it does not count"
-            report.warn(told, shown.name)
+    requested += [(name, Domain.FACE, _COLOURS) for name in colours]
+    existing = shown.data.attributes
+    for name, domain, kinds in requested:
+        if existing.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
+            problem = f"the attribute {name!r} is of another type or domain than is wanted: it does not count"
+            report.warn(problem, shown.name)
 
 
 def write(data: typed.Mesh, name: str, domain: Domain, values: NDArray[Any]) -> None:
@@ -115,11 +115,11 @@ def build_vertex_groups(shown: Object, mesh: Mesh | PolygonMesh) -> None:
     Blender assigns one weight to many vertices at once, so there is one call per distinct weight of a group.
     """
     groups = [shown.vertex_groups.new(name=name) for name in mesh.groups]
-    pulls = mesh.weights
-    if pulls is None or not len(pulls.weights):
+    weights = mesh.weights
+    if weights is None or not len(weights.weights):
         return
-    order, differs = row_order(np.stack([pulls.groups, pulls.weights.view(np.int32)]).T)
-    group, weight, vertex = pulls.groups[order], pulls.weights[order], pulls.vertices[order]
+    order, differs = row_order(np.stack([weights.groups, weights.weights.view(np.int32)]).T)
+    group, weight, vertex = weights.groups[order], weights.weights[order], weights.vertices[order]
     differs[0] = True
     starts = np.flatnonzero(differs)
     ends = [*starts[1:].tolist(), len(order)]
@@ -151,12 +151,12 @@ def gather_groups(shown: Object, data: typed.Mesh, extra: NDArray[np.int32]) -> 
     names = [group.name for group in shown.vertex_groups]
     if not names:
         return [], None
-    pulls = gather_vertex_groups(data, extra)
+    weights = gather_vertex_groups(data, extra)
     kept = np.array([not name.startswith(MASK) for name in names])
     if not kept.all():
-        rows, index = kept[pulls.groups], np.cumsum(kept, dtype=np.int32) - 1
-        pulls = VertexWeights(pulls.vertices[rows], index[pulls.groups[rows]], pulls.weights[rows])
-    return [name for name in names if not name.startswith(MASK)], pulls
+        rows, index = kept[weights.groups], np.cumsum(kept, dtype=np.int32) - 1
+        weights = VertexWeights(weights.vertices[rows], index[weights.groups[rows]], weights.weights[rows])
+    return [name for name in names if not name.startswith(MASK)], weights
 
 
 def gather_vertex_groups(data: typed.Mesh, extra: NDArray[np.int32]) -> VertexWeights:
@@ -164,17 +164,17 @@ def gather_vertex_groups(data: typed.Mesh, extra: NDArray[np.int32]) -> VertexWe
 
     ``extra``: for each vertex that the caller appends behind the last, the index of the vertex whose weights it gets.
     """
-    pulls, count = weights_of(data), len(data.vertices)
+    weights, count = weights_of(data), len(data.vertices)
     if not len(extra):
-        return pulls
-    starts = np.searchsorted(pulls.vertices, extra)
-    counts = np.searchsorted(pulls.vertices, extra, side="right") - starts
+        return weights
+    starts = np.searchsorted(weights.vertices, extra)
+    counts = np.searchsorted(weights.vertices, extra, side="right") - starts
     within = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts, counts)
     members = np.repeat(starts, counts) + within
     return VertexWeights(
-        np.concatenate([pulls.vertices, np.repeat(count + np.arange(len(extra)), counts).astype(np.int32)]),
-        np.concatenate([pulls.groups, pulls.groups[members]]),
-        np.concatenate([pulls.weights, pulls.weights[members]]),
+        np.concatenate([weights.vertices, np.repeat(count + np.arange(len(extra)), counts).astype(np.int32)]),
+        np.concatenate([weights.groups, weights.groups[members]]),
+        np.concatenate([weights.weights, weights.weights[members]]),
     )
 
 

@@ -30,7 +30,7 @@ UNSCALED = 1e-6
 _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
-_NAMED = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
+_BONE_PREFIX = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
 _PATH_BEGIN, _PATH_END = 'pose.bones["', '"]'
 
 
@@ -54,7 +54,7 @@ def bone_of(path: str) -> str:
 
 def bone_within(path: str) -> str:
     """Return the bone of a data path that begins with a pose bone, such as that of its constraint; "" for others."""
-    named = _NAMED.match(path)
+    named = _BONE_PREFIX.match(path)
     return bpy.utils.unescape_identifier(named[1]) if named else ""
 
 
@@ -68,8 +68,7 @@ class ActionTemplate:
     """Creates actions with the same F-curves for the same bones, by copying one action without keys.
 
     ``channels``: names and widths of each bone's channels, in the order of its F-curves; ``others``: channels of bones
-    that
-    have different ones.
+    that have different ones.
     """
 
     bones: Sequence[str]
@@ -177,8 +176,7 @@ def sampled_table(table: CurveTable, wanted: NDArray[np.float32]) -> tuple[NDArr
     """Return (curves, frames) values of F-curves at the ``wanted`` frames, and (curves,) which of them are animated.
 
     If a curve has one key on each frame, the keys are copied. A single key is a constant if extrapolation is constant.
-    An
-    F-curve that Blender does not play has its rest value. All others are evaluated.
+    An F-curve that Blender does not play has its rest value. All others are evaluated.
     """
     return _sampled(table.curves, table.played, table.held, wanted)
 
@@ -190,8 +188,8 @@ def _sampled(
     points = list(map(attrgetter("keyframe_points"), curves))
     counts = np.fromiter(map(len, points), np.int64, number)
     readable = played & (np.fromiter(map(len, map(attrgetter("modifiers"), curves)), np.int64, number) == 0)
-    lone = readable & (counts == 1) & held
-    complete = np.flatnonzero(readable & ~lone & (counts == frames))
+    single = readable & (counts == 1) & held
+    complete = np.flatnonzero(readable & ~single & (counts == frames))
     keys = np.zeros((len(complete), 2 * frames), np.float32)
     for place, row in zip(complete.tolist(), keys, strict=True):
         points[place].foreach_get("co", row)
@@ -199,16 +197,16 @@ def _sampled(
     rows = np.zeros((number, frames), np.float32)
     rows[complete] = keys[:, 1::2]
     # Constant, so the frame does not matter; the cheapest call that returns the key's value.
-    constant = np.flatnonzero(lone)
+    constant = np.flatnonzero(single)
     rows[constant] = np.array([curves[place].evaluate(0.0) for place in constant.tolist()], np.float32)[:, None]
-    others = ~lone
+    others = ~single
     others[complete[on_frames]] = False
     for place in np.flatnonzero(others).tolist():
         curve = curves[place]
         rows[place] = rest_value(curve)
         if played[place]:
             rows[place] = np.fromiter(map(curve.evaluate, wanted.tolist()), np.float32, frames)
-    return rows, ~lone
+    return rows, ~single
 
 
 def rest_value(curve: bpy.types.FCurve) -> float:
@@ -217,7 +215,7 @@ def rest_value(curve: bpy.types.FCurve) -> float:
     return 1.0 if first_of_rotation or curve.data_path.endswith(".scale") else 0.0
 
 
-def keeps_unscaled(curve: bpy.types.FCurve) -> bool:
+def keeps_scale_at_one(curve: bpy.types.FCurve) -> bool:
     """Whether an F-curve keeps a bone's scale at 1. Baking in Blender writes such curves for every bone."""
     if not curve.data_path.endswith(".scale") or not bone_of(curve.data_path):
         return False
@@ -294,7 +292,7 @@ def key_times(curves: Sequence[bpy.types.FCurve]) -> NDArray[np.float32]:
     return np.unique(np.concatenate(known))
 
 
-def _nobody(_done: int) -> None:
+def _no_progress(_done: int) -> None:
     """Progress without a window."""
 
 
@@ -303,13 +301,12 @@ def evaluated_poses(
     rig: Object,
     action: Any,
     wanted: NDArray[np.float32],
-    progress: Callable[[int], None] = _nobody,
+    progress: Callable[[int], None] = _no_progress,
 ) -> Floats:
     """Return (frames, bones, 4, 4) evaluated poses at the ``wanted`` frames while ``rig`` plays ``action``.
 
     In armature space, in the order of the armature's bones. Channels without keys have their current values on every
-    frame.
-    The scene is restored afterwards. Raises `WriteError` while an NLA strip is in tweak mode.
+    frame. The scene is restored afterwards. Raises `WriteError` while an NLA strip is in tweak mode.
     """
     with (
         scope.evaluated(context, [rig]),
@@ -318,11 +315,11 @@ def evaluated_poses(
         scope.kept_frame(context) as scene,
         scope.playing(rig, action),
         control_links.following(rig, action),
-        control_links.holding(rig, action),
+        control_links.unkeyed_holds_muted(rig, action),
     ):
         found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
         for number, frame in enumerate(wanted.tolist()):
-            scope.go_to(scene, frame)
+            scope.set_frame(scene, frame)
             found[number] = matrices_of(rig.pose.bones, "matrix")
             progress(number + 1)
         return found

@@ -78,8 +78,7 @@ def curve_bag(action: Any, slot: Any = None) -> Any:
     """Return the container of the F-curves of a slot (by default the first slot), or None if there is none.
 
     The strip is asked with a function call: access to a bag of ``channelbags[i]`` makes every operation on keys three
-    times
-    as slow.
+    times as slow.
     """
     if not SLOTTED:
         return action
@@ -131,8 +130,7 @@ def clear_curves(bag: Any) -> None:
 
 def suitable_slot(action: Any, owner: Object) -> Any:
     """Return the slot of ``action`` to use for ``owner``: the assigned slot, else one with the owner's name, else the
-    first of
-    the owner's type. None before 4.4, or if no slot has that type.
+    first of the owner's type. None before 4.4, or if no slot has that type.
 
     Among these, slots with F-curves come first, so that keys are found even if an empty slot was assigned by mistake.
     """
@@ -173,8 +171,7 @@ def assign(owner: Object, action: Action | None, slot: Any = None) -> None:
 
 def slot_name(owner: Object) -> str:
     """Return the name for new slots of ``owner``, chosen so that every action the user picks plays: that of the slot it
-    used
-    last, else the name of the owner.
+    used last, else the name of the owner.
     """
     data = owner.animation_data
     if SLOTTED and data is not None and data.last_slot_identifier:

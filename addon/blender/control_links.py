@@ -30,7 +30,7 @@ SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridg
 """Names of constraints in a control rig: the IK of a limb; the one by which a target copies the solved limb or neck;
 the one that turns a swing bone towards the pole.
 """
-LOOKER = "Motionbridge Look"
+LOOK_AT = "Motionbridge Look"
 """Name of the constraint by which a control of a neck or head aims at what the head looks at."""
 HOLD = "Motionbridge Hold "
 """Prefix of the names of constraints by which an IK goal follows a bone of the game; that bone's name comes after it.
@@ -92,8 +92,7 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
     """Return the action of the controls that belongs to ``action`` of ``rig``, or None.
 
     When Blender duplicates an armature and its control rig together, it also copies the actions that both play. So if
-    the
-    control rig plays a copy that no action points at, this copy belongs to the action that the armature plays.
+    the control rig plays a copy that no action points at, this copy belongs to the action that the armature plays.
     """
     if action is None:
         return None
@@ -108,22 +107,22 @@ def control_action(rig: Object, action: Action | None) -> Action | None:
     return shown if is_copy and pointed is not None else pointed
 
 
-def draw_lightly(rig: Object) -> None:
-    """Draw the game's bones as wires, not in front, so that the controls stand out. `draw_as_before` reverts it."""
+def draw_as_wires(rig: Object) -> None:
+    """Draw the game's bones as wires, not in front, so that the controls stand out. `restore_drawing` reverts it."""
     if not rig.motionbridge_drawn_before:  # still set if the user deleted the controls by hand
         rig.motionbridge_drawn_before = f"{rig.display_type} {'FRONT' if rig.show_in_front else ''}"
     rig.display_type, rig.show_in_front = "WIRE", False
 
 
-def draw_as_before(rig: Any) -> None:
-    """Draw the game's bones as before `draw_lightly`, unless the user has changed the settings since."""
+def restore_drawing(rig: Any) -> None:
+    """Draw the game's bones as before `draw_as_wires`, unless the user has changed the settings since."""
     kind, _, front = rig.motionbridge_drawn_before.partition(" ")
     if kind and rig.display_type == "WIRE" and not rig.show_in_front:
         rig.display_type, rig.show_in_front = kind, bool(front)
     rig.property_unset("motionbridge_drawn_before")
 
 
-def is_shown(rig: Object) -> bool:
+def plays_controls_action(rig: Object) -> bool:
     """Whether the control rig of an armature plays the action that belongs to the action of the armature."""
     own, theirs = rig.animation_data, controls_of(rig).animation_data
     mine = control_action(rig, own.action) if own is not None else None
@@ -146,7 +145,7 @@ def hold_path(hold: bpy.types.Constraint) -> str:
     return str(hold.path_from_id("influence"))
 
 
-def let_go(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureConstraint, float]:
+def mute_unkeyed_holds(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureConstraint, float]:
     """Set the influence of Hold Bone constraints without keys in ``action`` to 0; return the changed ones with the old
     value.
 
@@ -163,11 +162,11 @@ def let_go(controls: Object, action: Action | None) -> dict[bpy.types.ArmatureCo
 
 
 @contextmanager
-def holding(controls: Object, action: Action | None) -> Iterator[None]:
+def unkeyed_holds_muted(controls: Object, action: Action | None) -> Iterator[None]:
     """Use only the Hold Bone constraints that ``action`` has keys for; the influence of the others is restored
     afterwards.
     """
-    found = let_go(controls, action)
+    found = mute_unkeyed_holds(controls, action)
     try:
         yield
     finally:
@@ -175,7 +174,9 @@ def holding(controls: Object, action: Action | None) -> Iterator[None]:
             hold.influence = influence
 
 
-def rest_switches(controls: Object, before: Action | None, action: Action | None) -> dict[tuple[PoseBone, str], float]:
+def reset_unkeyed_switches(
+    controls: Object, before: Action | None, action: Action | None
+) -> dict[tuple[PoseBone, str], float]:
     """Reset switches that the action ``before`` has keys for and ``action`` has not to their values without keys.
 
     Blender would leave them at the values that the keys set. Returns all switches with their values before the call.
@@ -211,7 +212,7 @@ def following(rig: Object, action: Action | None) -> Iterator[None]:
         return
     wanted = control_action(rig, action)
     if wanted is None:
-        with loose(rig):
+        with links_muted(rig):
             yield
         return
     data = controls.animation_data
@@ -219,10 +220,10 @@ def following(rig: Object, action: Action | None) -> Iterator[None]:
     slot = data.action_slot if data is not None and compat.SLOTTED else None
     switches = {}
     if before != wanted:
-        switches = rest_switches(controls, before, wanted)
+        switches = reset_unkeyed_switches(controls, before, wanted)
         compat.assign(controls, wanted)
     try:
-        with holding(controls, wanted):
+        with unkeyed_holds_muted(controls, wanted):
             yield
     finally:
         if before != wanted:
@@ -232,7 +233,7 @@ def following(rig: Object, action: Action | None) -> Iterator[None]:
 
 
 @contextmanager
-def loose(rig: Object) -> Iterator[None]:
+def links_muted(rig: Object) -> Iterator[None]:
     """Mute the constraints by which the bones of ``rig`` copy a control rig; they are restored afterwards."""
     muted = [link for link in links_of(rig).values() if not link.mute]
     for link in muted:
@@ -258,6 +259,5 @@ ADDED = AddedProperties(
     },
 )
 """Whether an armature is a control rig; how an armature was drawn before it got one; the action of an action's
-controls;
-on that action a digest of how it was created.
+controls; on that action a digest of how it was created.
 """

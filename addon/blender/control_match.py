@@ -32,48 +32,47 @@ def match(context: Context, rig: Object, goals: Collection[str], ends: tuple[int
     ``goals``: names of the IK goals of limbs, and of the look-at targets of necks. From the first to the last frame of
     ``ends`` the switches are keyed to the matched controls, and behind it back. Returns the number of limbs and necks.
     Raises `WriteError` if the controls play no motion, if it has no frame in this range, if a goal follows a bone
-    there, or
-    if a control has no keys.
+    there, or if a control has no keys.
     """
     controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
     switches = [(owner, bones, keyed) for owner, bones, keyed in _switches(structure) if labels[owner] in goals]
     if to_goals:
-        _refuse_held(controls, action, [labels[owner] for owner, _, _ in switches], frames)
+        _refuse_holding(controls, action, [labels[owner] for owner, _, _ in switches], frames)
     with scope.only_evaluated(context, [controls]):
-        there = evaluated_poses(context, controls, action, frames)
-        poses = structure.poses(_originals(structure, there, len(rig.data.bones)))
+        shown = evaluated_poses(context, controls, action, frames)
+        poses = structure.poses(_shown_poses(structure, shown, len(rig.data.bones)))
         for _, bones, keyed in switches:
             if not to_goals:
                 rows = _rows(structure, bones, Role.FREE)
-                _rekey(controls, action, rows, frames, structure.channels_of(rows, poses, there))
+                _replace_channel_keys(controls, action, rows, frames, structure.channels_of(rows, poses, shown))
                 continue
-            begun = there.copy()
-            begun[:, keyed] = poses[:, keyed]
-            _rekey(controls, action, keyed, frames, structure.channels_of(keyed, poses, begun))
+            solved_poses = shown.copy()
+            solved_poses[:, keyed] = poses[:, keyed]
+            _replace_channel_keys(controls, action, keyed, frames, structure.channels_of(keyed, poses, solved_poses))
         if to_goals:
             for owner, _, _ in switches:
                 # Aims depend on the shown neck, so it must follow its own controls until they are keyed.
                 if structure.roles[owner] is Role.LOOK:
-                    _turn_switch(controls, action, labels[owner], frames, value=0.0)
+                    _key_switch(controls, action, labels[owner], frames, value=0.0)
             solved = evaluated_poses(context, controls, action, frames)
             for _, bones, _ in switches:
                 rows = _rows(structure, bones, Role.LEFT_OVER)
-                _rekey(controls, action, rows, frames, structure.channels_of(rows, poses, solved))
+                _replace_channel_keys(controls, action, rows, frames, structure.channels_of(rows, poses, solved))
     for owner, _, _ in switches:
-        _turn_switch(controls, action, labels[owner], frames, value=float(to_goals))
+        _key_switch(controls, action, labels[owner], frames, value=float(to_goals))
     context.view_layer.update()
     return len(switches)
 
 
-def _turn_switch(controls: Object, action: Action, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
+def _key_switch(controls: Object, action: Action, owner: str, frames: NDArray[np.float32], *, value: float) -> None:
     """Key the switch of an IK goal or look-at target on these frames."""
     bone = controls.pose.bones[owner]
     name = switch_of(bone)
     path = f'{bone_path(owner)}["{bpy.utils.escape_identifier(name)}"]'
     if all(curve.data_path != path for curve in compat.curves_of(action, controls)):
         bone[RESTING] = bone[name]
-    _switch(controls, action, path, group=owner, now=float(bone[name]), frames=frames, value=value)
+    _key_constant(controls, action, path, group=owner, now=float(bone[name]), frames=frames, value=value)
 
 
 def _switches(structure: Controls) -> list[tuple[int, NDArray[np.intp], NDArray[np.intp]]]:
@@ -106,8 +105,8 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
     """Let IK goals follow a bone of the game between two frames, or nothing if ``bone`` is empty; the shown pose stays.
 
     Moving the bone then moves the ends of these limbs. Returns the number of goals. Raises `WriteError` if the controls
-    do
-    not move the bone, if a goal itself moves it, if the controls play no motion, or if it has no frame in this range.
+    do not move the bone, if a goal itself moves it, if the controls play no motion, or if it has no frame in this
+    range.
     """
     controls, action, frames = _playing(rig, ends)
     structure, labels = structure_of(rig, controls), controls.data.bones.keys()
@@ -117,24 +116,24 @@ def hold(context: Context, rig: Object, goals: Collection[str], ends: tuple[int,
     if bone and not targets:
         raise WriteError(f"{bone!r} is not a bone that the controls move", remedy="Choose a bone of the armature")
     for limb in limbs if bone else ():
-        if limb in _moving(rig, controls, structure, number):
+        if limb in _limbs_moving(rig, controls, structure, number):
             goal = labels[limb[2]]
             raise WriteError(f"{goal!r} moves {bone!r}, so it cannot follow it", remedy="Choose another bone")
     with scope.only_evaluated(context, [controls]):
-        there = evaluated_poses(context, controls, action, frames)
+        shown = evaluated_poses(context, controls, action, frames)
     for limb in limbs:
-        goal, poses = controls.pose.bones[labels[limb[2]]], there.copy()
+        goal, poses = controls.pose.bones[labels[limb[2]]], shown.copy()
         wanted = None
         for target in targets if bone else ():
-            poses[:, limb[2]] = structure.rest[target] @ affine.inverse(there[:, target]) @ there[:, limb[2]]
+            poses[:, limb[2]] = structure.rest[target] @ affine.inverse(shown[:, target]) @ shown[:, limb[2]]
             wanted = _hold_of(controls, goal, bone, labels[target])
         row = np.array([limb[2]])
-        _rekey(controls, action, row, frames, structure.channels_of(row, poses, there))
+        _replace_channel_keys(controls, action, row, frames, structure.channels_of(row, poses, shown))
         keyed = {curve.data_path for curve in compat.curves_of(action, controls)}
         for one in holds_of(goal):
             if one == wanted or hold_path(one) in keyed:
                 value = float(one == wanted)
-                _switch(controls, action, hold_path(one), group=goal.name, now=0.0, frames=frames, value=value)
+                _key_constant(controls, action, hold_path(one), group=goal.name, now=0.0, frames=frames, value=value)
     context.view_layer.update()
     return len(limbs)
 
@@ -151,7 +150,7 @@ def _hold_of(controls: Object, goal: PoseBone, bone: str, target: str) -> bpy.ty
     return made
 
 
-def _moving(rig: Object, controls: Object, structure: Controls, bone: int) -> list[list[int]]:
+def _limbs_moving(rig: Object, controls: Object, structure: Controls, bone: int) -> list[list[int]]:
     """Return the limbs that move a bone of the game, also through bones that their goals follow."""
     labels, numbers = controls.data.bones.keys(), {name: number for number, name in enumerate(rig.data.bones.keys())}
     found: list[list[int]] = []
@@ -182,7 +181,7 @@ def _playing(rig: Object, ends: tuple[int, int]) -> tuple[Object, Action, NDArra
     return controls, data.action, frames
 
 
-def _refuse_held(controls: Object, action: Action, goals: Collection[str], frames: NDArray[np.float32]) -> None:
+def _refuse_holding(controls: Object, action: Action, goals: Collection[str], frames: NDArray[np.float32]) -> None:
     curves = {curve.data_path: curve for curve in compat.curves_of(action, controls)}
     for name in goals:
         for one in holds_of(controls.pose.bones[name]):
@@ -194,12 +193,12 @@ def _refuse_held(controls: Object, action: Action, goals: Collection[str], frame
                 )
 
 
-def _originals(structure: Controls, there: Floats, count: int) -> Floats:
+def _shown_poses(structure: Controls, poses: Floats, count: int) -> Floats:
     """Return (frames, bones, 4, 4) the shown poses of the game's bones, taken from their targets."""
-    result = np.broadcast_to(np.eye(4), (len(there), count, 4, 4)).copy()
+    result = np.broadcast_to(np.eye(4), (len(poses), count, 4, 4)).copy()
     targets = structure.rows(Role.TARGET)
     targets = targets[structure.bones[targets] >= 0]
-    result[:, structure.bones[targets]] = there[:, targets]
+    result[:, structure.bones[targets]] = poses[:, targets]
     return result
 
 
@@ -209,16 +208,14 @@ def _rows(structure: Controls, bones: NDArray[np.intp], *roles: Role) -> NDArray
     return rows[np.isin(structure.bones[rows], bones)]
 
 
-def _rekey(
+def _replace_channel_keys(
     controls: Object,
     action: Action,
     rows: NDArray[np.intp],
     frames: NDArray[np.float32],
     channels: tuple[Floats, Floats],
 ) -> None:
-    """Replace the keys from the first to the last of ``frames`` with ``channels``, in the form that `Controls.below`
-    returns.
-    """
+    """Replace the keys from the first to the last of ``frames`` with ``channels`` of `Controls.channels_of`."""
     labels = controls.data.bones.keys()
     known = {(curve.data_path, curve.array_index): curve for curve in compat.curves_of(action, controls)}
     for number, row in enumerate(rows.tolist()):
@@ -234,10 +231,10 @@ def _rekey(
             if width == 4 and wanted[0] @ now < 0:
                 wanted = -wanted
             for index, curve in enumerate(curves):
-                _replace(curve, frames, wanted[:, index], _LINEAR)
+                _replace_keys(curve, frames, wanted[:, index], _LINEAR)
 
 
-def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int) -> None:
+def _replace_keys(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int) -> None:
     """Replace all keys from the first to the last of ``frames`` with keys on these frames; the others stay."""
     points = curve.keyframe_points
     keys, kinds = np.empty((len(points), 2), np.float32), np.empty(len(points), np.uint8)
@@ -259,23 +256,23 @@ def _replace(curve: Any, frames: NDArray[np.float32], values: Floats, kind: int)
     curve.update()
 
 
-def _switch(
+def _key_constant(
     controls: Object, action: Action, path: str, *, group: str, now: float, frames: NDArray[np.float32], value: float
 ) -> None:
     """Key a switch to ``value`` on these frames, and to its previous value around them (``now`` if it has no keys)."""
     curve = next((one for one in compat.curves_of(action, controls) if one.data_path == path), None)
     first, last = float(frames[0]), float(frames[-1])
-    before = after = now
+    previous_value = next_value = now
     if curve is None:
         bag = compat.curve_bag(action, compat.suitable_slot(action, controls))
         curve = compat.curve_maker(action, bag)(path, 0, group)
         start = min(float(action.frame_range[0]), first)
-        _replace(curve, np.array([start], np.float32), np.array([before]), _CONSTANT)
+        _replace_keys(curve, np.array([start], np.float32), np.array([previous_value]), _CONSTANT)
     else:
-        before, after = curve.evaluate(first - 1), curve.evaluate(last + 1)
-    steps = {first - 1: before} if first > action.frame_range[0] else {}
+        previous_value, next_value = curve.evaluate(first - 1), curve.evaluate(last + 1)
+    steps = {first - 1: previous_value} if first > action.frame_range[0] else {}
     steps |= {first: value, last: value}
     if last < action.frame_range[1]:
-        steps[last + 1] = after
+        steps[last + 1] = next_value
     times = np.array(list(steps), np.float32)
-    _replace(curve, times, np.array(list(steps.values())), _CONSTANT)
+    _replace_keys(curve, times, np.array(list(steps.values())), _CONSTANT)

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 from ..core import affine, names
 from ..core.control_rig import BETWEEN, HIDDEN, KEYED, NEUTRAL, ControlPlan, Controls, Role, plan
 from ..core.errors import WriteError
-from . import bone_curves, compat, control_law, scope
+from . import bone_curves, compat, control_edits, scope
 from .armature import drop_unused_shapes, matrices_of, remember_names, show_controls
 from .bone_curves import ActionTemplate, bone_path, bone_within, write_keys
 from .control_links import (
-    LOOKER,
+    LOOK_AT,
     NAME,
     POINTER,
     ROLE,
@@ -30,12 +30,12 @@ from .control_links import (
     SWITCH,
     control_action,
     controls_of,
-    draw_as_before,
-    draw_lightly,
-    let_go,
+    draw_as_wires,
     links_of,
+    mute_unkeyed_holds,
     owns_controls,
-    rest_switches,
+    reset_unkeyed_switches,
+    restore_drawing,
     users_of,
 )
 from .keyed_poses import poses_to_copy
@@ -58,7 +58,7 @@ RIGID = 1e-5
 """Largest `affine.distortion` that comes from Blender's rounding."""
 SCRATCH = ".motionbridge"
 """Name of temporary data-blocks of a transfer: Blender's lists hide names that begin with a dot."""
-TOGETHER = 250
+BATCH_FRAMES = 250
 """Number of frames from which a batch of motions is transferred at once."""
 _ROLES = {role.value: role for role in Role}
 
@@ -76,22 +76,22 @@ def add(context: Context, rig: Object, *, is_following: bool = True) -> Object:
     lengths = np.empty(len(bones), np.float32)
     bones.foreach_get("length", lengths)
     planned = plan(list(index), parents, matrices_of(bones, "matrix_local"), lengths.astype(np.float64))
-    controls, given = _built(context, rig, planned)
-    _solve(controls, planned, given)
-    _turn(controls, planned, given)
-    _twist(controls, planned, given, is_following=is_following)
+    controls, given = _build_armature(context, rig, planned)
+    _add_solvers(controls, planned, given)
+    _add_turns(controls, planned, given)
+    _add_twists(controls, planned, given, is_following=is_following)
     for name, place in zip(index, planned.targets, strict=True):
         link = rig.pose.bones[name].constraints.new("COPY_TRANSFORMS")
         link.name = NAME
         link.target, link.subtarget = controls, given[place]
         link.owner_space = link.target_space = "POSE"
-    _show(controls, planned, given)
+    _set_display(controls, planned, given)
     _hide_unused(controls, planned, given)
-    draw_lightly(rig)
+    draw_as_wires(rig)
     return controls
 
 
-def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object, list[str]]:
+def _build_armature(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object, list[str]]:
     """Create the armature object and its bones, in the collections of ``rig``; return it and the bones' names."""
     armature = bpy.data.armatures.new(names.shortened(f"{rig.name} Controls", compat.DATA_NAME_LIMIT))
     controls: Any = bpy.data.objects.new(armature.name, armature)
@@ -119,7 +119,7 @@ def _built(context: Context, rig: Object, planned: ControlPlan) -> tuple[Object,
     return controls, given
 
 
-def _solve(controls: Object, planned: ControlPlan, given: list[str]) -> None:
+def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Add constraints and switches of limbs and necks."""
     bones = controls.pose.bones
     for limb in planned.limbs:
@@ -137,21 +137,20 @@ def _solve(controls: Object, planned: ControlPlan, given: list[str]) -> None:
         turned.target, turned.subtarget = controls, given[limb.pole]
         turned.lock_axis, turned.track_axis = "LOCK_Y", "TRACK_X"
         switched = zip(limb.bones, (*limb.left_over, limb.held), strict=True)
-        _switch(controls, planned, given, limb.goal, dict(switched))
+        _add_switch(controls, planned, given, limb.goal, dict(switched))
     for look in planned.looks:
         for number, place in enumerate(look.aims):
             looker = bones[given[place]].constraints.new("DAMPED_TRACK")
-            looker.name = LOOKER
+            looker.name = LOOK_AT
             looker.target, looker.subtarget, looker.track_axis = controls, given[look.target], "TRACK_Y"
             # So each of them takes an equal share of the rotation.
             looker.influence = 1.0 / (len(look.aims) - number)
-        _switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
+        _add_switch(controls, planned, given, look.target, dict(zip(look.bones, look.left_over, strict=True)))
 
 
-def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
+def _add_switch(controls: Object, planned: ControlPlan, given: list[str], place: int, solved: dict[int, int]) -> None:
     """Let the targets of bones copy what is ``solved`` for them, by the value of a property of the control at
-    ``place``.
-    ``solved``: index of the game's bone -> index of the control bone to copy.
+    ``place``. ``solved``: index of the game's bone -> index of the control bone to copy.
     """
     bones, role = controls.pose.bones, planned.bones[place].role
     owner, name = bones[given[place]], PROPERTIES[role]
@@ -169,10 +168,10 @@ def _switch(controls: Object, planned: ControlPlan, given: list[str], place: int
         switch.owner_space = switch.target_space = "POSE"
         driver = switch.driver_add("influence").driver
         driver.type = "AVERAGE"
-        _read_switch(driver, controls, owner.name, name)
+        _add_switch_variable(driver, controls, owner.name, name)
 
 
-def _read_switch(driver: bpy.types.Driver, controls: Object, owner: str, name: str) -> None:
+def _add_switch_variable(driver: bpy.types.Driver, controls: Object, owner: str, name: str) -> None:
     """Add the switch of a control to a driver, as a variable called ``name``."""
     variable = driver.variables.new()
     variable.name = name
@@ -187,11 +186,11 @@ def _hide_unused(controls: Object, planned: ControlPlan, given: list[str]) -> No
         hidden |= dict.fromkeys((planned.frees[bone] for bone in limb.bones), f"{name} >= 1")
         for place, expression in hidden.items():
             driver = compat.hiding_driver(controls, given[place])
-            _read_switch(driver, controls, given[limb.goal], name)
+            _add_switch_variable(driver, controls, given[limb.goal], name)
             driver.type, driver.expression = "SCRIPTED", expression
 
 
-def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
+def _add_turns(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Add constraints to bones that bend or curl along with another control; lock the location of these controls."""
     bones = controls.pose.bones
     for turn in planned.turns:
@@ -208,7 +207,7 @@ def _turn(controls: Object, planned: ControlPlan, given: list[str]) -> None:
         bones[name].lock_rotation = (False, *(bone.role is Role.FIST,) * 2)
 
 
-def _twist(controls: Object, planned: ControlPlan, given: list[str], *, is_following: bool) -> None:
+def _add_twists(controls: Object, planned: ControlPlan, given: list[str], *, is_following: bool) -> None:
     """Add drivers that rotate twist bones by a share of the twist of the joint behind them, and their switches."""
     bones = controls.pose.bones
     for twist in planned.twists:
@@ -227,11 +226,11 @@ def _twist(controls: Object, planned: ControlPlan, given: list[str], *, is_follo
         source.transform_type, source.rotation_mode = "ROT_Y", "SWING_TWIST_Y"
         driver.type, driver.expression = "SCRIPTED", f"angle * {twist.share!r}"
         free = planned.frees[twist.bone]
-        _switch(controls, planned, given, free, {twist.bone: twist.left_over})
+        _add_switch(controls, planned, given, free, {twist.bone: twist.left_over})
         bones[given[free]][PROPERTIES[Role.FREE]] = float(is_following)
 
 
-def _show(controls: Object, planned: ControlPlan, given: list[str]) -> None:
+def _set_display(controls: Object, planned: ControlPlan, given: list[str]) -> None:
     """Set shapes, colors and collections; hide the bones that the user does not pose."""
     show_controls(controls, planned, given)
     mechanism = controls.data.collections.new(MECHANISM)
@@ -254,10 +253,10 @@ def structure_of(rig: Object, controls: Object) -> Controls:
         if target < 0:
             continue
         of[target] = bone
-        free = _parent(parents, roles, target, Role.FREE)
+        free = _parent_of_role(parents, roles, target, Role.FREE)
         if free >= 0:
             of[free], references[free] = bone, target
-            torso = _parent(parents, roles, free, Role.TORSO)
+            torso = _parent_of_role(parents, roles, free, Role.TORSO)
             # The spine is also a child of it, but comes after the pelvis.
             if torso >= 0 and of[torso] < 0:
                 of[torso], references[torso] = bone, target
@@ -266,22 +265,22 @@ def structure_of(rig: Object, controls: Object) -> Controls:
         if shown < 0:
             continue
         of[shown] = bone
-        above = _parent(parents, roles, shown, Role.CHAIN, Role.GOAL, Role.AIM)
+        above = _parent_of_role(parents, roles, shown, Role.CHAIN, Role.GOAL, Role.AIM)
         if above >= 0:
             of[above], references[above] = bone, shown if roles[above] is Role.GOAL else target
     limbs, looks = [], []
     for number, bone in enumerate(controls.pose.bones):
-        looker = bone.constraints.get(LOOKER)
+        looker = bone.constraints.get(LOOK_AT)
         looked_at = index.get(looker.subtarget, -1) if looker is not None else -1
         if looked_at >= 0:
             looks.append((number, looked_at))
         solver = bone.constraints.get(SOLVER)
         side = index.get(solver.pole_subtarget, -1) if solver is not None else -1
-        swing = _parent(parents, roles, side, Role.SWING) if side >= 0 else -1
+        swing = _parent_of_role(parents, roles, side, Role.SWING) if side >= 0 else -1
         if swing < 0:
             continue
         pointer = controls.pose.bones[swing].constraints.get(POINTER)
-        upper, goal = _parent(parents, roles, number, Role.CHAIN), index.get(solver.subtarget, -1)
+        upper, goal = _parent_of_role(parents, roles, number, Role.CHAIN), index.get(solver.subtarget, -1)
         pole = index.get(pointer.subtarget, -1) if pointer is not None else -1
         if min(upper, goal, pole) < 0:  # partly deleted by the user; the rest is still exact
             continue
@@ -294,7 +293,7 @@ def structure_of(rig: Object, controls: Object) -> Controls:
     return Controls(roles, parents, rest, of, references, *places)
 
 
-def _parent(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
+def _parent_of_role(parents: NDArray[np.intp], roles: list[Role], row: int, *wanted: Role) -> int:
     """Return the nearest ancestor of a control that is not of a role in `BETWEEN`; -1 if its role is not ``wanted``."""
     above = int(parents[row])
     while above >= 0 and roles[above] in BETWEEN:
@@ -373,19 +372,21 @@ def transfer_all(
         for batch in _batches(actions):
             originals = [work.originals(action) for action in batch]
             frames, poses = [one for one, _ in originals], np.concatenate([other for _, other in originals])
-            for action, times, turned, moved in zip(batch, frames, *work.channels(frames, poses, solved), strict=True):
-                work.write(action, times, turned, moved)
+            for action, times, rotations, locations in zip(
+                batch, frames, *work.channels(frames, poses, solved), strict=True
+            ):
+                work.write(action, times, rotations, locations)
                 done += 1
                 progress(done)
 
 
 def _batches(actions: Sequence[Action]) -> Iterator[list[Any]]:
-    """Yield batches of actions; a batch ends when it has at least `TOGETHER` frames."""
+    """Yield batches of actions; a batch ends when it has at least `BATCH_FRAMES` frames."""
     batch, frames = list[Any](), 0.0
     for action in actions:
         batch.append(action)
         frames += action.frame_range[1] - action.frame_range[0]
-        if frames >= TOGETHER:
+        if frames >= BATCH_FRAMES:
             yield batch
             batch, frames = [], 0.0
     if batch:
@@ -397,7 +398,7 @@ class _Transfer:
 
     def __init__(self, context: Context, rig: Object) -> None:
         self._context, self._rig, self._controls = context, rig, controls_of(rig)
-        self._structure, self._law = structure_of(rig, self._controls), control_law.Law(rig)
+        self._structure, self._edits = structure_of(rig, self._controls), control_edits.ControlEdits(rig)
         self._left_over = self._structure.rows(Role.LEFT_OVER)
         self._rows = self._structure.rows(*KEYED)
         names_of_rows = [self._controls.data.bones[row].name for row in self._rows.tolist()]
@@ -414,7 +415,7 @@ class _Transfer:
             compat.assign(self._controls, None)
         if unused:
             bpy.data.batch_remove(unused)
-        _drop(self._made)
+        _remove_unused(self._made)
 
     def originals(self, action: Action) -> tuple[NDArray[np.float32], Floats]:
         """Return `frames_of` the action, and (frames, bones, 4, 4) the poses of the armature there without controls."""
@@ -432,18 +433,18 @@ class _Transfer:
         """
         ends = np.cumsum([len(times) for times in frames])[:-1]
         poses = self._structure.poses(originals)
-        turned, moved = self._structure.channels(poses)
+        rotations, locations = self._structure.channels(poses)
         left_over = self._left_over
         if solved is not None:
             # These have no keys yet, so they do not affect the solved poses.
-            split = np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
-            there = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
-            turned[left_over], moved[left_over] = self._structure.channels_of(left_over, poses, there)
-        return np.split(turned, ends, axis=1), np.split(moved, ends, axis=1)
+            split = np.split(rotations, ends, axis=1), np.split(locations, ends, axis=1)
+            solved_poses = np.concatenate([solved(*one) for one in zip(frames, *split, strict=True)])
+            rotations[left_over], locations[left_over] = self._structure.channels_of(left_over, poses, solved_poses)
+        return np.split(rotations, ends, axis=1), np.split(locations, ends, axis=1)
 
-    def write(self, action: Action, frames: NDArray[np.float32], turned: Floats, moved: Floats) -> None:
+    def write(self, action: Action, frames: NDArray[np.float32], rotations: Floats, locations: Floats) -> None:
         """Create an action of the controls with these channels, and let ``action`` point at it."""
-        made, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, turned, moved)
+        made, keys = self._template.copy(f"{action.name} Controls"), _keys(self._rows, frames, rotations, locations)
         write_keys(list(compat.curve_bag(made).fcurves), keys)
         made.use_frame_range = True
         made.frame_start, made.frame_end = float(frames[0]), float(frames[-1])
@@ -451,7 +452,7 @@ class _Transfer:
             self._replaced.append(action.motionbridge_controls)
         action.motionbridge_controls = made
         counts = np.full(len(keys), len(frames), np.int64)
-        self._law.seal(action, bone_curves.digest_of_keys(self._identity, counts, keys))
+        self._edits.seal(action, bone_curves.digest_of_keys(self._identity, counts, keys))
 
     @contextmanager
     def solving(self) -> Iterator[_Solved | None]:
@@ -464,7 +465,7 @@ class _Transfer:
             yield None
             return
         wanted = set(self._structure.parents[self._left_over].tolist())
-        needed = _depended_on(self._controls, wanted)
+        needed = _with_dependencies(self._controls, wanted)
         # Blender needs more time for keys than for poses: play only those that affect the solved poses.
         of_played = self._structure.rows(*KEYED - {Role.LEFT_OVER})
         of_played = of_played[[row in needed for row in of_played.tolist()]]
@@ -473,12 +474,12 @@ class _Transfer:
         width = sum(width for _, width in CHANNELS)
         places = np.searchsorted(self._rows, of_played)[:, None] * width + np.arange(width)
         curves = [curves[place] for place in places.ravel().tolist()]
-        with _staged(self._rig, played, needed, sorted(wanted), self._made) as poses:
+        with _evaluated_alone(self._rig, played, needed, sorted(wanted), self._made) as poses:
 
-            def solved(frames: NDArray[np.float32], turned: Floats, moved: Floats) -> Floats:
+            def solved(frames: NDArray[np.float32], rotations: Floats, locations: Floats) -> Floats:
                 for curve in curves:
                     curve.keyframe_points.clear()
-                write_keys(curves, _keys(of_played, frames, turned, moved))
+                write_keys(curves, _keys(of_played, frames, rotations, locations))
                 played.update_tag()
                 return poses(frames)
 
@@ -486,88 +487,86 @@ class _Transfer:
 
 
 @contextmanager
-def _staged(
+def _evaluated_alone(
     rig: Object, played: Action, needed: set[int], wanted: list[int], made: list[Any]
 ) -> Iterator[Callable[[NDArray[np.float32]], Floats]]:
     """Yield a function: frames -> poses (frames, controls, 4, 4), filled for the ``wanted`` controls only.
 
     They are evaluated on a copy of the controls that plays ``played`` with all switches off, in a scene of its own:
-    nothing
-    else is evaluated and the user's scene does not change. ``needed`` as in `_twin`. The copy, the scene and ``played``
-    are
-    added to ``made``, whose contents the caller removes.
+    nothing else is evaluated and the user's scene does not change. ``needed`` as in `_copy_for_evaluation`. The copy,
+    the scene and ``played`` are added to ``made``, whose contents the caller removes.
     """
     controls, scene = controls_of(rig), bpy.data.scenes.new(SCRATCH)
     made += [scene, played]
-    twin = _twin(controls, needed, made)
-    scene.collection.objects.link(twin)
+    copy = _copy_for_evaluation(controls, needed, made)
+    scene.collection.objects.link(copy)
 
     def poses(frames: NDArray[np.float32]) -> Floats:
-        found = np.empty((len(frames), len(twin.data.bones), 4, 4))
-        with scope.posed(twin), scope.playing(rig, None) if twin.parent is not None else nullcontext():
+        found = np.empty((len(frames), len(copy.data.bones), 4, 4))
+        with scope.posed(copy), scope.playing(rig, None) if copy.parent is not None else nullcontext():
             for number, frame in enumerate(frames.tolist()):
-                scope.go_to(scene, frame)
-                bones = twin.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
+                scope.set_frame(scene, frame)
+                bones = copy.evaluated_get(scene.view_layers[0].depsgraph).pose.bones
                 for row in wanted:
                     found[number, row] = bones[row].matrix
         return found
 
-    with scope.playing(twin, played), switched_off(twin):
-        let_go(twin, played)
+    with scope.playing(copy, played), switched_off(copy):
+        mute_unkeyed_holds(copy, played)
         yield poses
 
 
-def _twin(controls: Object, needed: set[int], made: list[Any]) -> Any:
+def _copy_for_evaluation(controls: Object, needed: set[int], made: list[Any]) -> Any:
     """Copy the controls, with the same world transform; the copy keeps the parent only if it must.
 
     ``needed``: controls to evaluate, including all that they depend on; drivers are removed from the others and their
     constraints are muted. The copy and its armature are added to ``made``.
     """
     scope.refuse_edited([controls])
-    twin: Any = controls.copy()
-    made.append(twin)
-    twin.data = controls.data.copy()
-    made.append(twin.data)
-    twin.name = twin.data.name = SCRATCH
-    twin.data.animation_data_clear()
-    twin.hide_viewport = False
+    copy: Any = controls.copy()
+    made.append(copy)
+    copy.data = controls.data.copy()
+    made.append(copy.data)
+    copy.name = copy.data.name = SCRATCH
+    copy.data.animation_data_clear()
+    copy.hide_viewport = False
     moved = {controls.data.bones[row].name for row in needed}
-    for curve in list(twin.animation_data.drivers) if twin.animation_data is not None else ():
+    for curve in list(copy.animation_data.drivers) if copy.animation_data is not None else ():
         if compat.is_hiding(curve) or bone_within(curve.data_path) not in moved:
-            twin.animation_data.drivers.remove(curve)
-    for bone in twin.pose.bones:
+            copy.animation_data.drivers.remove(curve)
+    for bone in copy.pose.bones:
         bone.custom_shape = None
         for constraint in bone.constraints if bone.name not in moved else ():
             constraint.mute = True
-    _lead_to(twin, controls)
-    place = controls.parent.matrix_world if controls.parent is not None else Matrix()
-    place = place @ controls.matrix_parent_inverse @ controls.matrix_basis
-    is_alone = all(getattr(owner, name) in (None, twin) for owner, name in _pointers(twin))
+    _redirect_references(copy, controls)
+    world = controls.parent.matrix_world if controls.parent is not None else Matrix()
+    world = world @ controls.matrix_parent_inverse @ controls.matrix_basis
+    is_alone = all(getattr(owner, name) in (None, copy) for owner, name in _references(copy))
     # The solution for nearly straight limbs changes if one bit of the transform is different.
-    if is_alone and np.array_equal(np.array(place), np.eye(4)):
-        twin.parent = None
-        twin.matrix_basis = place
-    return twin
+    if is_alone and np.array_equal(np.array(world), np.eye(4)):
+        copy.parent = None
+        copy.matrix_basis = world
+    return copy
 
 
-def _keys(rows: NDArray[np.intp], frames: NDArray[np.float32], turned: Floats, moved: Floats) -> NDArray[np.float32]:
+def _keys(
+    rows: NDArray[np.intp], frames: NDArray[np.float32], rotations: Floats, locations: Floats
+) -> NDArray[np.float32]:
     """Return (curves, frames, 2) keys of the controls ``rows`` on all ``frames``, of channels of all controls:
-    quaternions
-    (controls, frames, 4) and locations (controls, frames, 3).
+    quaternions (controls, frames, 4) and locations (controls, frames, 3).
     """
     keys = np.empty((len(rows), 7, len(frames), 2), np.float32)
     keys[..., 0] = frames
-    keys[:, :4, :, 1] = turned[rows].swapaxes(1, 2)
-    keys[:, 4:, :, 1] = moved[rows].swapaxes(1, 2)
+    keys[:, :4, :, 1] = rotations[rows].swapaxes(1, 2)
+    keys[:, 4:, :, 1] = locations[rows].swapaxes(1, 2)
     return keys.reshape(-1, len(frames), 2)
 
 
-def _drop(made: Sequence[Any]) -> None:
+def _remove_unused(blocks: Sequence[Any]) -> None:
     """Remove actions, objects with their data, and scenes with these. Nothing else uses them, so Blender need not
-    search the
-    whole file for users, which would take most of the time.
+    search the whole file for users, which would take most of the time.
     """
-    for scene in (found for found in made if isinstance(found, bpy.types.Scene)):
+    for scene in (found for found in blocks if isinstance(found, bpy.types.Scene)):
         for shown in list(scene.collection.objects):
             scene.collection.objects.unlink(shown)
     kinds: dict[Any, Any] = {
@@ -577,12 +576,12 @@ def _drop(made: Sequence[Any]) -> None:
         bpy.types.Scene: bpy.data.scenes,
     }
     for kind, data in kinds.items():
-        for unused in (found for found in made if isinstance(found, kind)):
+        for unused in (found for found in blocks if isinstance(found, kind)):
             unused.user_clear()
             data.remove(unused, do_unlink=False)
 
 
-def _depended_on(controls: Object, rows: set[int]) -> set[int]:
+def _with_dependencies(controls: Object, rows: set[int]) -> set[int]:
     """Return these controls and all controls that they depend on."""
     index = {bone.name: number for number, bone in enumerate(controls.data.bones)}
     uses: dict[str, set[str]] = {name: set() for name in index}
@@ -609,8 +608,7 @@ def _depended_on(controls: Object, rows: set[int]) -> set[int]:
 
 def show(context: Context, rig: Object, action: Action) -> None:
     """Let the controls of ``rig`` play what belongs to ``action``; transfer the motion if that was not done yet. An
-    armature
-    that follows the controls of another gets its own. Does nothing without controls.
+    armature that follows the controls of another gets its own. Does nothing without controls.
     """
     own_controls(context, rig)
     controls = controls_of(rig)
@@ -625,9 +623,9 @@ def show(context: Context, rig: Object, action: Action) -> None:
         mine = mine.copy()
         action.motionbridge_controls = mine
     data = controls.animation_data
-    rest_switches(controls, data.action if data is not None else None, mine)
+    reset_unkeyed_switches(controls, data.action if data is not None else None, mine)
     compat.assign(controls, mine)
-    let_go(controls, mine)
+    mute_unkeyed_holds(controls, mine)
 
 
 def own_controls(context: Context, rig: Object) -> None:
@@ -642,18 +640,18 @@ def own_controls(context: Context, rig: Object) -> None:
         collection.objects.link(mine)
     for link in links_of(rig).values():
         link.target = mine
-    _lead_to(mine, theirs)
+    _redirect_references(mine, theirs)
     context.view_layer.update()
 
 
-def _lead_to(mine: Any, theirs: Any) -> None:
+def _redirect_references(mine: Any, theirs: Any) -> None:
     """Change references to the original in constraints and drivers of the copy ``mine`` to the copy."""
-    for owner, name in _pointers(mine):
+    for owner, name in _references(mine):
         if getattr(owner, name) == theirs:
             setattr(owner, name, mine)
 
 
-def _pointers(controls: Any) -> Iterator[tuple[Any, str]]:
+def _references(controls: Any) -> Iterator[tuple[Any, str]]:
     """Yield all references of drivers and bone constraints to objects or other data: their owner and property name."""
     animated = [one.animation_data for one in (controls, controls.data) if one.animation_data is not None]
     for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
@@ -679,7 +677,7 @@ def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
             own_controls(context, other)
     for name, link in links_of(rig).items():
         rig.pose.bones[name].constraints.remove(link)
-    draw_as_before(rig)
+    restore_drawing(rig)
     unused = []
     for action in actions:
         pointed = action.motionbridge_controls

@@ -197,10 +197,8 @@ class GatheredDeltas:
 
     ``deltas`` (bones, frames, 4, 4) of all bones of the armature; ``keyed`` (bones,): which bones have F-curves;
     ``left_out``: data paths of F-curves that are not a pose bone's transform; ``digest`` of the keys; ``other_kinds``:
-    bones
-    with keys of a rotation type that their rotation mode does not use; ``muted``: bones with muted F-curves, whose
-    channels
-    have the values of the parameter ``instead`` of `DeltaReader.gather`, or else rest values.
+    bones with keys of a rotation type that their rotation mode does not use; ``muted``: bones with muted F-curves,
+    whose channels have the values of the parameter ``instead`` of `DeltaReader.gather`, or else rest values.
     """
 
     deltas: Floats
@@ -248,8 +246,7 @@ class DeltaReader:
         """Read the keys of ``action`` at ``frames``; channels without F-curves have their rest values.
 
         ``modes``: the rotation mode of each bone (`RotationModes.of_export`). ``instead``: returns the values to use
-        for muted
-        F-curves; without it they have their rest values.
+        for muted F-curves; without it they have their rest values.
         """
         everything = compat.curves_of(action, self._rig)
         curves = [curve for curve in everything if curve.data_path in self._paths]
@@ -289,7 +286,7 @@ class DeltaReader:
         for place in others - rotated:
             rotations[place] = posed_rotation(self._rig.pose.bones[self.rest.bones[place]])
         if muted and instead is not None:
-            _take(values, *instead(), muted)
+            _copy_groups(values, *instead(), muted)
         shown = shown_by(values[:, :3].transpose(0, 2, 1), rotations, values[:, 7:].transpose(0, 2, 1), self.rest)
         left_out = {curve.data_path for curve in everything if curve.data_path not in self._paths}
         return GatheredDeltas(
@@ -305,7 +302,7 @@ class DeltaReader:
         return [self.rest.bones[place] for place in sorted(places)]
 
 
-def _take(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted: set[tuple[int, str]]) -> None:
+def _copy_groups(values: Floats, found: DeltaChannels, known: NDArray[np.bool_], muted: set[tuple[int, str]]) -> None:
     """Copy muted channel groups of bones that are ``known`` from ``found`` to ``values`` (bones, channels, frames)."""
     sources = {"location": found.locations, "rotation": found.rotations, "scale": found.scales}
     for place, group in muted:
@@ -353,7 +350,7 @@ def free_bones(context: Context, rig: Object, bones: Sequence[str], angles: Coll
             changed.append(name)
     connected = [name for name in bones if rig.data.bones[name].use_connect]
     if connected:
-        with _visible(rig), scope.editing_armature(context, rig) as edit_bones:
+        with _temporarily_visible(rig), scope.editing_armature(context, rig) as edit_bones:
             for name in connected:
                 edit_bones[name].use_connect = False
     return list(dict.fromkeys(connected + changed))
@@ -382,13 +379,13 @@ def _restore_bones(context: Context, rig: Object, connected: list[str], inherite
                 setattr(bones[bone], name, value)
     loose = [name for name in connected if not bones[name].use_connect]
     if loose:
-        with _visible(rig), scope.editing_armature(context, rig) as edit_bones:
+        with _temporarily_visible(rig), scope.editing_armature(context, rig) as edit_bones:
             for name in loose:
                 edit_bones[name].use_connect = True
 
 
 @contextmanager
-def _visible(rig: Object) -> Iterator[None]:
+def _temporarily_visible(rig: Object) -> Iterator[None]:
     """Show an object, because hidden ones cannot be edited; hide it again afterwards."""
     hidden, switched_off = rig.hide_get(), rig.hide_viewport
     rig.hide_viewport = False

@@ -41,22 +41,20 @@ def build(
     """Create an object, not linked to a collection, that shows ``originals`` on ``points`` (n, 3).
 
     ``columns``: attributes (n,) of the points: `PLACE` int32, an index in ``originals``; the others float32. With
-    ``onto``,
-    a mesh object, points are moved down to the highest of its surface up to `REACH` above them. If building fails,
-    nothing
-    that it created is left.
+    ``onto``, a mesh object, points are moved down to the highest of its surface up to `REACH` above them. If building
+    fails, nothing that it created is left.
     """
     data: Any = bpy.data.meshes.new(name)
     shown: Any = bpy.data.objects.new(name, data)
     with ExitStack() as refused:
         refused.callback(remove, shown)
-        _fill(data, points, columns)
-        _show(shown, originals, onto)
+        _fill_points(data, points, columns)
+        _add_modifier(shown, originals, onto)
         refused.pop_all()
     return shown
 
 
-def _fill(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
+def _fill_points(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[Any]]) -> None:
     if len(points):
         data.vertices.add(len(points))
         data.attributes["position"].data.foreach_set("vector", np.ascontiguousarray(points, np.float32).ravel())
@@ -64,14 +62,14 @@ def _fill(data: Mesh, points: NDArray[np.float32], columns: dict[str, NDArray[An
     data.update()
 
 
-def _show(shown: Object, originals: Sequence[Object], onto: Object | None) -> None:
+def _add_modifier(shown: Object, originals: Sequence[Object], onto: Object | None) -> None:
     name = shown.data.name
     holder: Any = bpy.data.collections.new(name)
-    shown[_HOLDER] = holder
+    shown[_ORIGINALS] = holder
     for number, original in enumerate(originals):
         # The instance index counts the children of the collection in the order of their names.
         holder.objects.link(bpy.data.objects.new(f"{name} {number:03}", original.data))
-    tree = _group(onto is not None)
+    tree = _build_node_group(onto is not None)
     change = shown.modifiers.new(GROUP, "NODES")
     change.node_group = tree
     inputs = {item.name: item.identifier for item in tree.interface.items_tree if item.item_type == "SOCKET"}
@@ -80,12 +78,12 @@ def _show(shown: Object, originals: Sequence[Object], onto: Object | None) -> No
         compat.set_group_input(change, inputs["Ground"], onto)
 
 
-_HOLDER = "motionbridge_originals"
+_ORIGINALS = "motionbridge_originals"
 
 
 def remove(shown: Object) -> None:
     """Remove an object of `build` and everything that was created for it."""
-    holder = shown.get(_HOLDER)
+    holder = shown.get(_ORIGINALS)
     data = shown.data
     bpy.data.objects.remove(shown)
     bpy.data.meshes.remove(data)
@@ -97,7 +95,7 @@ def remove(shown: Object) -> None:
         bpy.data.node_groups.remove(tree)
 
 
-def _group(on_ground: bool) -> Any:
+def _build_node_group(on_ground: bool) -> Any:
     groups: Any = bpy.data.node_groups
     tree = groups.new(GROUP, "GeometryNodeTree")
     tree.is_modifier = True
@@ -111,7 +109,7 @@ def _group(on_ground: bool) -> Any:
     given = nodes.new("NodeGroupInput")
     points = given.outputs["Geometry"]
     if on_ground:
-        points = _set_down(nodes, points, given.outputs["Ground"])
+        points = _move_to_ground(nodes, points, given.outputs["Ground"])
     originals = nodes.new("GeometryNodeCollectionInfo")
     nodes.link(given.outputs["Originals"], originals.inputs["Collection"])
     originals.inputs["Separate Children"].default_value = True
@@ -129,7 +127,7 @@ def _group(on_ground: bool) -> Any:
     return tree
 
 
-def _set_down(nodes: _Nodes, points: bpy.types.NodeSocket, ground: bpy.types.NodeSocket) -> bpy.types.NodeSocket:
+def _move_to_ground(nodes: _Nodes, points: bpy.types.NodeSocket, ground: bpy.types.NodeSocket) -> bpy.types.NodeSocket:
     """Move the points onto the highest ground up to `REACH` above them; points without ground stay unchanged."""
     target = nodes.new("GeometryNodeObjectInfo")
     target.transform_space = "RELATIVE"
@@ -231,8 +229,7 @@ def gather_faces(
     shown: Object, wanted: attributes.Wanted, colours: Sequence[str]
 ) -> tuple[NDArray[np.float64], NDArray[np.float64], dict[str, NDArray[Any]]]:
     """Read the faces of a mesh in world space: (faces, 2) centres, and (faces, 2) the height of the lowest and the
-    highest
-    corner.
+    highest corner.
 
     Also returns the values of those of the ``wanted`` attributes, and of the color attributes named ``colours``, that
     exist.

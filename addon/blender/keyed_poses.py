@@ -17,7 +17,7 @@ from ..core.body import order_from_roots
 from . import compat
 from .armature import matrices_of, moving
 from .bone_curves import UNSCALED, bone_of, channel_path, evaluated_poses, sampled_table, table_of
-from .control_links import is_link, loose
+from .control_links import is_link, links_muted
 
 if TYPE_CHECKING:
     import bpy
@@ -30,13 +30,13 @@ _CHANNELS = {"location": (0, 3), "rotation_quaternion": (3, 4), "scale": (7, 3)}
 """First column and number of columns of each channel in a row of ten."""
 
 
-def is_plain(bone: Bone) -> bool:
+def follows_keys(bone: Bone) -> bool:
     """Whether the pose of a bone (of the armature data) relative to its parent is its keys applied to its rest pose."""
     inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
     return bool(inherits and not bone.use_connect)
 
 
-def heard_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
+def played_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
     """Return the NLA tracks that Blender plays, in addition to the action or instead of it."""
     data = rig.animation_data
     return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
@@ -52,9 +52,9 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
     if poses is not None:
         return poses
     bones = rig.data.bones
-    with loose(rig):
+    with links_muted(rig):
         poses = evaluated_poses(context, rig, action, wanted)
-        behind = {bone.name: found for bone in rig.pose.bones if (found := _behind_link(bone))}
+        behind = {bone.name: found for bone in rig.pose.bones if (found := _constraints_after_link(bone))}
         if not behind:
             return poses
         with _muted([one for found in behind.values() for one in found]):
@@ -69,7 +69,7 @@ def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray
     return copied
 
 
-def _behind_link(bone: PoseBone) -> list[bpy.types.Constraint]:
+def _constraints_after_link(bone: PoseBone) -> list[bpy.types.Constraint]:
     """Return the constraints that move a bone after it has copied a control."""
     listed = list(bone.constraints)
     link = next((place for place, one in enumerate(listed) if is_link(one)), len(listed))
@@ -107,30 +107,30 @@ def poses_of_keys(rig: Object, action: Action, wanted: NDArray[np.float32]) -> F
     played = [number for number in numbers if table.paths[number] in places or bone_of(table.paths[number])]
     if any(table.paths[number] not in places for number in played):
         return None
-    values = np.repeat(_posed(rig)[..., None], len(wanted), axis=-1)
+    values = np.repeat(_current_channels(rig)[..., None], len(wanted), axis=-1)
     bones, first = np.array([places[table.paths[number]] for number in played], np.intp).reshape(-1, 2).T
     values[bones, first + table.indices[played]] = sampled_table(table.of(played), wanted)[0]
-    return _composed(rig, values)
+    return _compose(rig, values)
 
 
 def _is_moved_by_keys_alone(rig: Object, action: Action) -> bool:
     bones, data, of_armature = rig.pose.bones, rig.animation_data, rig.data.animation_data
     if of_armature is not None and (of_armature.action is not None or len(of_armature.drivers)):
         return False
-    if any(bone.rotation_mode != "QUATERNION" for bone in bones) or not all(map(is_plain, rig.data.bones)):
+    if any(bone.rotation_mode != "QUATERNION" for bone in bones) or not all(map(follows_keys, rig.data.bones)):
         return False
     if any(not (one.mute or is_link(one)) for bone in bones for one in bone.constraints):
         return False
     if data is None:
         return True
     blended = data.action_blend_type, data.action_influence, data.action_extrapolation
-    if data.use_tweak_mode or heard_tracks(rig) or blended != ("REPLACE", 1.0, "HOLD"):
+    if data.use_tweak_mode or played_tracks(rig) or blended != ("REPLACE", 1.0, "HOLD"):
         return False
     plays_other_slot = data.action == action and compat.used_slot(action, rig) != compat.suitable_slot(action, rig)
     return not plays_other_slot and all(curve.mute for curve in data.drivers)
 
 
-def _posed(rig: Object) -> Floats:
+def _current_channels(rig: Object) -> Floats:
     """Return (bones, 10) the current channels of the pose bones."""
     values = np.empty((len(rig.pose.bones), 10), np.float32)
     for channel, (at, width) in _CHANNELS.items():
@@ -140,14 +140,14 @@ def _posed(rig: Object) -> Floats:
     return values.astype(np.float64)
 
 
-def _composed(rig: Object, values: Floats) -> Floats | None:
+def _compose(rig: Object, values: Floats) -> Floats | None:
     """Compose (frames, bones, 4, 4) poses of channels (bones, 10, frames); None if a value is not finite or a bone is
     scaled.
     """
     if not np.isfinite(values).all() or np.abs(values[:, 7:] - 1.0).max(initial=0.0) > UNSCALED:
         return None
-    turned = rotation.normalised(values[:, 3:7].transpose(2, 0, 1))
-    basis = rotation.transforms(turned, values[:, :3].transpose(2, 0, 1))
+    rotations = rotation.normalised(values[:, 3:7].transpose(2, 0, 1))
+    basis = rotation.transforms(rotations, values[:, :3].transpose(2, 0, 1))
     rest = matrices_of(rig.data.bones, "matrix_local")
     index = {bone.name: number for number, bone in enumerate(rig.data.bones)}
     parents = np.array([index[bone.parent.name] if bone.parent is not None else -1 for bone in rig.data.bones], np.intp)

@@ -46,9 +46,9 @@ def build(
     ``image`` is shown as its color, with ``see_through`` also as its transparency; without an image it has ``colour``.
     ``pictures``: number of images of an image sequence, which are played in a loop.
     """
-    there = _existing(material, image)
-    if there is not None:
-        return there
+    existing = _find_same(material, image)
+    if existing is not None:
+        return existing
     made: Any = bpy.data.materials.new(material.name)
     made.motionbridge_material.texture = material.texture
     made.motionbridge_material.shader = material.shader
@@ -70,10 +70,10 @@ def build_coloured(
     ``back``: a different color for the back of faces.
     """
     materials: Any = bpy.data.materials
-    for there in materials:
+    for existing in materials:
         # Blender adds a number to a name that is in use, so compare the title, which keeps the name.
-        if there.motionbridge_material.number == number and there.get(TITLE) == name and there.library is None:
-            return there
+        if existing.motionbridge_material.number == number and existing.get(TITLE) == name and existing.library is None:
+            return existing
     made: Any = materials.new(name)
     made[TITLE] = name
     made.motionbridge_material.number = number
@@ -93,18 +93,18 @@ def build_coloured(
     return made
 
 
-def _existing(material: core_model.Material, image: bpy.types.Image | None) -> Any:
+def _find_same(material: core_model.Material, image: bpy.types.Image | None) -> Any:
     """Return a material of the same texture and shader that shows the same image, if any; the user's changes to it
     stay.
     """
     materials: Any = bpy.data.materials
-    for there in materials:
-        names = there.motionbridge_material
+    for existing in materials:
+        names = existing.motionbridge_material
         same = (names.texture, names.shader) == (material.texture, material.shader)
-        if same and there.library is None and there.get(TITLE) is None:
-            nodes = there.node_tree.nodes if there.node_tree is not None else ()
+        if same and existing.library is None and existing.get(TITLE) is None:
+            nodes = existing.node_tree.nodes if existing.node_tree is not None else ()
             if image is None or any(node.type == "TEX_IMAGE" and node.image == image for node in nodes):
-                return there
+                return existing
     return None
 
 
@@ -179,8 +179,7 @@ def other_picture(made: Material) -> str:
     """Return the name of the image with which the user replaced the imported one; "" if it was not replaced.
 
     An image with the name of the material's texture counts as not replaced. If commas separate several textures, the
-    first
-    is compared.
+    first is compared.
     """
     image = image_of(made)
     texture = made.motionbridge_material.texture.partition(",")[0]
@@ -203,9 +202,9 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     """
     content = hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
     images: Any = bpy.data.images
-    for there in images:
-        if there.get(CONTENT) == content and there.library is None:
-            return there
+    for existing in images:
+        if existing.get(CONTENT) == content and existing.library is None:
+            return existing
     packed = png.encode(pixels)
     height, width, _ = pixels.shape
     made = images.new(name, width, height, alpha=True)
@@ -220,8 +219,7 @@ def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.
     """Write ``pictures`` (each as for `build_image`) to files ``NAME_0001.png`` … and return an image that plays them.
 
     One picture per frame. Blender cannot pack sequences, so it needs the files as long as the image is used. The folder
-    is
-    created if it is missing. Raises `WriteError` if a folder or file cannot be written.
+    is created if it is missing. Raises `WriteError` if a folder or file cannot be written.
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 UV_LAYER = "UVMap"
 LOOSE_NORMAL = "loose_normal"
 GIVEN_NORMAL, SHOWN_NORMAL = "given_normal", "shown_normal"
-FAR_OFF = 0.02
+VISIBLE_DIFFERENCE = 0.02
 """Component difference from which a shown normal counts as different from the original one (about a degree)."""
 
 SAME_NORMAL = 2e-4
@@ -52,11 +52,10 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     """Create a mesh object, not linked to a collection, with a vertex group for each of ``mesh.groups``, in this order.
 
     ``materials``: Blender's, one for each of ``mesh.materials``; ``flat``: show faces without smoothing. Faces that
-    refer
-    to missing vertices are left out and reported; folded ones are not shown but kept.
+    refer to missing vertices are left out and reported; folded ones are not shown but kept.
     """
     data: Any = bpy.data.meshes.new(mesh.name)
-    mesh = _without_faces_to_nowhere(mesh, report)
+    mesh = _without_invalid_faces(mesh, report)
     shown_faces, triangles = None, np.ascontiguousarray(mesh.triangles, np.int32)
     folded = folded_faces(triangles)
     if folded.any():
@@ -76,7 +75,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     if mesh.uvs is not None:
         layer = data.uv_layers.new(name=UV_LAYER, do_init=False)
         layer.uv.foreach_set("vector", np.ascontiguousarray(mesh.uvs[corners], np.float32).ravel())
-    _keep_loose(data, mesh, corners)
+    _store_loose_values(data, mesh, corners)
     data.update(calc_edges=True)
     if flat and len(triangles):
         attributes.build(data, {"sharp_face": Attribute(Domain.FACE, np.ones(len(triangles), np.bool_))})
@@ -92,7 +91,7 @@ def build(mesh: Mesh, materials: Sequence[Material], report: Report, *, flat: bo
     return shown
 
 
-def _without_faces_to_nowhere(mesh: Mesh, report: Report) -> Mesh:
+def _without_invalid_faces(mesh: Mesh, report: Report) -> Mesh:
     """Return the mesh without faces that refer to missing vertices, which would crash Blender; report them."""
     triangles = mesh.triangles
     if not len(triangles) or (int(triangles.min()) >= 0 and int(triangles.max()) < len(mesh.positions)):
@@ -122,7 +121,7 @@ def _build_topology(
         data.polygons.foreach_set("loop_start", starts)
 
 
-def _keep_loose(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> None:
+def _store_loose_values(data: typed.Mesh, mesh: Mesh, corners: NDArray[np.int32]) -> None:
     if mesh.uvs is None and mesh.normals is None:
         return
     if np.bincount(corners, minlength=len(mesh.positions)).all():
@@ -146,7 +145,7 @@ def keep_normals(data: typed.Mesh, given: NDArray[np.float32], name: str, report
     with np.errstate(over="ignore", invalid="ignore"):  # normals of damaged files
         length = np.linalg.norm(given, axis=1, keepdims=True)
         unit = np.divide(given, length, out=shown.copy(), where=length > 0)
-        far = int((np.abs(unit - shown).max(axis=1) > FAR_OFF).sum())
+        far = int((np.abs(unit - shown).max(axis=1) > VISIBLE_DIFFERENCE).sum())
     if far:
         normals = counted_plural(far, "normals")
         report.note(f"this Blender cannot show {normals} exactly (4.5 and later can); kept unchanged", name)
@@ -169,8 +168,7 @@ class Gathered:
 
 def gather(shown: Object) -> Gathered:
     """Read an object's mesh in local space, without modifiers; polygons are triangulated. Normals are those that
-    Blender
-    shows; unedited custom normals have their original values.
+    Blender shows; unedited custom normals have their original values.
     """
     with outside_edit_mode(shown) as data:
         positions = positions_of(data)
@@ -184,14 +182,14 @@ def gather(shown: Object) -> Gathered:
         data.polygons.foreach_get("material_index", index)
         split = _split(corners, uvs, normals, len(positions))
         folded = folded_rows(data, len(triangles))
-        cut = put_back(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
-        cut_index = put_back(index[faces], folded[:, 0], folded[:, 4])
+        cut = reinserted(split.vertex[triangles], folded[:, 0], folded[:, 1:4])
+        cut_index = reinserted(index[faces], folded[:, 0], folded[:, 4])
         mesh = Mesh(
             shown.name,
             positions[split.source],
             cut,
-            _of_vertices(data, normals, split, LOOSE_NORMAL),
-            None if uvs is None else _of_vertices(data, uvs, split, LOOSE_UV),
+            _vertex_values(data, normals, split, LOOSE_NORMAL),
+            None if uvs is None else _vertex_values(data, uvs, split, LOOSE_UV),
             *attributes.gather_groups(shown, data, split.source[len(positions) :]),
             [material.gather(used) for used in data.materials],
             cut_index if len(data.materials) else None,
@@ -214,8 +212,7 @@ def corner_normals(data: typed.Mesh) -> tuple[NDArray[np.float32], bool]:
 
 def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) -> bool:
     """Whether a mesh still has the custom normals (corners, 3) that it was ``given``. If Blender stores them as angles
-    to the
-    surface and vertices were ``moved``, this is unknown and counts as True.
+    to the surface and vertices were ``moved``, this is unknown and counts as True.
     """
     exact = _vectors_of_corners(data, "custom_normal")
     if exact is not None:
@@ -225,13 +222,13 @@ def has_normals(data: typed.Mesh, given: NDArray[np.float32], *, moved: bool) ->
     if not data.has_custom_normals:
         return False
     shown = column(data.corner_normals, "vector", len(data.loops), 3)
-    if (np.abs(shown - given) <= FAR_OFF).all():
+    if (np.abs(shown - given) <= VISIBLE_DIFFERENCE).all():
         return True
     # Angles cannot store every normal exactly: compare with what Blender makes of the given normals.
     again = data.copy()
     try:
         again.normals_split_custom_set(given)
-        return bool((np.abs(shown - column(again.corner_normals, "vector", len(given), 3)) <= FAR_OFF).all())
+        return bool((np.abs(shown - column(again.corner_normals, "vector", len(given), 3)) <= VISIBLE_DIFFERENCE).all())
     finally:
         bpy.data.meshes.remove(again)
 
@@ -275,16 +272,18 @@ def _split(
         return _Split(vertex, source, first)
     steps = np.nan_to_num(np.rint(normals[other] / SAME_NORMAL)).astype(np.int64)
     keys = np.concatenate([corners[other, None], uv_bits[other], steps], axis=1)
-    _, speaker, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    _, representative, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
     vertex[other] = count + place.ravel()
     return _Split(
         vertex,
-        np.concatenate([source, corners[other][speaker]]).astype(np.int32),
-        np.concatenate([first, other[speaker]]),
+        np.concatenate([source, corners[other][representative]]).astype(np.int32),
+        np.concatenate([first, other[representative]]),
     )
 
 
-def _of_vertices(data: typed.Mesh, values: NDArray[np.float32], split: _Split, loose_name: str) -> NDArray[np.float32]:
+def _vertex_values(
+    data: typed.Mesh, values: NDArray[np.float32], split: _Split, loose_name: str
+) -> NDArray[np.float32]:
     """Return (new vertices, …) values of corners; vertices without corners get their stored values, or else 0."""
     loose = split.corner < 0
     if not loose.any():
@@ -303,8 +302,7 @@ class Shape:
     """Geometry and attributes of a mesh, without normals.
 
     ``faces`` (triangles,): the polygon of each triangle, -1 for a folded face. ``corner_uvs`` (triangles, 3, 2): None
-    if
-    they were not requested or if there are none.
+    if they were not requested or if there are none.
     """
 
     mesh: Mesh
@@ -340,14 +338,14 @@ def gather_shape(
         mesh = Mesh(
             shown.name,
             positions,
-            put_back(corners.reshape(-1, 3) if all_triangles else corners[cut], places, folded[:, 1:4]),
-            material_index=put_back(index if all_triangles else index[faces], places, folded[:, 4]),
+            reinserted(corners.reshape(-1, 3) if all_triangles else corners[cut], places, folded[:, 1:4]),
+            material_index=reinserted(index if all_triangles else index[faces], places, folded[:, 4]),
         )
         for name, (domain, kind) in wanted.items():
             values = attributes.gather(data, name, domain, kind)
             if values is not None and domain is Domain.FACE:
                 kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
-                values = put_back(values if all_triangles else values[faces], places, kept)
+                values = reinserted(values if all_triangles else values[faces], places, kept)
             if values is not None:
                 mesh.attributes[name] = Attribute(domain, values)
         by_corner = None
@@ -356,12 +354,12 @@ def gather_shape(
             mesh.material_index = mesh.material_index if mesh.materials else None
             uvs = corner_uvs(data)
             if uvs is not None:
-                mesh.uvs = _uvs_of_vertices(data, uvs, corners)
-                by_corner = put_back(uvs[cut], places, mesh.uvs[folded[:, 1:4]])
-        return Shape(mesh, put_back(faces, places, -1), by_corner)
+                mesh.uvs = _vertex_uvs(data, uvs, corners)
+                by_corner = reinserted(uvs[cut], places, mesh.uvs[folded[:, 1:4]])
+        return Shape(mesh, reinserted(faces, places, -1), by_corner)
 
 
-def _uvs_of_vertices(data: typed.Mesh, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
+def _vertex_uvs(data: typed.Mesh, uvs: NDArray[np.float32], corners: NDArray[np.int32]) -> NDArray[np.float32]:
     """Return (vertices, 2) the uv of each vertex's first corner; without corners the stored values, or else 0."""
     loose = data.attributes.get(LOOSE_UV)
     if loose is None or loose.domain != "POINT":
@@ -401,18 +399,17 @@ def build_polygons(mesh: PolygonMesh, materials: Sequence[Any]) -> Any:
     data.update(calc_edges=mesh.edges is None)
     data.shade_smooth()
     if mesh.sharp_edges is not None and len(mesh.sharp_edges):
-        _sharpen(data, mesh.sharp_edges)
+        _mark_sharp(data, mesh.sharp_edges)
     if mesh.corner_normals is not None and len(corners):
-        _set_normals(data, _directions(mesh.corner_normals), corners)
+        _set_normals(data, _finite_or_zero(mesh.corner_normals), corners)
     elif mesh.normals is not None and len(corners):
-        _set_normals(data, _directions(mesh.normals)[corners], corners)
+        _set_normals(data, _finite_or_zero(mesh.normals)[corners], corners)
     return data
 
 
 def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArray[np.int32]) -> None:
     """Set custom normals (corners, 3); ``corners`` (corners,): the vertex of each. Before 4.5 it takes a third of the
-    time if
-    the corners of a vertex share a normal: Blender need not look for edges to mark as sharp.
+    time if the corners of a vertex share a normal: Blender need not look for edges to mark as sharp.
     """
     if not compat.NORMALS_BY_ATTRIBUTE:
         of_vertices = np.ones((len(data.vertices), 3), np.float32)
@@ -424,13 +421,13 @@ def _set_normals(data: typed.Mesh, normals: NDArray[np.float32], corners: NDArra
     compat.set_corner_normals(data, normals)
 
 
-def _directions(normals: NDArray[np.float32]) -> NDArray[np.float32]:
+def _finite_or_zero(normals: NDArray[np.float32]) -> NDArray[np.float32]:
     """Return the normals with 0 in place of those that are not finite; Blender then computes them."""
     finite = np.isfinite(normals)
     return normals if finite.all() else np.where(finite.all(axis=1, keepdims=True), normals, np.float32(0))
 
 
-def _sharpen(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
+def _mark_sharp(data: typed.Mesh, pairs: NDArray[np.int32]) -> None:
     """Mark the edges between these pairs of vertices as sharp; pairs without an edge are ignored."""
     sharp = edges_between(data, pairs)
     if sharp.any():
@@ -459,8 +456,7 @@ def gather_polygons(
     """Read an object's mesh in local space, with material slots and those of the ``wanted`` attributes that exist.
 
     ``evaluated``: a mesh to read instead, such as the result of modifiers. With ``normals``, vertices that Blender
-    shows
-    with several normals are split: at sharp edges, beside flat faces.
+    shows with several normals are split: at sharp edges, beside flat faces.
     """
     with outside_edit_mode(shown) as own:
         data = own if evaluated is None else evaluated
@@ -476,14 +472,14 @@ def gather_polygons(
             values = attributes.gather(data, name, domain, kind)
             if values is not None:
                 mesh.attributes[name] = Attribute(domain, values)
-        return _with_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
+        return _with_vertex_normals(mesh, column(data.corner_normals, "vector", len(corners), 3)) if normals else mesh
 
 
 _NORMAL_STEP = 1e-3
 """Component difference up to which two normals of a vertex are one (0.06 degrees)."""
 
 
-def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
+def _with_vertex_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonMesh:
     """Return the mesh with a normal per vertex; if corners differ, further vertices are appended."""
     count = len(mesh.positions)
     first = np.full(count, -1, np.int64)
@@ -497,12 +493,12 @@ def _with_normals(mesh: PolygonMesh, by_corner: NDArray[np.float32]) -> PolygonM
         return mesh
     steps = np.rint(by_corner[other] / _NORMAL_STEP).astype(np.int64)
     keys = np.concatenate([mesh.corners[other, None], steps], axis=1)
-    _, speaker, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
-    source = mesh.corners[other[speaker]]
+    _, representative, place = np.unique(keys, axis=0, return_index=True, return_inverse=True)
+    source = mesh.corners[other[representative]]
     mesh.corners = mesh.corners.copy()
     mesh.corners[other] = count + place.ravel()
     mesh.positions = np.concatenate([mesh.positions, mesh.positions[source]])
-    mesh.normals = np.concatenate([mesh.normals, by_corner[other[speaker]]])
+    mesh.normals = np.concatenate([mesh.normals, by_corner[other[representative]]])
     for name, attribute in mesh.attributes.items():
         if attribute.domain is Domain.VERTEX:
             values = np.concatenate([attribute.values, attribute.values[source]])
@@ -551,14 +547,14 @@ def folded_rows(data: typed.Mesh, faces: int) -> NDArray[np.int32]:
     return rows if same else rows[:0]
 
 
-def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
+def reinserted(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDArray[Any]:
     """Return values of faces with the values ``kept`` of folded faces inserted at ``places``."""
     if not len(places):
         return values
     result = np.empty((len(values) + len(places), *values.shape[1:]), values.dtype)
-    there = np.ones(len(result), np.bool_)
-    there[places] = False
-    result[there] = values
+    others = np.ones(len(result), np.bool_)
+    others[places] = False
+    result[others] = values
     result[places] = kept
     return result
 
@@ -566,8 +562,7 @@ def put_back(values: NDArray[Any], places: NDArray[np.int32], kept: Any) -> NDAr
 @contextmanager
 def outside_edit_mode(shown: Object) -> Iterator[typed.Mesh]:
     """Yield the object's mesh; in edit mode (also through another object that shares the mesh) a copy of its current
-    state,
-    because edited meshes do not expose their arrays.
+    state, because edited meshes do not expose their arrays.
     """
     if not shown.data.is_editmode:
         yield shown.data
@@ -620,8 +615,7 @@ def evaluated_mesh(
     context: Context, shown: Object, report: Report, *, modifiers: bool, without: Container[str] = ()
 ) -> Iterator[Any]:
     """Yield the mesh with modifiers and shape keys applied, or None if that is not wanted or there are none. Modifiers
-    of the
-    types ``without`` are not counted. Warns of those that are not applied.
+    of the types ``without`` are not counted. Warns of those that are not applied.
     """
     if not modifiers:
         warn_of_modifiers(shown, report, without)
@@ -692,8 +686,8 @@ def _select_edges(data: typed.Mesh, of_vertices: NDArray[np.bool_]) -> None:
     ends = np.empty(2 * len(data.edges), np.int32)
     data.edges.foreach_get("vertices", ends)
     # Replaced, because since 5.0 it may be one value for all edges, which foreach_set cannot write.
-    there = data.attributes.get(".select_edge")
-    if there is not None:
-        data.attributes.remove(there)
+    existing = data.attributes.get(".select_edge")
+    if existing is not None:
+        data.attributes.remove(existing)
     made = data.attributes.new(".select_edge", "BOOLEAN", "EDGE")
     made.data.foreach_set("value", of_vertices[ends.reshape(-1, 2)].all(axis=1))

@@ -23,7 +23,7 @@ from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
 from .bone_curves import rotation_kind
-from .keyed_poses import heard_tracks
+from .keyed_poses import played_tracks
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object
@@ -70,10 +70,10 @@ def fill_curve(made: bpy.types.FCurve, curve: Curve, fps: float) -> None:
     points.foreach_set("handle_left_type", free)
     points.foreach_set("handle_right_type", free)
     points.foreach_set("interpolation", curve.interpolation.astype(np.uint8))
-    tell_ends(made, curve)
+    set_behaviours(made, curve)
 
 
-def tell_ends(made: Any, curve: Curve) -> None:
+def set_behaviours(made: Any, curve: Curve) -> None:
     """Set extrapolation and Cycles modifier of a new F-curve to those of ``curve``."""
     if _is_extrapolated(curve):
         made.extrapolation = "LINEAR"
@@ -125,13 +125,13 @@ def why_sampled(owner: Any, action: Action) -> list[str]:
     data = owner.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append("active drivers")
-    if any(len(track.strips) for track in heard_tracks(owner)):
+    if any(len(track.strips) for track in played_tracks(owner)):
         reasons.append("NLA tracks")
     curves = _curves(owner, action)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
     if (turned and turned != {ROTATION}) or (turned and owner.rotation_mode != "YXZ"):
         reasons.append("a rotation that is not Euler YXZ")
-    if any(is_odd(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
+    if any(needs_sampling(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
         reasons.append("easing or modifiers the game lacks")
     if any(abs(value) > 1e-6 for value in (*owner.delta_location, *owner.delta_rotation_euler)):
         reasons.append("delta transforms")
@@ -156,9 +156,9 @@ def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
     return list(bag.fcurves) if bag is not None else []
 
 
-def is_odd(curve: bpy.types.FCurve) -> bool:
+def needs_sampling(curve: bpy.types.FCurve) -> bool:
     """Whether an F-curve has modifiers or easing that the games do not have, or samples instead of keys."""
-    if any(not modifier.mute and not _is_endless(modifier) for modifier in curve.modifiers):
+    if any(not modifier.mute and not _repeats_endlessly(modifier) for modifier in curve.modifiers):
         return True
     if len(curve.sampled_points):
         return True
@@ -167,7 +167,7 @@ def is_odd(curve: bpy.types.FCurve) -> bool:
     return bool((used > Interpolation.BEZIER).any())
 
 
-def _is_endless(modifier: Any) -> bool:
+def _repeats_endlessly(modifier: Any) -> bool:
     """Whether a modifier repeats a curve endlessly, as the game does."""
     if modifier.type != "CYCLES" or modifier.cycles_before or modifier.cycles_after:
         return False
@@ -177,15 +177,15 @@ def _is_endless(modifier: Any) -> bool:
 def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
     """Read the keys of ``action``; channels without played keys are constant at the object's current value."""
     found: dict[tuple[str, int], Curve] = {}
-    stands = {LOCATION: owner.location, ROTATION: _angles(owner)}
+    current = {LOCATION: owner.location, ROTATION: _angles(owner)}
     for curve in _curves(owner, action):
         # An F-curve without keys does not play. In files without keys the game uses 0, and so the object is at 0.
-        stands_elsewhere = curve.is_empty and curve.data_path in stands and stands[curve.data_path][curve.array_index]
-        if curve.data_path in stands and not compat.is_muted(curve) and not stands_elsewhere:
+        unplayed = curve.is_empty and curve.data_path in current and current[curve.data_path][curve.array_index]
+        if curve.data_path in current and not compat.is_muted(curve) and not unplayed:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
     start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
     channels = {
-        channel: [found.get((channel, index)) or _still(float(stands[channel][index])) for index in range(3)]
+        channel: [found.get((channel, index)) or _constant(float(current[channel][index])) for index in range(3)]
         for channel in (LOCATION, ROTATION)
     }
     return Path(name, fps, round(start), round(end), Channels(channels[LOCATION], channels[ROTATION]))
@@ -204,7 +204,7 @@ def _angles(owner: Any) -> Any:
     return turned.to_matrix().to_euler(order)
 
 
-def _still(value: float) -> Curve:
+def _constant(value: float) -> Curve:
     key = np.array([[0.0, value]])
     return Curve(key, key.copy(), key.copy(), np.array([Interpolation.BEZIER], np.uint8))
 
@@ -292,8 +292,7 @@ def sample(
     """Sample the world transform of ``owner`` on every frame, and fit curves with few keys.
 
     ``tolerance`` (metres, radians): as few keys as it allows. ``appended`` (3, 3): rotation to apply to the object's
-    own
-    axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
+    own axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
     """
     first, last = frames
     if last - first >= MOST_SAMPLED:
@@ -301,20 +300,20 @@ def sample(
             f"{owner.name!r} moves over too many frames to sample: {last - first + 1}",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
-    places = np.empty((last - first + 1, 4, 4))
-    scales = np.empty((len(places), 3))
+    matrices = np.empty((last - first + 1, 4, 4))
+    scales = np.empty((len(matrices), 3))
     with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
-        for number in range(len(places)):
+        for number in range(len(matrices)):
             scene.frame_set(first + number)
             graph = context.evaluated_depsgraph_get()
             shown = owner.evaluated_get(graph)
-            places[number], scales[number] = np.array(shown.matrix_world), _scale(shown)
+            matrices[number], scales[number] = np.array(shown.matrix_world), _scale(shown)
             progress(number)
-    turns = _turns(places[:, :3, :3], scales)
+    rotations = _rotations(matrices[:, :3, :3], scales)
     if appended is not None:
-        turns = turns @ appended
+        rotations = rotations @ appended
     times = np.arange(first, last + 1) / fps
-    return Path(name, fps, first, last, _fitted(times, places[:, :, 3], turns, tolerance))
+    return Path(name, fps, first, last, _fitted(times, matrices[:, :, 3], rotations, tolerance))
 
 
 def is_mirrored(owner: Any) -> bool:
@@ -329,24 +328,23 @@ def _scale(owner: Any) -> Floats:
     return result
 
 
-def _turns(matrices: Floats, scales: Floats) -> Floats:
+def _rotations(matrices: Floats, scales: Floats) -> Floats:
     """Return (n, 3, 3) the rotations of ``matrices``, without scale.
 
     ``scales`` (n, 3): the object's own scale, whose negative axes are reversed. If the matrix still mirrors, its x axis
-    is
-    reversed as well.
+    is reversed as well.
     """
-    turns = matrices / np.linalg.norm(matrices, axis=1, keepdims=True) * np.where(scales < 0.0, -1.0, 1.0)[:, None]
-    turns[np.linalg.det(turns) < 0.0, :, 0] *= -1.0
-    result: Floats = turns
+    rotations = matrices / np.linalg.norm(matrices, axis=1, keepdims=True) * np.where(scales < 0.0, -1.0, 1.0)[:, None]
+    rotations[np.linalg.det(rotations) < 0.0, :, 0] *= -1.0
+    result: Floats = rotations
     return result
 
 
-def _fitted(times: Floats, places: Floats, turns: Floats, tolerance: tuple[float, float]) -> Channels:
-    """Fit curves to ``places`` (n, 3) and ``turns`` (n, 3, 3) at ``times`` (n,) in seconds."""
-    angles = rotation.euler_yxz(turns)
+def _fitted(times: Floats, positions: Floats, rotations: Floats, tolerance: tuple[float, float]) -> Channels:
+    """Fit curves to ``positions`` (n, 3) and ``rotations`` (n, 3, 3) at ``times`` (n,) in seconds."""
+    angles = rotation.euler_yxz(rotations)
     return Channels(
-        [fitted(times, places[:, axis], tolerance[0]) for axis in range(3)],
+        [fitted(times, positions[:, axis], tolerance[0]) for axis in range(3)],
         [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
     )
 
@@ -366,18 +364,18 @@ def draw_curve(path: Path, name: str) -> list[Any]:
     made.dimensions = "3D"
     spline = made.splines.new("POLY")
     spline.points.add(len(times) - 1)
-    spline.points.foreach_set("co", np.c_[_places(path, times), np.ones(len(times))].astype(np.float32).ravel())
+    spline.points.foreach_set("co", np.c_[_positions(path, times), np.ones(len(times))].astype(np.float32).ravel())
     drawn = [bpy.data.objects.new(made.name, made)]
     if not len(marked):
         return drawn
     keys: Any = bpy.data.meshes.new(f"{name} keys")
     keys.vertices.add(len(marked))
-    keys.attributes["position"].data.foreach_set("vector", _places(path, marked).astype(np.float32).ravel())
+    keys.attributes["position"].data.foreach_set("vector", _positions(path, marked).astype(np.float32).ravel())
     keys.update()
     return [*drawn, bpy.data.objects.new(keys.name, keys)]
 
 
-def _places(path: Path, times: Floats) -> Floats:
+def _positions(path: Path, times: Floats) -> Floats:
     return np.stack([evaluate_curve(curve, times) for curve in path.channels.location], axis=1)
 
 
@@ -387,30 +385,29 @@ def along_curve(
     """Create the path along a curve object, with as many frames as its path animation.
 
     The speed is constant, or defined by the curve's own evaluation time if that is animated: then the frames are those
-    of
-    its keys. The y axis points along the curve and the z axis upwards; ``banked``: tilted like the curve. ``tolerance``
-    as
-    in `sample`. Raises `WriteError` for a curve without length, with a thickness, or with more than one spline.
+    of its keys. The y axis points along the curve and the z axis upwards; ``banked``: tilted like the curve.
+    ``tolerance`` as in `sample`. Raises `WriteError` for a curve without length, with a thickness, or with more than
+    one spline.
     """
     points, tilts = _polyline(context, shown)
     steps = np.linalg.norm(np.diff(points, axis=0), axis=1)
     length = float(steps.sum())
     if len(points) < 2 or length < 1e-9:
         raise WriteError(f"the curve {shown.name!r} has no length", remedy="Draw at least two points")
-    first, shares = _shares(shown)
+    first, shares = _passed_fractions(shown)
     last = first + len(shares) - 1
     passed = np.concatenate(([0.0], np.cumsum(steps)))
     wanted = shares * length
-    places = np.stack([np.interp(wanted, passed, points[:, axis]) for axis in range(3)], axis=1)
-    turns = _headings(points, passed, wanted, smooth=shown.data.splines[0].type != "POLY")
+    positions = np.stack([np.interp(wanted, passed, points[:, axis]) for axis in range(3)], axis=1)
+    rotations = _directions(points, passed, wanted, smooth=shown.data.splines[0].type != "POLY")
     if banked:
         bank = np.interp(wanted, passed, tilts)
-        turns = turns @ rotation.matrices(rotation.about_axis(1, bank))
+        rotations = rotations @ rotation.matrices(rotation.about_axis(1, bank))
     times = np.arange(first, last + 1) / fps
-    return Path(name, fps, first, last, _fitted(times, places, turns, tolerance))
+    return Path(name, fps, first, last, _fitted(times, positions, rotations, tolerance))
 
 
-def _shares(shown: Object) -> tuple[int, Floats]:
+def _passed_fractions(shown: Object) -> tuple[int, Floats]:
     """Return the first frame, and for each frame the passed fraction of the curve's length, 0 to 1."""
     duration = max(int(shown.data.path_duration), 1)
     data = shown.data.animation_data
@@ -448,32 +445,32 @@ def _polyline(context: Context, shown: Object) -> tuple[Floats, Floats]:
         mesh.vertices.foreach_get("co", points)
         evaluated.to_mesh_clear()
         world = np.array(evaluated.matrix_world)
-    places = points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
+    positions = points.reshape(-1, 3) @ world[:3, :3].T + world[:3, 3]
     controls = spline.bezier_points if spline.type == "BEZIER" else spline.points
     tilts = np.empty(len(controls), np.float32)
     controls.foreach_get("tilt", tilts)
-    if spline.use_cyclic_u and len(places):
-        places, tilts = np.concatenate((places, places[:1])), np.append(tilts, tilts[0])
-    return places, np.interp(np.linspace(0, 1, len(places)), np.linspace(0, 1, len(tilts)), tilts)
+    if spline.use_cyclic_u and len(positions):
+        positions, tilts = np.concatenate((positions, positions[:1])), np.append(tilts, tilts[0])
+    return positions, np.interp(np.linspace(0, 1, len(positions)), np.linspace(0, 1, len(tilts)), tilts)
 
 
-def _headings(points: Floats, passed: Floats, wanted: Floats, *, smooth: bool) -> Floats:
+def _directions(points: Floats, passed: Floats, wanted: Floats, *, smooth: bool) -> Floats:
     """Return (frames, 3, 3) rotations whose y axis points along the curve and whose z axis points upwards as far as
     possible.
 
     ``smooth``: the segments approximate a curve, so the direction is interpolated between them.
     """
-    pieces = np.diff(points, axis=0)
-    pieces /= np.maximum(np.linalg.norm(pieces, axis=1, keepdims=True), 1e-12)
+    segments = np.diff(points, axis=0)
+    segments /= np.maximum(np.linalg.norm(segments, axis=1, keepdims=True), 1e-12)
     if smooth:
-        corners = np.concatenate((pieces[:1], pieces[:-1] + pieces[1:], pieces[-1:]))
+        corners = np.concatenate((segments[:1], segments[:-1] + segments[1:], segments[-1:]))
         if np.allclose(points[0], points[-1]):
-            corners[[0, -1]] = pieces[0] + pieces[-1]
+            corners[[0, -1]] = segments[0] + segments[-1]
         corners /= np.maximum(np.linalg.norm(corners, axis=1, keepdims=True), 1e-12)
         forward = np.stack([np.interp(wanted, passed, corners[:, axis]) for axis in range(3)], axis=1)
         forward /= np.maximum(np.linalg.norm(forward, axis=1, keepdims=True), 1e-12)
     else:
-        forward = pieces[np.clip(np.searchsorted(passed, wanted, "right") - 1, 0, len(pieces) - 1)]
+        forward = segments[np.clip(np.searchsorted(passed, wanted, "right") - 1, 0, len(segments) - 1)]
     up = np.where(np.abs(forward[:, 2:]) > 0.9999, np.array([0.0, 1.0, 0.0]), np.array([0.0, 0.0, 1.0]))
     right = np.cross(forward, up)
     right /= np.maximum(np.linalg.norm(right, axis=1, keepdims=True), 1e-12)

@@ -16,8 +16,8 @@ from ..core.envelope import Behaviour, Curve, Curves
 from ..core.envelope.curve import fitted
 from ..core.pose_curves import single_key
 from . import compat
-from .bone_curves import channel_path, keeps_unscaled
-from .path import behaviours, is_odd, tell_ends
+from .bone_curves import channel_path, keeps_scale_at_one
+from .path import behaviours, needs_sampling, set_behaviours
 
 if TYPE_CHECKING:
     from .typed import Action, Object
@@ -28,7 +28,7 @@ ROTATIONS = {"QUATERNION": QUATERNION, "AXIS_ANGLE": AXIS_ANGLE}
 """Rotation channel of each rotation mode; all other modes are orders of Euler angles."""
 WIDTHS = {"location": 3, EULER: 3, QUATERNION: 4, AXIS_ANGLE: 4}
 DIGEST_SIZE = 16
-NOTHING = b"\0" * DIGEST_SIZE
+NO_CURVES = b"\0" * DIGEST_SIZE
 """Digest of a bone without F-curves."""
 _FREE = 0
 SAMPLES = 4
@@ -85,7 +85,7 @@ class _Keys:
         return found.digest()
 
 
-_Named: TypeAlias = "tuple[tuple[str, str, int], ...]"
+_CurveIds: TypeAlias = "tuple[tuple[str, str, int], ...]"
 """Bone, channel and index of each F-curve."""
 
 
@@ -94,7 +94,7 @@ class PoseWriter:
 
     def __init__(self, slot_name: str) -> None:
         self._slot_name = slot_name
-        self._templates: dict[_Named, Any] = {}
+        self._templates: dict[_CurveIds, Any] = {}
 
     def __enter__(self) -> Self:
         return self
@@ -112,10 +112,10 @@ class PoseWriter:
         ``frames``: first and last frame of its range. Also returns a digest for each bone, with which `PoseKeys`
         detects edits.
         """
-        named = _named(bones)
+        named = _ids_of(bones)
         action = self._copy(named)
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
-        return action, _keyed(action, compat.curve_bag(action).fcurves if named else (), bones, fps, frames)
+        return action, _write_keys(action, compat.curve_bag(action).fcurves if named else (), bones, fps, frames)
 
     def rebuild(
         self, action: Action, owner: Object, bones: SeveralBones, fps: float, frames: tuple[int, int]
@@ -125,10 +125,10 @@ class PoseWriter:
         """
         bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
         compat.clear_curves(bag)
-        _add_curves(action, bag, _named(bones))
-        return _keyed(action, bag.fcurves, bones, fps, frames)
+        _add_curves(action, bag, _ids_of(bones))
+        return _write_keys(action, bag.fcurves, bones, fps, frames)
 
-    def _copy(self, named: _Named) -> Action:
+    def _copy(self, named: _CurveIds) -> Action:
         template = self._templates.get(named)
         if template is None:
             template, _, bag = compat.new_action("motionbridge", "OBJECT", self._slot_name)
@@ -137,26 +137,28 @@ class PoseWriter:
         return template.copy()
 
 
-def _named(bones: SeveralBones) -> _Named:
+def _ids_of(bones: SeveralBones) -> _CurveIds:
     return tuple((bone, channel, index) for bone, rows in bones.channels.items() for channel, index in rows)
 
 
-def _add_curves(action: Any, bag: Any, named: _Named) -> None:
+def _add_curves(action: Any, bag: Any, named: _CurveIds) -> None:
     make = compat.curve_maker(action, bag)
     for bone, channel, index in named:
         make(channel_path(bone, channel), index, bone)
 
 
-def _keyed(
+def _write_keys(
     action: Any, made: Sequence[Any], bones: SeveralBones, fps: float, frames: tuple[int, int]
 ) -> dict[str, bytes]:
     """Write the keys of the bone curves to the new F-curves of an action; return a digest for each bone."""
     keys = _fill(made, bones.curves, fps)
-    goes_on = ["LINEAR" if on else "CONSTANT" for on in _extrapolated(bones.curves).tolist()]
+    extrapolations = ["LINEAR" if is_linear else "CONSTANT" for is_linear in _extrapolated(bones.curves).tolist()]
     digests, first = {}, 0
     for bone, rows in bones.channels.items():
-        told = [(*row, on) for row, on in zip(rows, goes_on[first : first + len(rows)], strict=True)]
-        digests[bone] = keys.digest(first, told) if rows else NOTHING
+        channels = [
+            (*row, is_linear) for row, is_linear in zip(rows, extrapolations[first : first + len(rows)], strict=True)
+        ]
+        digests[bone] = keys.digest(first, channels) if rows else NO_CURVES
         first += len(rows)
     action.use_frame_range = True
     action.frame_start, action.frame_end = frames
@@ -184,7 +186,7 @@ def _fill(made: Sequence[Any], curves: Curves, fps: float) -> _Keys:
         points.foreach_set("interpolation", interpolation[begin : begin + count])
     odd = (curves.before != Behaviour.CONSTANT) | (curves.after != Behaviour.CONSTANT)
     for number in np.flatnonzero(odd & (curves.counts > 0)).tolist():
-        tell_ends(made[number], curves[number])
+        set_behaviours(made[number], curves[number])
     return _Keys([column.reshape(-1, 2) for column in (keys, left, right)], interpolation, bounds, counts)
 
 
@@ -223,9 +225,8 @@ class PoseKeys:
     """Keys of an action by bone name, as Blender stores them; curves are computed on request.
 
     ``left_out``: data paths of F-curves that a motion cannot contain; ``other_kinds``: bones with keys of a rotation
-    type
-    that their rotation mode does not use; ``muted``: for each bone its channels with muted F-curves, "location" and
-    "rotation"; ``modes``: the rotation mode with which each bone's keys are read.
+    type that their rotation mode does not use; ``muted``: for each bone its channels with muted F-curves, "location"
+    and "rotation"; ``modes``: the rotation mode with which each bone's keys are read.
     """
 
     def __init__(
@@ -264,7 +265,7 @@ class PoseKeys:
         Empty if F-curves have modifiers or samples, or if the bone keeps its current rotation (`_Bone.held`).
         """
         if bone not in self._found:
-            return NOTHING
+            return NO_CURVES
         rows = self._found[bone].rows
         if self._found[bone].held or any(len(curve.modifiers) or not len(curve.keyframe_points) for *_, curve in rows):
             return b""
@@ -287,13 +288,13 @@ class PoseKeys:
                 index: (curve, first + place) for place, (name, index, curve) in enumerate(one.rows) if name == channel
             }
             if found:
-                made = self._filled(track, found, channel, fps, allowed)
+                made = self._channel_curves(track, found, channel, fps, allowed)
                 setattr(track, "location" if channel == "location" else "rotation", made)
         if one.held:
             track.rotation = [single_key(value) for value in one.held]
         return track
 
-    def _filled(
+    def _channel_curves(
         self, track: BoneCurves, found: dict[int, tuple[Any, int]], channel: str, fps: float, tolerance: float
     ) -> list[Curve]:
         made: list[Curve] = []
@@ -301,14 +302,14 @@ class PoseKeys:
             curve, place = found.get(index, (None, -1))
             if curve is None:
                 made.append(single_key(1.0 if channel == QUATERNION and index == 0 else 0.0))
-            elif is_odd(curve) or not len(curve.keyframe_points):
+            elif needs_sampling(curve) or not len(curve.keyframe_points):
                 track.fitted = True
-                made.append(_through(curve, fps, tolerance))
+                made.append(_fit(curve, fps, tolerance))
             else:
-                made.append(self._curve(curve, place, fps))
+                made.append(self._curve_of_keys(curve, place, fps))
         return made
 
-    def _curve(self, curve: bpy.types.FCurve, place: int, fps: float) -> Curve:
+    def _curve_of_keys(self, curve: bpy.types.FCurve, place: int, fps: float) -> Curve:
         part = slice(self._keys.bounds[place], self._keys.bounds[place + 1])
         keys, left, right = (column[part].astype(np.float64) / [fps, 1.0] for column in self._keys.columns)
         made = Curve(keys, left, right, self._keys.interpolation[part].copy())
@@ -352,29 +353,29 @@ class PoseReader:
         for curve in compat.curves_of(action, self._rig):
             place, index = self._paths.get(curve.data_path), curve.array_index
             if place is None or index >= WIDTHS[place[1]]:
-                if not keeps_unscaled(curve):
+                if not keeps_scale_at_one(curve):
                     left_out.add(curve.data_path)
             elif compat.is_muted(curve):
                 muted.setdefault(place[0], set()).add("location" if place[1] == "location" else "rotation")
             elif not curve.is_empty:
                 found.setdefault(place[0], {}).setdefault(place[1], {})[index] = curve
-        ordered, others = {}, []
+        ordered, of_other_kinds = {}, []
         for bone, channels in found.items():
-            turning = ROTATIONS.get(modes[bone], EULER)
+            rotation_channel = ROTATIONS.get(modes[bone], EULER)
             rows = [
                 (channel, index, channels[channel][index])
-                for channel in (turning, "location")
+                for channel in (rotation_channel, "location")
                 for index in sorted(channels.get(channel, ()))
             ]
-            ordered[bone] = _Bone(turning, rows)
-            if channels.keys() - {turning, "location"}:
-                others.append(bone)
-                if turning not in channels:
-                    ordered[bone].held = list(getattr(self._rig.pose.bones[bone], turning))
-        return PoseKeys(ordered, left_out, others, muted=muted, modes=modes)
+            ordered[bone] = _Bone(rotation_channel, rows)
+            if channels.keys() - {rotation_channel, "location"}:
+                of_other_kinds.append(bone)
+                if rotation_channel not in channels:
+                    ordered[bone].held = list(getattr(self._rig.pose.bones[bone], rotation_channel))
+        return PoseKeys(ordered, left_out, of_other_kinds, muted=muted, modes=modes)
 
 
-def _through(curve: Any, fps: float, tolerance: float) -> Curve:
+def _fit(curve: Any, fps: float, tolerance: float) -> Curve:
     """Fit cubic segments to the samples of an F-curve, in the frame range of its action."""
     action = curve.id_data
     ends = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range

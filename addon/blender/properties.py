@@ -32,8 +32,7 @@ class AddedProperties(NamedTuple):
     """Property group classes, and the properties added to Blender's types.
 
     ``classes`` are in registration order. ``held`` maps (Blender type, property name) to a property made with
-    `bpy.props`,
-    which may refer to any of the classes.
+    `bpy.props`, which may refer to any of the classes.
     """
 
     classes: tuple[Any, ...]
@@ -84,7 +83,9 @@ _stamp = 0
 _evaluations = 0
 
 
-def nearest_above(shown: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda one: one.parent) -> Any:
+def nearest_ancestor(
+    shown: Any, fits: Callable[[Any], bool], above: Callable[[Any], Any] = lambda one: one.parent
+) -> Any:
     """Return ``shown`` or its nearest ancestor for which ``fits`` is true, else None; ``above`` returns the parent."""
     while shown is not None and not fits(shown):
         shown = above(shown)
@@ -107,35 +108,35 @@ def changed(_owner: Any = None, _context: bpy.types.Context | None = None) -> No
     _stamp += 1
 
 
-def _replaced(*_: Any) -> None:
+def _on_replaced(*_: Any) -> None:
     changed()
 
 
-def _evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
+def _on_evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
     global _evaluations  # noqa: PLW0603 (as above)
     if depsgraph.id_type_updated("OBJECT"):
         _evaluations += 1
 
 
-for _handler in (_replaced, _evaluated):
+for _handler in (_on_replaced, _on_evaluated):
     persistent(_handler)  # stay registered when another file is loaded
 
 
-def _watchers() -> list[tuple[Any, Any]]:
+def _handlers() -> list[tuple[Any, Any]]:
     handlers: Any = bpy.app.handlers
-    replacing = [(handler, _replaced) for handler in (handlers.undo_post, handlers.redo_post, handlers.load_post)]
-    return [*replacing, (handlers.depsgraph_update_post, _evaluated)]
+    replacing = [(handler, _on_replaced) for handler in (handlers.undo_post, handlers.redo_post, handlers.load_post)]
+    return [*replacing, (handlers.depsgraph_update_post, _on_evaluated)]
 
 
 def watch_changes() -> None:
     """Add the handlers for undo, redo, loading of files and evaluation."""
-    for handler, called in _watchers():
+    for handler, called in _handlers():
         handler.append(called)
 
 
 def stop_watching() -> None:
     """Remove the handlers."""
-    for handler, called in _watchers():
+    for handler, called in _handlers():
         if called in handler:
             handler.remove(called)
 

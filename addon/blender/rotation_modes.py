@@ -70,7 +70,7 @@ class RotationModes:
                 found.setdefault(bone, set()).add(kind)
         return found
 
-    def _now(self) -> dict[str, str]:
+    def _current_modes(self) -> dict[str, str]:
         """Return the current rotation mode of each bone."""
         return {bone.name: bone.rotation_mode for bone in self._rig.pose.bones}
 
@@ -84,13 +84,11 @@ class RotationModes:
         """Return the rotation modes that play an action's keys, for bones whose current mode plays none of them.
 
         ``order``: order of this action's Euler angles; a bone with another order then counts as not playing them.
-        Without it,
-        the order is the one that the bone had before quaternions were played on it. ``now``: the bones' modes,
-        ``table``: the
-        action's F-curves, if the caller already has them.
+        Without it, the order is the one that the bone had before quaternions were played on it. ``now``: the bones'
+        modes, ``table``: the action's F-curves, if the caller already has them.
         """
         needed = {}
-        modes = now if now is not None else self._now()
+        modes = now if now is not None else self._current_modes()
         for name, kinds in self.kinds(action, table).items():
             kind = bone_curves.rotation_kind(modes[name])
             if kind in kinds and not (kind == "euler" and order and modes[name] != order):
@@ -112,7 +110,7 @@ class RotationModes:
 
         Raises `WriteError` for hidden keys if ``hidden`` is `HiddenKeys.STOP`.
         """
-        modes = self._now()
+        modes = self._current_modes()
         needed = self.needed(action, order, modes, table)
         bones = list(needed) if action == played(self._rig) else []
         if bones and hidden is HiddenKeys.STOP:
@@ -175,7 +173,7 @@ def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
     """Return bone -> order for those of ``bones`` that rotate by Euler angles and have such keys in any action."""
     orders = {bone: rig.pose.bones[bone].rotation_mode for bone in bones}
     turned = {bone: order for bone, order in orders.items() if bone_curves.rotation_kind(order) == "euler"}
-    used = _keyed(rig, "euler", turned) if turned else {}
+    used = _keyed_actions(rig, "euler", turned) if turned else {}
     return {bone: order for bone, order in turned.items() if bone in used}
 
 
@@ -184,12 +182,12 @@ def actions_stopped(rig: Object, bones: Sequence[str], kind: str) -> list[Any]:
     kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
     found: dict[Any, None] = {}
     for other in set(kinds.values()) - {kind}:
-        for actions in _keyed(rig, other, [bone for bone in bones if kinds[bone] == other]).values():
+        for actions in _keyed_actions(rig, other, [bone for bone in bones if kinds[bone] == other]).values():
             found.update(dict.fromkeys(actions))
     return list(found)
 
 
-def _keyed(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
+def _keyed_actions(rig: Object, kind: str, bones: Collection[str]) -> dict[str, list[Any]]:
     """Return bone -> actions with keys of this rotation type, for those of ``bones`` that have such keys."""
     found: dict[str, list[Any]] = {}
     modes = RotationModes(rig)

@@ -1,6 +1,6 @@
 """Where Blender shows something else than an action's keys: what exports sample, refuse and warn of.
 
-`Reach` finds the bones that are not moved by their keys alone, `Sampler` samples them in the evaluated scene in the
+`Movers` finds the bones that are not moved by their keys alone, `Sampler` samples them in the evaluated scene in the
 cheapest way. Relative to its parent, a pose bone has the pose of its own keys, unless a constraint, a driver, an NLA
 strip or its inheritance settings move it. Inverse kinematics move the chain of ancestors of their bone. The children of
 such a bone follow it, but relative to their parents they still have the pose of their keys, unless they copy a control
@@ -26,9 +26,9 @@ from . import compat, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, moving
 from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
-from .control_law import CONTROLS, Law, deleted_controls, keep_baseline, taken_apart
-from .control_links import control_action, links_of, loose
-from .keyed_poses import heard_tracks, is_plain
+from .control_edits import CONTROLS, ControlEdits, bones_of_deleted_controls, deleted_controls, keep_baseline
+from .control_links import control_action, links_muted, links_of
+from .keyed_poses import follows_keys, played_tracks
 from .rotation_modes import HiddenKeys, RotationModes, played
 
 if TYPE_CHECKING:
@@ -40,23 +40,23 @@ if TYPE_CHECKING:
 _QUATERNION = ".rotation_quaternion"
 
 
-class Reach:
+class Movers:
     """What moves the bones of one armature besides keys. The armature is examined once, for many actions."""
 
     def __init__(self, rig: Object) -> None:
-        self._rig, self._law = rig, Law(rig)
+        self._rig, self._control_edits = rig, ControlEdits(rig)
         self._copying = {name for name, link in links_of(rig).items() if not link.mute}
         bones = rig.pose.bones
         data = rig.animation_data
         drivers = [curve for curve in data.drivers if not curve.mute] if data is not None else []
         constrained = list(filter(moving, bones))
-        self._always = {
+        self._by_reason = {
             CONSTRAINTS: {name for bone in constrained for name in _moved_with(bone)},
             DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},
-            INHERITANCE: {bone.name for bone in rig.data.bones if not is_plain(bone)},
+            INHERITANCE: {bone.name for bone in rig.data.bones if not follows_keys(bone)},
         }
-        tracks = heard_tracks(rig)
-        self._is_another = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
+        tracks = played_tracks(rig)
+        self._plays_other = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
         self._strips = _channels_of(strip for track in tracks for strip in track.strips)
         # Then an action's keys replace those of strips for the same channel.
         self._replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
@@ -68,11 +68,11 @@ class Reach:
 
         ``among``: the bones to consider, by default all.
         """
-        found = dict(self._always)
-        found[CONTROLS] = self._law.bones(action)
+        found = dict(self._by_reason)
+        found[CONTROLS] = self._control_edits.bones(action)
         if self._copying and control_action(self._rig, action) is not None:
-            found[CONSTRAINTS] = found[CONSTRAINTS] | self._left_behind(found[CONSTRAINTS])
-        if self._is_another:
+            found[CONSTRAINTS] = found[CONSTRAINTS] | self._staying_children(found[CONSTRAINTS])
+        if self._plays_other:
             found[STRIPS] = set(self._rig.pose.bones.keys())
         elif self._strips:
             own = _indices(curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve))
@@ -85,7 +85,7 @@ class Reach:
             found = {reason: bones & set(among) for reason, bones in found.items()}
         return {reason: bones for reason, bones in found.items() if bones}
 
-    def _left_behind(self, moved: Collection[str]) -> set[str]:
+    def _staying_children(self, moved: Collection[str]) -> set[str]:
         """Return the children of ``moved`` bones that do not follow them, because they copy their own controls."""
         bones = self._rig.data.bones
         return {child.name for name in moved for child in bones[name].children if child.name in self._copying}
@@ -98,7 +98,7 @@ class Reach:
         return _moved_with(bone) if ".constraints[" in path else {bone.name}
 
 
-def is_of_a_rig(path: str) -> bool:
+def is_setting(path: str) -> bool:
     """Whether the data path is that of a constraint or a custom property, and not of a bone's own transform."""
     return ".constraints[" in path or path.endswith('"]')
 
@@ -148,8 +148,8 @@ class Sampler:
     def __init__(self, context: Context, rig: Object, known: dict[Any, Any] | None = None) -> None:
         self._context, self._rig = context, rig
         self._known = {} if known is None else known
-        self._stack, self._is_looking = ExitStack(), False
-        self.reach = Reach(rig)
+        self._stack, self._is_sampling = ExitStack(), False
+        self.movers = Movers(rig)
         self.distorted: dict[Action, list[str]] = {}
         """Bones that were scaled or sheared when sampled; clips do not contain this."""
 
@@ -157,7 +157,7 @@ class Sampler:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._is_looking = False
+        self._is_sampling = False
         self._stack.close()
 
     def clip(
@@ -179,11 +179,11 @@ class Sampler:
         key = (action, frozenset(bones), frozenset(modes.items()), frames, step, is_loose)
         rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
         if key not in self._known:
-            if not self._is_looking:
+            if not self._is_sampling:
                 self._stack.enter_context(scope.only_evaluated(self._context, [self._rig]))
                 self._stack.enter_context(scope.kept_frame(self._context))
-                self._is_looking = True
-            with loose(self._rig) if is_loose else nullcontext():
+                self._is_sampling = True
+            with links_muted(self._rig) if is_loose else nullcontext():
                 self._known[key] = actions.sample(
                     self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
                 )
@@ -210,7 +210,7 @@ class Sampler:
         return [rows[number] for number in chosen], posed.of_tracks(chosen)
 
 
-POSED = 1e-6
+REST_TOLERANCE = 1e-6
 """Tolerance for the value of a channel without keys to count as its rest value."""
 _REST = {
     "location": (0.0, 0.0, 0.0),
@@ -227,7 +227,7 @@ class ShownActions:
         """Raise `WriteError` if a solo NLA track hides every action, unless ``hidden`` is `HiddenKeys.SHOWN`."""
         self._rig, self._hidden, self._report = rig, hidden, report
         self._modes = RotationModes(rig)
-        self._taken_apart, self._is_said_of_controls = taken_apart(rig), False
+        self._of_deleted_controls, self._has_warned_of_controls = bones_of_deleted_controls(rig), False
         solo = solo_tracks(rig)
         if solo and hidden is not HiddenKeys.SHOWN:
             raise WriteError(
@@ -240,10 +240,8 @@ class ShownActions:
         """Return the rotation mode of each bone with which to read ``action``.
 
         ``order``: order of its Euler angles if its file defines it. ``table``: the action's F-curves, if the caller
-        already has
-        them. Warns of what Blender shows differently from the keys. Raises `WriteError` for keys that a rotation mode
-        hides,
-        unless the user has chosen how to export them.
+        already has them. Warns of what Blender shows differently from the keys. Raises `WriteError` for keys that a
+        rotation mode hides, unless the user has chosen how to export them.
         """
         modes = self._modes.of_export(action, order, self._hidden, table)
         guessed = [] if order else self._modes.guessed(action, modes)
@@ -263,8 +261,7 @@ class ShownActions:
         this pose.
 
         ``of_file``: the bones that the motion's file has tracks of. Other bones keep the pose of the action that played
-        before,
-        and the export does not write them. None for a new action, of which every bone is written.
+        before, and the export does not write them. None for a new action, of which every bone is written.
         """
         if action != played(self._rig) or self._rig.data.pose_position == "REST":
             return
@@ -277,9 +274,9 @@ class ShownActions:
             )
 
     def _warn_of_controls(self, action: Action) -> None:
-        if self._is_said_of_controls or control_action(self._rig, action) is None:
+        if self._has_warned_of_controls or control_action(self._rig, action) is None:
             return
-        what, found = "controls were deleted that these bones follow, which", self._taken_apart
+        what, found = "controls were deleted that these bones follow, which", self._of_deleted_controls
         if not found:
             what = "controls were deleted that have keys; the bones that they moved"
             found = deleted_controls(self._rig, action)
@@ -289,7 +286,7 @@ class ShownActions:
                 "bones' own keys",
                 f"{self._rig.name}: {listed(found)}",
             )
-            self._is_said_of_controls = True
+            self._has_warned_of_controls = True
 
     def _warn_of_slot(self, action: Action) -> None:
         used, exported = compat.used_slot(action, self._rig), compat.suitable_slot(action, self._rig)
@@ -323,7 +320,7 @@ def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]
                 continue
             free = [index for index in range(len(_REST[channel])) if index not in keyed.get(_path(bone, channel), ())]
             values = np.array(getattr(bone, channel))[free]
-            if free and np.abs(values - np.array(_REST[channel])[free]).max() > POSED:
+            if free and np.abs(values - np.array(_REST[channel])[free]).max() > REST_TOLERANCE:
                 found.append(bone.name)
                 break
     return found

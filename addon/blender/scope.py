@@ -31,7 +31,7 @@ _kept_frames: set[Scene] = set()
 expensive.
 """
 LEAVE_EDIT_MODE = "Leave edit mode (Tab) first"
-_OF_THE_SCENE = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
+_NOT_FOLLOWED = (bpy.types.Scene, bpy.types.WindowManager, bpy.types.WorkSpace, bpy.types.Screen)
 """Types of data-blocks that use nearly all others. A pose does not depend on anything through them."""
 
 
@@ -46,8 +46,7 @@ def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.Armatu
     """Enter edit mode of the new armature object ``rig`` and return its edit bones.
 
     The object is linked to a temporary collection, so it does not matter if the user's collections are hidden or
-    excluded.
-    Mode, active object and selection are restored afterwards.
+    excluded. Mode, active object and selection are restored afterwards.
     """
     layer = context.view_layer
     scratch = bpy.data.collections.new("motionbridge")
@@ -119,7 +118,7 @@ def kept_selection(context: Context) -> Iterator[None]:
         layer.objects.active = active
 
 
-def go_to(scene: bpy.types.Scene, frame: float) -> None:
+def set_frame(scene: bpy.types.Scene, frame: float) -> None:
     """Go to a frame, which may be a fraction."""
     scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
 
@@ -158,8 +157,7 @@ def playing(rig: Object, action: Action | None) -> Iterator[None]:
     """Assign ``action`` to ``rig``; restore the assigned action and slot afterwards.
 
     Raises `WriteError` while an NLA strip is in tweak mode: Blender then plays only that strip's action, in the time of
-    the
-    strip.
+    the strip.
     """
     data = rig.animation_data
     if data is not None and data.use_tweak_mode:
@@ -276,12 +274,12 @@ def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence
     ``without``: objects to hide even though ``owners`` depend on them, such as parents whose transform alone is needed.
     Visibility, selection and active object are restored afterwards, even if the work inside fails.
     """
-    needed = _used_by(owners).difference(without)
+    needed = _with_dependencies(owners).difference(without)
     with kept_selection(context), evaluated(context, owners):
         hidden = []
         try:
             for shown in list(context.scene.objects):
-                if shown not in needed and not shown.hide_viewport and _may_be_hidden(shown):
+                if shown not in needed and not shown.hide_viewport and _can_be_hidden(shown):
                     shown.hide_viewport = True
                     hidden.append(shown)
             yield
@@ -292,17 +290,16 @@ def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence
                 context.view_layer.update()  # needed before they can be selected again
 
 
-def _may_be_hidden(shown: Object) -> bool:
+def _can_be_hidden(shown: Object) -> bool:
     """Whether an object affects others only through references to it, so that hiding it is safe and is not an edit."""
     simulates = shown.rigid_body is not None or (shown.field is not None and shown.field.type != "NONE")
     collides = any(modifier.type == "COLLISION" for modifier in shown.modifiers)
     return shown.mode == "OBJECT" and not simulates and not collides
 
 
-def _used_by(owners: Iterable[Object]) -> set[Any]:
+def _with_dependencies(owners: Iterable[Object]) -> set[Any]:
     """Return these data-blocks and everything they refer to, directly or not: constraint and driver targets, parents,
-    data,
-    modifiers.
+    data, modifiers.
     """
     data: Any = bpy.data
     uses: dict[Any, list[Any]] = {}
@@ -312,10 +309,10 @@ def _used_by(owners: Iterable[Object]) -> set[Any]:
     found: set[Any] = set()
     waiting = list(owners)
     while waiting:
-        one = waiting.pop()
-        if one not in found and not isinstance(one, _OF_THE_SCENE):
-            found.add(one)
-            waiting += uses.get(one, ())
+        block = waiting.pop()
+        if block not in found and not isinstance(block, _NOT_FOLLOWED):
+            found.add(block)
+            waiting += uses.get(block, ())
     return found
 
 
@@ -337,7 +334,7 @@ def progress(context: Context, steps: int) -> Iterator[Callable[[float], None]]:
         manager.progress_end()
 
 
-_NOT_MADE = {"libraries", "scenes", "screens", "shape_keys", "window_managers", "workspaces"}
+_NEVER_CREATED = {"libraries", "scenes", "screens", "shape_keys", "window_managers", "workspaces"}
 """Types of data-blocks that no import creates. Shape keys are removed with their meshes."""
 
 
@@ -359,13 +356,11 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
     """If the work inside raises, restore the file and re-raise the exception.
 
     New data-blocks of every type are removed. For objects that are animated, armatures or active, the assigned action,
-    NLA
-    tracks, transforms and bone poses are restored; so is the selection. The work itself must restore other values that
-    it
-    sets on existing data. Successful work costs one pass over the session ids of all data-blocks and one over the
-    objects.
+    NLA tracks, transforms and bone poses are restored; so is the selection. The work itself must restore other values
+    that it sets on existing data. Successful work costs one pass over the session ids of all data-blocks and one over
+    the objects.
     """
-    before = _File(context)
+    before = _FileState(context)
     with ExitStack() as failure:
         failure.callback(before.restore, context)
         yield
@@ -376,12 +371,12 @@ def undone_on_failure(context: bpy.types.Context) -> Iterator[None]:
 def rows_removed_on_failure(owner: Object, name: str) -> Iterator[None]:
     """If the work inside raises, remove the entries that it added at the end of a collection property."""
     with ExitStack() as failure:
-        failure.callback(_shorten, owner, name, len(getattr(owner, name)))
+        failure.callback(_truncate, owner, name, len(getattr(owner, name)))
         yield
         failure.pop_all()
 
 
-def _shorten(owner: Object, name: str, count: int) -> None:
+def _truncate(owner: Object, name: str, count: int) -> None:
     rows = getattr(owner, name)
     while len(rows) > count:
         rows.remove(len(rows) - 1)
@@ -389,18 +384,18 @@ def _shorten(owner: Object, name: str, count: int) -> None:
         owner.property_unset(name)
 
 
-class _File:
+class _FileState:
     """Snapshot of existing data-blocks, animation and selection. It holds session ids, because work may remove
     data-blocks.
     """
 
     def __init__(self, context: Any) -> None:
         layer = context.view_layer
-        self._known = {kind: _identities(blocks) for kind, blocks in _kinds()}
+        self._known_ids = {kind: _identities(blocks) for kind, blocks in _id_collections()}
         self._active = _identity(layer.objects.active)
         self._selected = {shown.session_uid for shown in objects_of(layer) if shown.select_get()}
         self._playing = [
-            _Playing(owner)
+            _ObjectState(owner)
             for owner in bpy.data.objects
             if owner.animation_data or owner.type == "ARMATURE" or owner == layer.objects.active
         ]
@@ -410,16 +405,18 @@ class _File:
         objects: dict[int, Any] = {owner.session_uid: owner for owner in bpy.data.objects}
         for before in self._playing:
             before.restore(objects)
-        bpy.data.batch_remove([block for kind, blocks in _kinds() for block in _new(blocks, self._known[kind])])
+        bpy.data.batch_remove(
+            [block for kind, blocks in _id_collections() for block in _new(blocks, self._known_ids[kind])]
+        )
         layer = context.view_layer
         for shown in objects_of(layer):
             shown.select_set(shown.session_uid in self._selected)
         layer.objects.active = objects.get(self._active)
 
 
-def _kinds() -> Iterator[tuple[str, Any]]:
+def _id_collections() -> Iterator[tuple[str, Any]]:
     for kind in bpy.data.bl_rna.properties:
-        if kind.type == "COLLECTION" and kind.identifier not in _NOT_MADE:
+        if kind.type == "COLLECTION" and kind.identifier not in _NEVER_CREATED:
             yield kind.identifier, getattr(bpy.data, kind.identifier)
 
 
@@ -440,7 +437,7 @@ def _identity(block: bpy.types.ID | None) -> int:
     return 0 if block is None else int(block.session_uid)
 
 
-class _Playing:
+class _ObjectState:
     """Snapshot of the action, NLA tracks and transforms of one object, and of the pose of its bones."""
 
     def __init__(self, owner: Any) -> None:
@@ -450,7 +447,7 @@ class _Playing:
         self._action = _identity(data.action) if data is not None else 0
         self._slot = data.action_slot_handle if data is not None and compat.SLOTTED else 0
         self._tracks = len(data.nla_tracks) if data is not None else 0
-        self._own = {name: _plain(getattr(owner, name)) for name in _CHANNELS}
+        self._own = {name: _comparable(getattr(owner, name)) for name in _CHANNELS}
         self._pose = _pose(owner)
 
     def restore(self, objects: dict[int, Any]) -> None:
@@ -469,14 +466,14 @@ class _Playing:
                 slots = action.slots if action is not None and compat.SLOTTED else ()
                 compat.assign(owner, action, next((slot for slot in slots if slot.handle == self._slot), None))
         for name, value in self._own.items():
-            if _plain(getattr(owner, name)) != value:
+            if _comparable(getattr(owner, name)) != value:
                 setattr(owner, name, value)
         for name, values in _pose(owner).items():
             if len(values) == len(self._pose[name]) and values.tobytes() != self._pose[name].tobytes():
                 owner.pose.bones.foreach_set(name, self._pose[name])
 
 
-def _plain(value: Any) -> Any:
+def _comparable(value: Any) -> Any:
     return value if isinstance(value, str) else tuple(value)
 
 
@@ -498,7 +495,7 @@ def target_collection(context: Context, report: Report, name: str = "") -> bpy.t
     objects; then the nearest parent collection that can is used, and this is reported.
     """
     layer = context.view_layer
-    chain = list(_layers_to(layer.layer_collection, layer.active_layer_collection))
+    chain = list(_path_to_layer(layer.layer_collection, layer.active_layer_collection))
     usable = layer.layer_collection
     for inner in chain:
         if inner.collection.library is not None or inner.collection.override_library is not None:
@@ -524,13 +521,13 @@ def exclude(context: Context, collections: Sequence[bpy.types.Collection]) -> No
             waiting += layer.children
 
 
-def _layers_to(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollection | None) -> Iterator[Any]:
+def _path_to_layer(root: bpy.types.LayerCollection, wanted: bpy.types.LayerCollection | None) -> Iterator[Any]:
     """Yield the layer collections on the way from ``root`` (not included) to ``wanted`` (included)."""
     for child in root.children:
         if child == wanted:
             yield child
             return
-        below = list(_layers_to(child, wanted))
+        below = list(_path_to_layer(child, wanted))
         if below:
             yield child
             yield from below

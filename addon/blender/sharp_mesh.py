@@ -68,8 +68,7 @@ def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArr
     """Read an object's own mesh as triangles in local space, with uv and normals of corners, sharp edges and weights.
 
     Materials have Blender's names; all edges of flat faces are sharp. Reads those of the ``wanted`` attributes that
-    exist.
-    Also returns (triangles,) the polygon that each triangle is part of.
+    exist. Also returns (triangles,) the polygon that each triangle is part of.
     """
     with outside_edit_mode(shown) as data:
         cut, faces = triangles_of(data)

@@ -28,7 +28,7 @@ _DELTAS = (
     ("delta_rotation_euler", 0.0),
     ("delta_scale", 1.0),
 )
-_NO_TURN = (1.0, 0.0, 0.0, 0.0)
+_IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
 def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCurve]:
@@ -56,20 +56,20 @@ def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32],
     Channels without F-curves have their current value. With ``turning`` False there is no rotation.
     """
     kind = rotation_kind(owner.rotation_mode)
-    turned = _channel(owner, curves, f"rotation_{kind}", frames)
-    turns = rotation.normalised(turned) if kind == "quaternion" else rotation.of_mode(turned, owner.rotation_mode)
+    values = _channel(owner, curves, f"rotation_{kind}", frames)
+    quaternions = rotation.normalised(values) if kind == "quaternion" else rotation.of_mode(values, owner.rotation_mode)
     # Normalising would hide that these rotations are not finite.
-    turns[~np.isfinite(turned).all(axis=1)] = np.nan
+    quaternions[~np.isfinite(values).all(axis=1)] = np.nan
     if not turning:
-        turns[:] = _NO_TURN
-    return compose(_channel(owner, curves, "location", frames), turns, _channel(owner, curves, "scale", frames))
+        quaternions[:] = _IDENTITY
+    return compose(_channel(owner, curves, "location", frames), quaternions, _channel(owner, curves, "scale", frames))
 
 
 def _channel(owner: Object | PoseBone, curves: Curves, name: str, frames: NDArray[np.float32]) -> Floats:
     values = np.tile(np.array(getattr(owner, name), np.float64), (len(frames), 1))
-    there = [index for index in range(WIDTHS[name]) if (name, index) in curves]
-    rows, _ = sampled([curves[name, index] for index in there], frames)
-    values[:, there] = rows.T
+    keyed = [index for index in range(WIDTHS[name]) if (name, index) in curves]
+    rows, _ = sampled([curves[name, index] for index in keyed], frames)
+    values[:, keyed] = rows.T
     return values
 
 

@@ -269,7 +269,7 @@ def draw_control_rig(layout: bpy.types.UILayout, context: Context) -> None:
     row = layout.row(align=True)
     row.operator("motionbridge.move_motions_to_controls", icon="CON_ARMATURE")
     row.operator("motionbridge.remove_control_rig", icon="X", text="")
-    if active_action(context) is not None and not control_links.is_shown(rig):
+    if active_action(context) is not None and not control_links.plays_controls_action(rig):
         column = layout.column(align=True)
         column.alert = True
         column.label(text="The controls show another motion", icon="ERROR")

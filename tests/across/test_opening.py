@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import control_links
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import ogf, omf
@@ -113,13 +113,13 @@ def test_motions_on_a_control_rig_leave_this_one_as_they_came(model, between, tm
     assert control_links.owns_controls(rig)
     moved = [action for action in controlled.motions_of(rig) if action.motionbridge_controls is not None]
     assert len(moved) > 2
-    law = Law(rig)
+    law = ControlEdits(rig)
     assert [action.name for action in moved if law.bones(action)] == [], "nothing has to be looked at"
     path = motions_of_model(model)[1][-1]
     assert controlled.saved(rig, tmp_path / path.name) == path.read_bytes()
     for goal in controlled.control_rig.goals_of(control_links.controls_of(rig)):
         goal["ik"] = 0.0
-    assert Law(rig).bones(moved[0]) == set(rig.data.bones.keys())
+    assert ControlEdits(rig).bones(moved[0]) == set(rig.data.bones.keys())
     assert controlled.saved(rig, tmp_path / "looked at.omf") == path.read_bytes()
 
 

@@ -8,7 +8,7 @@ from mathutils import Matrix
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig, scope
 from addon.blender.armature import matrices_of
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import omf
@@ -188,7 +188,7 @@ def test_what_is_looked_at_without_an_edit_is_the_file(samples, tmp_path):
     for goal in goals:
         goal["ik"] = 0.0
     controls.update_tag()
-    assert Law(rig).bones(motions_of(rig)[0]) == set(rig.data.bones.keys())
+    assert ControlEdits(rig).bones(motions_of(rig)[0]) == set(rig.data.bones.keys())
     assert saved(rig, tmp_path / "sampled.omf") == motions[-1].read_bytes()
 
 
@@ -522,14 +522,14 @@ def test_an_action_chosen_elsewhere_is_shown_on_demand_and_exported_by_its_own_k
     actions.play(bpy.context, rig, first)
     key(controls, goal_of(controls), [int(first.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
     edited = saved(rig, tmp_path / "edited.omf")
-    assert control_links.is_shown(rig)
+    assert control_links.plays_controls_action(rig)
     rig.animation_data.action = other
-    assert not control_links.is_shown(rig)
+    assert not control_links.plays_controls_action(rig)
     # Neither motion is written with the pose of the other.
     assert saved(rig, tmp_path / "chosen.omf") == edited
     assert edited != motions[-1].read_bytes()
     assert bpy.ops.motionbridge.show_controls() == {"FINISHED"}
-    assert control_links.is_shown(rig)
+    assert control_links.plays_controls_action(rig)
     assert controls.animation_data.action == other.motionbridge_controls
 
 
@@ -568,7 +568,7 @@ def test_a_switch_that_one_motion_keys_leaves_the_edits_of_others(tmp_path):
 def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     rig, controls, _ = with_rig("humanoid")
     action = next(action for action in motions_of(rig) if action.motionbridge_controls is None)
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         rig.animation_data.action = action
         frames = control_rig.frames_of(action, rig)
         before = shown(rig, frames)
@@ -632,7 +632,7 @@ def unused(in_circles):
 def test_what_a_limb_does_not_follow_is_hidden(tmp_path):
     rig, controls, motions = with_rig("humanoid")
     assert hidden(controls) == unused(())
-    assert Law(rig).bones(rig.animation_data.action) == set()
+    assert ControlEdits(rig).bones(rig.animation_data.action) == set()
     first = int(rig.animation_data.action.frame_range[0])
     select(controls, "Pole forearm_l", "FK thigh_r")
     assert bpy.ops.motionbridge.match_controls(to="FK", first=first + 1, last=first + 3) == {"FINISHED"}

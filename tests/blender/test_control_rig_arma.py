@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import control_links, control_rig
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.core.report import Report
 from addon.games.arma import timing
 from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load, planned, raw_matrices
@@ -32,10 +32,10 @@ def test_animations_are_the_same_with_a_control_rig(file):
     if not file.name.endswith(".rtm"):
         return
     done, controls = with_rig(file)
-    assert Law(done.rig).bones(done.action) == set()
+    assert ControlEdits(done.rig).bones(done.action) == set()
     assert exported(done) == file.read_bytes()
     controls.pose.bones["Root"]["looked at"] = 1.0
-    assert Law(done.rig).bones(done.action) == set(done.rig.data.bones.keys())
+    assert ControlEdits(done.rig).bones(done.action) == set(done.rig.data.bones.keys())
     assert exported(done) == file.read_bytes()
 
 

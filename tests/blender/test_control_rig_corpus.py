@@ -8,7 +8,7 @@ import pytest
 
 from addon.blender import control_links, control_rig, scope
 from addon.blender.bone_curves import evaluated_poses
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.core import affine, rotation
 from tests.blender.rtm_scene import BINARISED, PLAIN, exported, load
 from tests.blender.test_control_rig import METRES, RADIANS, motions_of, saved
@@ -95,11 +95,11 @@ def is_shown_exactly_and_written_unchanged(rig, label, write, capsys):
     bpy.ops.motionbridge.move_motions_to_controls()
     assert all(action.motionbridge_controls is not None for action in every)
     shown.compare(label, capsys)
-    law = Law(rig)
+    law = ControlEdits(rig)
     assert [action.name for action in every if law.bones(action)] == []
     assert write() == before
     control_links.controls_of(rig).pose.bones["Root"]["looked at"] = 1.0
-    law, bones = Law(rig), set(rig.data.bones.keys())
+    law, bones = ControlEdits(rig), set(rig.data.bones.keys())
     assert [action.name for action in every if law.bones(action) != bones] == []
     assert write() == before
     return before

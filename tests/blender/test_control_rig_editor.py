@@ -10,7 +10,7 @@ from mathutils import Matrix
 
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.games.xray.motions import library
 from addon.games.xray.motions.skl_codec import Rotation
 from tests.blender.test_control_rig import goal_of, key, off, shown
@@ -42,7 +42,7 @@ def look_at(rig, controls, action):
     """Make the controls' digest another one, though nothing moved."""
     for goal in control_rig.goals_of(controls):
         goal["ik"] = 0.0
-    assert Law(rig).bones(action) == set(rig.data.bones.keys())
+    assert ControlEdits(rig).bones(action) == set(rig.data.bones.keys())
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -55,7 +55,7 @@ def test_unedited_motions_leave_as_they_came(samples, tmp_path, shapes, kind):
     path = written(tmp_path, made_motion(shapes, bones=bones), second)
     loaded = load(rig, path, rotation=kind).actions
     controls = with_rig(rig, loaded)
-    assert [Law(rig).bones(action) for action in loaded] == [set(), set()]
+    assert [ControlEdits(rig).bones(action) for action in loaded] == [set(), set()]
     assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
     look_at(rig, controls, loaded[0])
     assert planned(rig, loaded, tmp_path / "new.skls").data == path.read_bytes()
@@ -112,7 +112,7 @@ def test_a_hand_that_is_moved_changes_that_arm_on_those_frames(samples, tmp_path
     assert not any(changed[1:])
     # And the file, imported again, shows what was posed, and what was there on all other frames.
     again = load(rig, made, rotation=kind).actions[0]
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         rig.animation_data.action = again
         found = shown(rig, frames)
     metres, radians = off(found, posed)

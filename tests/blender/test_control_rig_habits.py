@@ -106,7 +106,7 @@ def test_a_motion_that_is_played_right_after_a_bone_was_renamed_moves_with_all_i
     others = [action for action in motions_of(rig) if action != rig.animation_data.action]
     frames = {action: control_rig.frames_of(action, rig) for action in others}
     poses = {}
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         for action in others:
             rig.animation_data.action = action
             poses[action] = shown(rig, frames[action])
@@ -127,7 +127,7 @@ def test_a_renamed_control_goes_on_working(rig, game):
     controls = controls_of(rig)
     controls.data.bones[goal_of(controls)].name = "my own hand_l"
     other = motions_of(rig)[-1]
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         rig.animation_data.action = other
         frames = control_rig.frames_of(other, rig)
         poses = shown(rig, frames)
@@ -352,7 +352,7 @@ def test_controls_that_are_renamed_keep_their_keys_in_motions_that_do_not_play(r
     assert {curve.data_path for curve in compat.curves_of(others[0].motionbridge_controls, controls)} == renamed
     poses = {}
     for action in others:
-        with control_links.loose(rig):
+        with control_links.links_muted(rig):
             rig.animation_data.action = action
             frames = control_rig.frames_of(action, rig)
             poses[action] = frames, shown(rig, frames)
@@ -424,7 +424,7 @@ def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_on
     constrain(rig)
     action = next(one for one in motions_of(rig) if one.motionbridge_controls is None)
     frames = control_rig.frames_of(action, rig)
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         rig.animation_data.action = action
         poses = shown(rig, frames)
     actions.play(bpy.context, rig, action)

@@ -235,7 +235,7 @@ def test_work_that_fails_before_it_is_staged_leaves_nothing(monkeypatch):
     def refuse(*_):
         raise KeyboardInterrupt
 
-    for name in ("_twin", "_lead_to"):
+    for name in ("_copy_for_evaluation", "_redirect_references"):
         with monkeypatch.context() as patched:
             patched.setattr(control_rig, name, refuse)
             with pytest.raises(KeyboardInterrupt):

@@ -7,7 +7,7 @@ from mathutils import Matrix, Vector
 
 from addon.blender import action as actions
 from addon.blender import control_links, control_rig
-from addon.blender.control_law import Law
+from addon.blender.control_edits import ControlEdits
 from addon.core import control_rig as core_rig
 from addon.core import rotation
 from tests.blender import test_control_rig_arma as arma
@@ -118,7 +118,7 @@ def test_twist_bones_turn_by_half_of_what_their_hand_is_twisted(make, name, angl
     change = twist_of(rig, after, *LEFT[forearm]) - twist_of(rig, before, *LEFT[forearm])
     assert np.abs(change).max() > 0.3
     around = [*range(frames[0] - 2, frames[0]), *range(frames[-1] + 1, frames[-1] + 3)]
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         unedited = shown(rig, around)
     metres, radians = off(shown(rig, around), unedited)
     assert metres < METRES
@@ -218,7 +218,7 @@ def test_files_of_twist_bones_that_follow_are_the_same(model, tmp_path):
             bone["twist"] = value
         controls.pose.bones["Root"]["looked at"] = value
         controls.update_tag()
-        assert Law(rig).bones(rig.animation_data.action)
+        assert ControlEdits(rig).bones(rig.animation_data.action)
         assert saved(rig, tmp_path / "looked at.omf") == motions[-1].read_bytes()
 
 
@@ -321,7 +321,7 @@ def test_controls_that_have_no_twist_bones_yet_go_on(model, tmp_path, monkeypatc
     for action in some(motions_of(rig), 3):
         actions.play(bpy.context, rig, action)
         frames = control_rig.frames_of(action, rig)[:20]
-        with control_links.loose(rig):
+        with control_links.links_muted(rig):
             before = shown(rig, frames)
         metres, radians = off(shown(rig, frames), before)
         assert metres < METRES
@@ -354,7 +354,7 @@ def test_several_roll_bones_share_a_twist_evenly(angle):
     first = int(rig.animation_data.action.frame_range[0])
     frames = range(first + 2, first + 6)
     before = shown(rig, frames)
-    with control_links.loose(rig):
+    with control_links.links_muted(rig):
         metres, radians = off(shown(rig, frames), before)
     assert metres < METRES
     assert radians < RADIANS

@@ -46,7 +46,7 @@ def test_what_the_law_forbids_is_found(samples, tmp_path, monkeypatch):
         patched.setattr(BlenderTarget, "prepare", lambda *arguments: (prepare(*arguments)[0], b"lost"))
         assert "exported unedited it is changed" in run(samples, tmp_path)[1]
     with monkeypatch.context() as patched:
-        patched.setattr("addon.blender.scope._File.restore", lambda *_: None)
+        patched.setattr("addon.blender.scope._FileState.restore", lambda *_: None)
         patched.setattr("addon.blender.scope.make_current", refuse)
         assert "left something behind" in run(samples, tmp_path)[1]
     data = bytearray((samples / "level/level.hom").read_bytes())

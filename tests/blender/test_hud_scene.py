@@ -13,7 +13,7 @@ from mathutils import Vector
 from addon.blender import action as blender_action
 from addon.blender import control_links, control_rig
 from addon.blender.armature import matrices_of
-from addon.blender.sampling import Reach
+from addon.blender.sampling import Movers
 from addon.core.envelope import evaluate_curve
 from addon.core.errors import ReadError
 from addon.core.report import Report
@@ -428,7 +428,7 @@ def test_without_motions_nothing_plays(gamedata):
 def test_the_pinned_root_keeps_its_keys_and_counts_as_no_edit(gamedata, tmp_path):
     made, _ = build(sample_options(gamedata))
     for action in made.item_actions.values():
-        assert not Reach(made.item).of(action)
+        assert not Movers(made.item).of(action)
     assert blender_action.why_sampled(made.item) == []
     before = {path: path.read_bytes() for path in gamedata.rglob("*.*") if path.is_file()}
     for rig in (made.hands, made.item):
@@ -452,7 +452,7 @@ def test_a_constraint_of_the_users_is_sampled_beside_the_pin(gamedata):
     assert len(root.constraints) == 2
     child = root.children[0]
     child.constraints.new("COPY_LOCATION").target = made.camera
-    found = Reach(made.item).of(made.item_actions["idle"])
+    found = Movers(made.item).of(made.item_actions["idle"])
     assert found == {blender_action.CONSTRAINTS: {child.name}}
 
 
@@ -732,7 +732,7 @@ def test_a_control_rig_on_the_hands_of_real_sets_changes_what_is_posed_with_it_o
     properties = found.hands.motionbridge_hud
     properties.active_action = list(properties.actions).index(other)
     assert found.hands.animation_data.action == other.hands
-    assert control_links.is_shown(found.hands)
+    assert control_links.plays_controls_action(found.hands)
     assert save_back(found) == {"CANCELLED"}
     assert bytes_of(folder) == before
     controls = control_links.controls_of(found.hands)

@@ -412,7 +412,7 @@ def test_it_works_from_any_state_and_leaves_the_rest_alone(samples, state):
     kinds += ("all_objects[", "is_editmode", "_sel:", "collections:")
     assert [line for line in changed if not any(kind in line for kind in kinds)] == []
     assert [one.name for one in bpy.data.collections if f"collections['{one.name}'].name" not in before] == [
-        armature.FOLDER
+        armature.SHAPE_COLLECTION
     ]
     assert "objects['Mine'].location" in "".join(before)
 

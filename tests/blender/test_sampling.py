@@ -11,7 +11,7 @@ import pytest
 from addon.blender import action as actions
 from addon.blender import bone_curves, compat, scope
 from addon.blender.armature import rest_of
-from addon.blender.sampling import Reach
+from addon.blender.sampling import Movers
 from addon.core import space
 from addon.core.errors import WriteError
 from addon.core.report import Report
@@ -126,15 +126,15 @@ def test_what_reaches_which_bones(humanoid, tail, count):
     above = [bone.name for bone in rig.pose.bones["hand_l"].parent_recursive]
     constraint = reach_toward(rig, count=count)
     constraint.use_tail = tail
-    assert Reach(rig).of(action)["active constraints"] == {"hand_l", *(above[:2] if count else above)}
-    assert Reach(rig).of(action, ["head"]) == {}
+    assert Movers(rig).of(action)["active constraints"] == {"hand_l", *(above[:2] if count else above)}
+    assert Movers(rig).of(action, ["head"]) == {}
     constraint.mute = True
-    assert Reach(rig).of(action) == {}
+    assert Movers(rig).of(action) == {}
     rig.pose.bones["hand_l"].constraints[0].driver_add("influence").driver.expression = "1"
     rig.pose.bones["head"].driver_add("location", 0).driver.expression = "0"
-    assert Reach(rig).of(action)["active drivers"] == {"head", "hand_l", *(above[:2] if count else above)}
+    assert Movers(rig).of(action)["active drivers"] == {"head", "hand_l", *(above[:2] if count else above)}
     rig.data.bones["head"].use_inherit_rotation = False
-    assert "head" in Reach(rig).of(action)[actions.INHERITANCE]
+    assert "head" in Movers(rig).of(action)[actions.INHERITANCE]
 
 
 def test_motions_of_a_rig_with_a_control_bone_of_its_own_are_read_by_their_keys(humanoid, samples, looked_at):

@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 from ...blender import armature, delta_action
 from ...blender.action import added_key_times
 from ...blender.bone_curves import bone_of
-from ...blender.control_law import CONTROLS, keep_deltas
+from ...blender.control_edits import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
-from ...blender.sampling import Reach, ShownActions, is_of_a_rig, posed_without_keys, warn_of_muted, warn_of_other_kinds
+from ...blender.sampling import Movers, ShownActions, is_setting, posed_without_keys, warn_of_muted, warn_of_other_kinds
 from ...core import files
 from ...core.changes import ENGLISH, Changes, Words, sampled_because
 from ...core.deltas import DeltaChannels, needed_keys
@@ -333,7 +333,7 @@ def _bones_to_sample(rig: Object, action: Action | None) -> dict[str, set[str]]:
     listed = action.motionbridge_animation.bones if action is not None else ()
     of_file = [rig.data.bones[entry.bone] for entry in listed if entry.bone in rig.data.bones]
     above = {parent.name for bone in of_file for parent in bone.parent_recursive}
-    return Reach(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
+    return Movers(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
 
 
 def _with_descendants(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
@@ -535,7 +535,7 @@ class _Exporter:
         self._warn_of_lacking([bone_of(path) for path in gathered.left_out])
         for path in gathered.left_out:
             lacking = bone_of(path) and bone_of(path) not in self._rig.data.bones
-            if path != timing.LOCATION and not lacking and not (self._reasons and is_of_a_rig(path)):
+            if path != timing.LOCATION and not lacking and not (self._reasons and is_setting(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         self._digest = gathered.digest
         if base is not None and gathered.digest == base.digest:

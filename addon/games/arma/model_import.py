@@ -358,7 +358,7 @@ class _Builder:
         mark.kind, mark.game_name = kind, point.name
         bone = next((self.groups[name.lower()] for name in point.bones if name.lower() in self.groups), "")
         if bone:
-            armature.hang_at_rest(empty, self.rig, bone)
+            armature.parent_at_rest(empty, self.rig, bone)
         elif self.rig is not None and kind == "POINT":
             empty.parent = self.rig
         return empty

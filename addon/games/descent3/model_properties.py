@@ -18,7 +18,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ...blender.properties import AddedProperties, bytes_property, nearest_above, seal_property
+from ...blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
 from ...blender.typed import Context
 from . import property_values
 from .kinds import PART_KINDS
@@ -222,4 +222,4 @@ ADDED = AddedProperties(
 
 def holder_of(obj: Any) -> Any:
     """Return the holder of the model that an object belongs to, or None."""
-    return nearest_above(obj, lambda one: bool(one.motionbridge_descent_model.is_model))
+    return nearest_ancestor(obj, lambda one: bool(one.motionbridge_descent_model.is_model))

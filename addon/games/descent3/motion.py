@@ -25,7 +25,7 @@ from ...blender import compat, transforms
 from ...blender.armature import Rest, rest_of
 from ...blender.bone_curves import channel_path, key_times, rotation_kind
 from ...blender.properties import drop, keep, kept
-from ...blender.sampling import POSED
+from ...blender.sampling import REST_TOLERANCE
 from ...core import affine, names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report, counted_plural
@@ -228,7 +228,9 @@ class _Link:
     def is_posed(self) -> bool:
         """Whether this is a bone that is not in its rest pose."""
         posed = self.rotates and bool(self.bone)
-        return posed and bool(np.abs(array(self.owner.pose.bones[self.bone].matrix_basis) - np.eye(4)).max() > POSED)
+        return posed and bool(
+            np.abs(array(self.owner.pose.bones[self.bone].matrix_basis) - np.eye(4)).max() > REST_TOLERANCE
+        )
 
     def matrices(self, frames: NDArray[np.float32]) -> Floats:
         """Return the matrices (frames, 4, 4) relative to the next link."""

@@ -6,7 +6,7 @@ from .... import lazy
 
 lazy.attach(__name__)
 
-from ....blender.properties import nearest_above
+from ....blender.properties import nearest_ancestor
 from ....blender.typed import Object
 
 
@@ -18,4 +18,4 @@ def _above(part: Object) -> Any:
 
 def holder_of(obj: Any) -> Any:
     """Return the hands' armature of the first-person scene that an object belongs to, or None."""
-    return nearest_above(obj, lambda one: bool(one.motionbridge_hud.is_hud), _above)
+    return nearest_ancestor(obj, lambda one: bool(one.motionbridge_hud.is_hud), _above)

@@ -19,7 +19,7 @@ from bpy.props import (
     StringProperty,
 )
 
-from ....blender.properties import AddedProperties, bytes_property, nearest_above, seal_property
+from ....blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
 from ....blender.typed import Object
 from ....core import names
 from ..motions.properties import Partition
@@ -61,7 +61,7 @@ def holder_of(obj: Any) -> Any:
 
     It is ``obj``, one of its ancestors, or the armature that deforms it.
     """
-    ancestor = nearest_above(obj, lambda one: remembered(one) is not None)
+    ancestor = nearest_ancestor(obj, lambda one: remembered(one) is not None)
     if ancestor is not None or obj is None:
         return ancestor
     rig = obj.find_armature()

@@ -24,7 +24,7 @@ from ....blender.bone_curves import bone_of
 from ....blender.control_links import control_action
 from ....blender.properties import drop
 from ....blender.rotation_modes import played
-from ....blender.sampling import Sampler, ShownActions, is_of_a_rig, warn_of_other_kinds
+from ....blender.sampling import Sampler, ShownActions, is_setting, warn_of_other_kinds
 from ....blender.scope import rows_removed_on_failure
 from ....core import files, names, space
 from ....core.errors import ReadError, WriteError
@@ -626,7 +626,7 @@ class Gatherer:
 
     def _bones_to_sample(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
         """Return the bones (of those ``among``) that are moved by more than their keys, and the reasons."""
-        reasons = self._sampler.reach.of(action, among)
+        reasons = self._sampler.movers.of(action, among)
         return {bone for bones in reasons.values() for bone in bones}, reasons
 
     def _note_sampling(self, reasons: Iterable[str]) -> None:
@@ -642,7 +642,7 @@ class Gatherer:
         """Warn of curves that are not written. Bones in ``sampled`` are written as Blender shows them."""
         deleted = self._deleted_of(action)
         for path in left_out:
-            if not (sampled and is_of_a_rig(path)) and bone_of(path) not in deleted:
+            if not (sampled and is_setting(path)) and bone_of(path) not in deleted:
                 self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
         warn_of_other_kinds([bone for bone in other_kinds if bone not in sampled], action, self.report)
 

@@ -19,11 +19,11 @@ from ....blender import action as actions
 from ....blender import action_lists, compat, rotation_modes, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.bone_curves import digest_of, table_of
-from ....blender.control_law import CONTROLS, keep_baseline
+from ....blender.control_edits import CONTROLS, keep_baseline
 from ....blender.control_links import users_of
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import HiddenKeys, played
-from ....blender.sampling import Reach, Sampler, warn_of_muted
+from ....blender.sampling import Movers, Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
 from ....core.model import Clip
@@ -553,13 +553,13 @@ def update_status(
             action.motionbridge_motion.status = "NEW"
         else:
             by_file.setdefault(known.name, []).append(action)
-    reach, done = Reach(rig), 0
+    movers, done = Movers(rig), 0
     for key, of_file in by_file.items():
         file = rig.motionbridge_motion_files[key]
         unedited, indices = Unedited(rig, file), action_lists.listed(file, LISTS)
         digests: dict[Any, bytes] = {}
         for action in of_file:
-            digest = unedited.digest(action, indices.get(action, -1)) if not reach.of(action) else b""
+            digest = unedited.digest(action, indices.get(action, -1)) if not movers.of(action) else b""
             if unedited.is_known(action, digest):
                 _set_status(action, "UNTOUCHED")
                 done += 1

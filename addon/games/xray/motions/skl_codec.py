@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
-from ....blender.control_law import CONTROLS
+from ....blender.control_edits import CONTROLS
 from ....blender.properties import keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
@@ -428,7 +428,7 @@ def _store_shown(
     properties.kept_exactly = sum(map(shown.is_exact, shown))
     properties.fitted = len(shown) - properties.kept_exactly
     by_track = {number: digests[bones[bone]] for bone, number in numbers.items()}
-    keep(properties, "drawn", b"".join(by_track.get(number, pose.NOTHING) for number in range(len(motion.tracks))))
+    keep(properties, "drawn", b"".join(by_track.get(number, pose.NO_CURVES) for number in range(len(motion.tracks))))
 
 
 def describe(action: Action, motion: SkeletalMotion, body: Bytes, index: int, file: SkeletalFile) -> None:

@@ -31,7 +31,7 @@ Floats = NDArray[np.float64]
 CONTROLS = "controls of a control rig that were edited"
 """Reason why a pose is not defined by its keys alone."""
 _DIGEST_SIZE = 16
-_OF_CONSTRAINTS = (
+_CONSTRAINT_SETTINGS = (
     "name", "type", "mute", "subtarget", "pole_subtarget", "chain_count", "use_tail", "use_stretch", "use_rotation",
     "iterations", "weight", "orient_weight", "pole_angle", "owner_space", "target_space", "mix_mode", "use_location",
     "remove_target_shear", "space_subtarget",
@@ -39,13 +39,13 @@ _OF_CONSTRAINTS = (
 """Constraint settings in the digest, for constraints that have them."""
 
 
-class Law:
+class ControlEdits:
     """Detects edited controls of one armature; holds what is the same for all its actions."""
 
     def __init__(self, rig: Object) -> None:
         """``rig`` may be without a control rig."""
         self._rig, self._controls = rig, controls_of(rig)
-        self._of_rig = self._digest_of_rig() if self._controls is not None else b""
+        self._rig_digest = self._compute_rig_digest() if self._controls is not None else b""
 
     def bones(self, action: Action | None) -> set[str]:
         """Return the names of the bones that edited controls may move while ``action`` plays."""
@@ -77,11 +77,11 @@ class Law:
         own = _keys_of(action, self._rig)
         if not keys or not own:
             return b""
-        found = blake2b(self._of_rig, digest_size=_DIGEST_SIZE)
-        found.update(keys + own + repr(self._unkeyed(mine)).encode())
+        found = blake2b(self._rig_digest, digest_size=_DIGEST_SIZE)
+        found.update(keys + own + repr(self._unkeyed_values(mine)).encode())
         return found.digest()
 
-    def _digest_of_rig(self) -> bytes:
+    def _compute_rig_digest(self) -> bytes:
         controls = self._controls
         found = blake2b(digest_size=_DIGEST_SIZE)
         for owner in (self._rig, controls):
@@ -111,7 +111,7 @@ class Law:
     def _settings_of(self, constraint: bpy.types.Constraint) -> list[Any]:
         return _settings(constraint, self._controls)
 
-    def _unkeyed(self, mine: Action | None) -> list[Any]:
+    def _unkeyed_values(self, mine: Action | None) -> list[Any]:
         """Return switches and scales without keys, and the targets of Hold Bone constraints with keys."""
         keyed = {curve.data_path for curve in compat.curves_of(mine, self._controls)}
         found: list[Any] = []
@@ -130,7 +130,7 @@ class Law:
         return found
 
 
-def taken_apart(rig: Object) -> list[str]:
+def bones_of_deleted_controls(rig: Object) -> list[str]:
     """Return the names of an armature's bones that depend on deleted controls.
 
     If a constraint no longer finds its target bone, Blender uses the whole control rig object as its target.
@@ -139,13 +139,19 @@ def taken_apart(rig: Object) -> list[str]:
     if controls is None:
         return []
     bones = controls.data.bones
-    broken = {bone.name for bone in controls.pose.bones if not all(map(bones.__contains__, _followed(bone, controls)))}
-    broken |= {bone.name for bone in bones if bone.get(ROLE) == control_rig.Role.TARGET.value and not _control_of(bone)}
+    broken = {
+        bone.name
+        for bone in controls.pose.bones
+        if not all(map(bones.__contains__, _constraint_targets(bone, controls)))
+    }
+    broken |= {
+        bone.name for bone in bones if bone.get(ROLE) == control_rig.Role.TARGET.value and not _has_control(bone)
+    }
     links = {name: link.subtarget for name, link in links_of(rig).items() if not link.mute}
     return [
         name
         for name, target in links.items()
-        if target not in bones or (broken and not broken.isdisjoint(_mechanism(controls, target)))
+        if target not in bones or (broken and not broken.isdisjoint(_dependencies(controls, target)))
     ]
 
 
@@ -157,7 +163,7 @@ def deleted_controls(rig: Object, action: Action) -> list[str]:
     return [name for name in dict.fromkeys(named) if name and name not in controls.data.bones]
 
 
-def _followed(bone: Any, controls: Object) -> list[str]:
+def _constraint_targets(bone: Any, controls: Object) -> list[str]:
     """Return the bones of its own rig that the constraints of a control refer to."""
     ends = (("target", "subtarget"), ("pole_target", "pole_subtarget"))
     return [
@@ -168,14 +174,14 @@ def _followed(bone: Any, controls: Object) -> list[str]:
     ]
 
 
-def _control_of(bone: Any) -> bool:
+def _has_control(bone: Any) -> bool:
     """Whether the control that is to move a target is still its parent, except for the bones allowed in between."""
     between = {role.value for role in control_rig.BETWEEN}
     above = next((one for one in bone.parent_recursive if one.get(ROLE) not in between), None)
     return above is not None and above.get(ROLE) == control_rig.Role.FREE.value
 
 
-def _mechanism(controls: Object, target: str) -> set[str]:
+def _dependencies(controls: Object, target: str) -> set[str]:
     """Return the controls that a target depends on, up to those that move one bone of the game."""
     found: set[str] = set()
     waiting = [target]
@@ -185,7 +191,7 @@ def _mechanism(controls: Object, target: str) -> set[str]:
             continue
         found.add(bone.name)
         if bone.bone.get(ROLE) != control_rig.Role.FREE.value:
-            waiting += [*_followed(bone, controls), *([bone.parent.name] if bone.parent is not None else [])]
+            waiting += [*_constraint_targets(bone, controls), *([bone.parent.name] if bone.parent is not None else [])]
     return found
 
 
@@ -215,7 +221,7 @@ def _properties_of(kind: Any) -> set[str]:
 def _settings(constraint: bpy.types.Constraint, controls: Object) -> list[Any]:
     kind: Any = type(constraint)
     had = _properties_of(kind)
-    found = [getattr(constraint, name) if name in had else None for name in _OF_CONSTRAINTS]
+    found = [getattr(constraint, name) if name in had else None for name in _CONSTRAINT_SETTINGS]
     found += [target == controls for target in (getattr(constraint, "target", None),) if target is not None]
     return found if constraint.name == SWITCH else [*found, round(constraint.influence, 6)]
 
