@@ -51,6 +51,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_edit",
         "animation_export",
         "animation_import",
+        "model_export",
         "model_import",
         "timing",
     ),

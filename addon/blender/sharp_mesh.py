@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from ..core import polygons
 from ..core.model import Attribute, Domain, PolygonMesh
 from ..core.report import Report
 from . import attributes, compat, material
@@ -64,15 +65,15 @@ def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
     return result
 
 
-def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArray[np.int32]]:
-    """Read an object's own mesh as triangles in local space, with uv and normals of corners, sharp edges and weights.
+def gather(shown: Object, wanted: attributes.Wanted, *, most_corners: int = 3) -> tuple[PolygonMesh, NDArray[np.int32]]:
+    """Read an object's own mesh in local space, with uv and normals of corners, sharp edges and weights.
 
-    Materials have Blender's names; all edges of flat faces are sharp. Reads those of the ``wanted`` attributes that
-    exist. Also returns (triangles,) the polygon that each triangle is part of.
+    Polygons with more than ``most_corners`` are cut into triangles. Materials have Blender's names; all edges of flat
+    faces are sharp. Reads those of the ``wanted`` attributes that exist. Also returns (faces,) the polygon that each
+    face is, or is part of.
     """
     with outside_edit_mode(shown) as data:
-        cut, faces = triangles_of(data)
-        flat = cut.ravel()
+        flat, counts, faces = _faces_of(data, most_corners)
         corners = np.empty(len(data.loops), np.int32)
         if len(corners):
             data.attributes[".corner_vert"].data.foreach_get("value", corners)
@@ -82,15 +83,15 @@ def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArr
         mesh = PolygonMesh(
             shown.name,
             positions_of(data),
-            np.full(len(cut), 3, np.int32),
+            counts,
             corners[flat],
             None if uvs is None else uvs[flat],
             materials=[material.gather(used) for used in data.materials],
-            material_index=np.zeros(len(cut), np.int32) if index is None else index[faces],
+            material_index=np.zeros(len(counts), np.int32) if index is None else index[faces],
             corner_normals=normals[flat],
         )
         mesh.groups, mesh.weights = attributes.gather_groups(shown, data, np.zeros(0, np.int32))
-        mesh.sharp_edges = _sharp_pairs(data, mesh.corners.reshape(-1, 3), faces)
+        mesh.sharp_edges = _sharp_pairs(data, mesh, faces)
         for name, (domain, kind) in wanted.items():
             values = attributes.gather(data, name, domain, kind)
             if values is not None:
@@ -98,7 +99,24 @@ def gather(shown: Object, wanted: attributes.Wanted) -> tuple[PolygonMesh, NDArr
     return mesh, faces
 
 
-def _sharp_pairs(data: Mesh, corners: NDArray[np.int32], faces: NDArray[np.int32]) -> NDArray[np.int32]:
+def _faces_of(data: Mesh, most_corners: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:
+    """Return the corners of all faces, one after another, (faces,) how many each has, and (faces,) its polygon."""
+    cut, of_polygon = triangles_of(data)
+    sizes = np.empty(len(data.polygons), np.int32)
+    data.polygons.foreach_get("loop_total", sizes)
+    if most_corners == 3 or not len(sizes):
+        return cut.ravel(), np.full(len(cut), 3, np.int32), of_polygon
+    whole = np.flatnonzero(sizes <= most_corners)
+    parts = np.flatnonzero(sizes[of_polygon] > most_corners)
+    face = np.concatenate([whole, of_polygon[parts]]).astype(np.int32)
+    counts = np.concatenate([sizes[whole], np.full(len(parts), 3, np.int32)])
+    corners = np.concatenate([polygons.corners_of(sizes, whole), cut[parts].ravel()])
+    order = np.argsort(face, kind="stable")
+    flat = corners[polygons.corners_of(counts, order)].astype(np.int32)
+    return flat, counts[order].astype(np.int32), face[order]
+
+
+def _sharp_pairs(data: Mesh, mesh: PolygonMesh, faces: NDArray[np.int32]) -> NDArray[np.int32]:
     """Return (edges, 2) vertices of sharp edges, and of all edges of flat faces."""
     if not len(data.edges):
         return np.zeros((0, 2), np.int32)
@@ -108,9 +126,8 @@ def _sharp_pairs(data: Mesh, corners: NDArray[np.int32], faces: NDArray[np.int32
     flat = attributes.gather(data, "sharp_face", Domain.FACE, np.bool_)
     if flat is None or not flat.any():
         return pairs
-    chosen = corners[flat[faces]]
-    sides = np.stack([chosen, np.roll(chosen, -1, axis=1)], axis=2).reshape(-1, 2)
-    return np.concatenate([pairs, sides])
+    sides = np.stack([mesh.corners, mesh.corners[polygons.next_corners(mesh.counts)]], axis=1)
+    return np.concatenate([pairs, sides[np.repeat(flat[faces], mesh.counts)]])
 
 
 def _given_sharp(data: Mesh) -> NDArray[np.bool_]:

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from .model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
-from .polygons import row_groups
+from .model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh, PolygonMesh
+from .polygons import reversed_corners, row_groups
 
 _LAST = np.iinfo(np.int64).max
 
@@ -154,3 +154,23 @@ def transformed(mesh: Mesh, place: NDArray[Any]) -> Mesh:
     mirrored = np.linalg.det(turn) < 0
     triangles = mesh.triangles[:, [0, 2, 1]] if mirrored else mesh.triangles
     return replace(mesh, positions=positions.astype(np.float32), normals=normals, triangles=triangles)
+
+
+def transformed_polygons(mesh: PolygonMesh, place: NDArray[Any]) -> PolygonMesh:
+    """Return the mesh with a transform (4, 4) applied to positions and corner normals. If it mirrors, the faces are
+    flipped so that their outer side stays outside.
+    """
+    turn = place[:3, :3]
+    result = replace(mesh, positions=(mesh.positions @ turn.T + place[:3, 3]).astype(np.float32))
+    if mesh.corner_normals is not None:
+        # By the inverse transpose, to stay perpendicular to surfaces that are stretched.
+        turned = mesh.corner_normals @ np.linalg.pinv(turn)
+        length = np.linalg.norm(turned, axis=1, keepdims=True)
+        normals = np.divide(turned, length, out=np.zeros_like(turned), where=length > 0)
+        result.corner_normals = normals.astype(np.float32)
+    if np.linalg.det(turn) < 0:
+        order = reversed_corners(mesh.counts)
+        result.corners = result.corners[order]
+        result.uvs = None if result.uvs is None else result.uvs[order]
+        result.corner_normals = None if result.corner_normals is None else result.corner_normals[order]
+    return result

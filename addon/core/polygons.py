@@ -84,7 +84,7 @@ def normals(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]
     # Relative to each face's first corner, to keep precision far from the origin.
     points = positions[corners].astype(np.float64)
     points -= np.repeat(points[np.minimum(starts(counts), max(len(points) - 1, 0))], counts, axis=0)
-    after = points[_next_corners(counts)]
+    after = points[next_corners(counts)]
     crossed = np.cross(points, after)
     face = face_of_corner(counts)
     total = _sums(crossed, face, len(counts))
@@ -110,7 +110,8 @@ def _sums(values: Floats, face: NDArray[np.int64], faces: int) -> Floats:
     return np.stack([np.bincount(face, values[:, axis], faces) for axis in range(3)], axis=-1)
 
 
-def _next_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
+def next_corners(counts: NDArray[Any]) -> NDArray[np.int64]:
+    """(corners,): index of the next corner of the same face; the first corner follows the last."""
     number = np.repeat(counts.astype(np.int64), counts)
     first = np.repeat(starts(counts), counts)
     result: NDArray[np.int64] = first + (np.arange(len(first)) - first + 1) % np.maximum(number, 1)
@@ -132,7 +133,7 @@ def distances_from_plane(positions: NDArray[Any], counts: NDArray[Any], corners:
 def concave(positions: NDArray[Any], counts: NDArray[Any], corners: NDArray[Any]) -> NDArray[np.bool_]:
     """(faces,): whether the outline turns inwards at a corner, by more than rounding."""
     points = positions[corners].astype(np.float64)
-    after = _next_corners(counts)
+    after = next_corners(counts)
     edge = points[after] - points
     turned = np.einsum(
         "ci,ci->c", np.cross(edge, edge[after]), normals(positions, counts, corners)[face_of_corner(counts)]

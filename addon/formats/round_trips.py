@@ -7,6 +7,7 @@ archive, a table) has no entry.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 from ..core.report import Report
@@ -87,10 +88,9 @@ def _rtm(document: Any, report: Report) -> Any:
     return rtm.encode_binarised(rtm.decode(document, report, flat), flat, document)[0]
 
 
-def _decoded_lods(document: p3d.P3d, report: Report) -> p3d.P3d:
-    for lod in document.lods:
-        p3d.decode_polygons(lod, report, {}, "lod")
-    return document
+def _p3d(document: p3d.P3d, report: Report) -> p3d.P3d:
+    lods = [p3d.encode_lod(p3d.content_of(lod, "lod", report), lod, report)[0] for lod in document.lods]
+    return replace(document, lods=lods)
 
 
 def _decoded_errors(document: err.Err, report: Report) -> err.Err:
@@ -110,7 +110,7 @@ ROUND_TRIPS: Mapping[str, RoundTrip] = {
     "object": _object,
     "details": _details,
     "rtm": _rtm,
-    "p3d": _decoded_lods,
+    "p3d": _p3d,
     "err": _decoded_errors,
     "ogf_image": _decoded_image,
     "anm": lambda document, report: anm.encode(anm.decode(document, report), document)[0],

@@ -117,6 +117,8 @@ class ImportPanel(MotionbridgePanel):
                 column.operator_menu_enum("motionbridge.level_begin", "kind", text="Use in X-Ray Level", icon="ADD")
             if model_properties.holder_of(active) is None:
                 column.operator("motionbridge.descent_begin", icon="ADD")
+            if not arma.is_of_model(active):
+                column.operator("motionbridge.arma_set_lod", text="Use as Arma LOD", icon="ADD")
         layout.operator("motionbridge.report", icon="TEXT")
 
 

@@ -27,7 +27,7 @@ SAME = {
     *("", "FX", "Motionbridge", "Motionbridge Report", "X-Ray Model (.ogf)", "X-Ray Motions (.omf)"),
     *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3"),
     *("X-Ray Motion Path (.anm)", "3", "4", "5", "model.cfg"),
-    *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD"),
+    *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD", "PhysX"),
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),
 }

@@ -2,7 +2,7 @@
 
 from ..kinds import Drop, FileKind
 
-MODELS = FileKind("arma_p3d", "Arma Model", ("p3d",), exported=())
+MODELS = FileKind("arma_p3d", "Arma Model", ("p3d",))
 ANIMATIONS = FileKind("arma_rtm", "Arma Animation", ("rtm",), drop=Drop.MOTION)
 
 KINDS = (MODELS, ANIMATIONS)

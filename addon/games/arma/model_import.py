@@ -1,4 +1,4 @@
-"""Import of editable Arma models (MLOD), so that animations can be seen on a body. Models are not exported.
+"""Import of editable Arma models (MLOD): to see animations on a body, and to edit them.
 
 Each chosen level of detail becomes a mesh object; points of the memory LOD and proxies become empties, which follow the
 bone whose selection they are in. With an armature the meshes are its children and have its modifier.
@@ -20,8 +20,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from mathutils import Matrix
 
-from ...blender import armature, attributes, material, scope
+from ...blender import armature, attributes, material, scope, sharp_mesh
 from ...blender import mesh as meshes
+from ...blender.properties import keep
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
@@ -241,6 +242,9 @@ def import_model(
     into = into or scope.target_collection(context, report, options.collection)
     builder = _Builder(document, file, _groups(rig, document, options), rig, options, report)
     result = ImportedModel(rig=rig)
+    builder.model.motionbridge_arma_model.imported = " ".join(
+        str(number) for number, lod in enumerate(document.lods) if any(lod is one for one in chosen)
+    )
     for lod in chosen:
         builder.add(lod, result)
     builder.surfaces.report_missing(report)
@@ -302,14 +306,23 @@ class _Builder:
     options: ModelImportOptions
     report: Report
     surfaces: Surfaces = field(init=False)
+    model: Any = field(init=False)
+    """The collection that stores the file. The dot hides it in Blender's menus."""
 
     def __post_init__(self) -> None:
         self.surfaces = Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
+        self.model = bpy.data.collections.new(names.shortened(f".{Path(self.file).name}"))
+        properties = self.model.motionbridge_arma_model
+        properties.path = self.file
+        keep(properties, "document", p3d.write(self.document))
+
+    def _index(self, lod: p3d.Lod) -> int:
+        return next(number for number, one in enumerate(self.document.lods) if one is lod)
 
     def add(self, lod: p3d.Lod, result: ImportedModel) -> None:
         """Create the objects of one level of detail and add them to ``result``."""
         if lod.kind == "memory" and len(lod.points) <= MOST_POINTS:
-            result.points += [self._empty(point, "POINT") for point in p3d.named_points(lod)]
+            result.points += [self._empty(point, "POINT", lod, point.point) for point in p3d.named_points(lod)]
             return
         name = Path(self.file).stem
         if result.meshes:
@@ -318,7 +331,7 @@ class _Builder:
         result.meshes.append(mesh)
         proxies = list(p3d.proxies(lod))
         if self.options.proxies:
-            made = [self._empty(proxy, "PROXY") for proxy in proxies]
+            made = [self._empty(proxy, "PROXY", lod, number) for number, proxy in enumerate(proxies)]
             for empty in made:
                 if empty.parent is None:
                     empty.parent = mesh
@@ -329,6 +342,7 @@ class _Builder:
     def _mesh(self, lod: p3d.Lod, name: str) -> Object:
         mesh = p3d.decode_polygons(lod, self.report, self.groups, name)
         data = meshes.build_polygons(mesh, [self.surfaces.build(wanted) for wanted in mesh.materials])
+        sharp_mesh.remember(data, mesh, self.report, normals=True)
         obj: Any = bpy.data.objects.new(name, data)
         attributes.build_vertex_groups(obj, mesh)
         if lod.kind != "visual":
@@ -336,6 +350,12 @@ class _Builder:
         properties = obj.motionbridge_arma_level
         properties.is_level, properties.kind, properties.path = True, lod.kind, self.file
         properties.resolution = float(lod.resolution)
+        properties.model, properties.index = self.model, self._index(lod)
+        properties.has_proxies = self.options.proxies
+        for group, selection in zip(obj.vertex_groups, self._selections(lod), strict=True):
+            if group.name != selection:
+                row = properties.selections.add()
+                row.name, row.value = group.name, selection
         for label, value in lod.properties().items():
             row = properties.properties.add()
             row.name, row.value = label, value
@@ -344,11 +364,18 @@ class _Builder:
             self._warn_of_bones(mesh.groups, name)
         return obj
 
+    def _selections(self, lod: p3d.Lod) -> list[str]:
+        """Return the selection of each vertex group; the first one if several have one group."""
+        found: dict[str, str] = {}
+        for selection in p3d.selection_weights(lod):
+            found.setdefault(self.groups.get(selection.lower(), selection), selection)
+        return list(found.values())
+
     def _warn_of_bones(self, groups: Sequence[str], name: str) -> None:
         if not set(groups) & {bone.name for bone in self.rig.data.bones}:
             self.report.warn(f"none of its selections is a bone of {self.rig.name!r}: it is not animated", name)
 
-    def _empty(self, point: p3d.NamedPoint, kind: str) -> Object:
+    def _empty(self, point: p3d.NamedPoint, kind: str, lod: p3d.Lod, source: int) -> Object:
         label = point.name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else point.name
         empty: Any = bpy.data.objects.new(names.shortened(label or f"point {point.point}"), None)
         empty.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
@@ -356,6 +383,7 @@ class _Builder:
         empty.matrix_basis = Matrix(point.transform.tolist())
         mark = empty.motionbridge_arma_mark
         mark.kind, mark.game_name = kind, point.name
+        mark.model, mark.level, mark.source = self.model, self._index(lod), source
         bone = next((self.groups[name.lower()] for name in point.bones if name.lower() in self.groups), "")
         if bone:
             armature.parent_at_rest(empty, self.rig, bone)

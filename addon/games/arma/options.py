@@ -333,3 +333,65 @@ class ModelImportOptions(Options):
     table: skeletons.BoneTable = _table()
     collection: str = ""
     work_folder: Path | None = None
+
+
+# Export of models -----------------------------------------------------------------------------------------------------
+
+
+class ModelExportOptions(Options):
+    """Options of exporting models."""
+
+    transforms: bool = option(
+        True,
+        "Apply Transforms",
+        "Export meshes as their objects are moved, rotated and scaled; the armature's own transform does not count",
+    )
+
+
+def _lod_items() -> tuple[tuple[str, str, str], ...]:
+    """Return the kinds of LODs as items of an enumeration: the words of `p3d` with capitals, and what they are for."""
+    found = [("VISUAL", "Visual", "What is drawn; the number is the resolution, smaller ones are finer")]
+    for word, purpose in _LOD_PURPOSES.items():
+        label = " ".join(part if part[:1].isupper() else part.capitalize() for part in word.split(" "))
+        found.append((lod_identifier(word), label, purpose))
+    return tuple(found)
+
+
+def lod_identifier(word: str) -> str:
+    """Return the identifier of a kind of LOD: ``PILOTS_VIEW`` for ``pilot's view``."""
+    return word.upper().replace("'", "").replace(" ", "_")
+
+
+_LOD_PURPOSES = {
+    "shadow": "The shadow; closed, triangles with sharp edges",
+    "shadow buffer": "The shadow of distant objects",
+    "geometry": "Collision and physics; closed convex parts with mass",
+    "PhysX": "Collision and physics of vehicles in Arma 3",
+    "buoyancy": "Volume that floats",
+    "memory": "Named points",
+    "land contact": "Points that touch the ground",
+    "roadway": "Faces on which people walk",
+    "paths": "Ways of people inside of a building",
+    "hit points": "Points that are damaged",
+    "view geometry": "What hides the model from view",
+    "fire geometry": "Collision with bullets",
+    "pilot's view": "Seen by the pilot or driver",
+    "gunner's view": "Seen by the gunner",
+    "commander's view": "Seen by the commander",
+    "cargo view": "Seen by passengers; several are possible",
+    "pilot's view geometry": "View geometry for the pilot",
+    "gunner's view geometry": "View geometry for the gunner",
+    "commander's view geometry": "View geometry for the commander",
+    "cargo view geometry": "View geometry for passengers",
+    "pilot's view fire geometry": "Fire geometry for the pilot",
+    "gunner's view fire geometry": "Fire geometry for the gunner",
+    "commander's view fire geometry": "Fire geometry for the commander",
+    "cargo view fire geometry": "Fire geometry for passengers",
+    "pilot's view shadow": "Shadow in the pilot's view",
+    "gunner's view shadow": "Shadow in the gunner's view",
+    "cargo view shadow": "Shadow in the view of passengers; several are possible",
+    "subparts": "Subparts",
+    "wreck": "The wreck",
+    "edit": "For editing only; several are possible",
+}
+LOD_KINDS = _lod_items()

@@ -168,14 +168,37 @@ class SkeletonFiles(bpy.types.PropertyGroup):
 
 
 class NamedProperty(bpy.types.PropertyGroup):
-    """A named property of a level of detail; ``name`` is the property's name."""
+    """A named property of a level of detail; ``name`` is the property's name.
+
+    Also a vertex group whose name differs from that of its selection, the ``value``.
+    """
 
     value: StringProperty(name="Value", description="Named properties of the model for the game")
+
+
+class ArmaModelProperties(bpy.types.PropertyGroup):
+    """An imported model: its file, stored on a collection that is in no scene and to which its objects point."""
+
+    path: StringProperty(name="File", description="Path of the model file", subtype="FILE_PATH")
+    document: bytes_property("The file as it was read")
+    document_seal: seal_property()
+    saved: StringProperty(description="SHA-256 of the file that was saved last", options={"HIDDEN"})
+    imported: StringProperty(
+        description="Indices of the LODs that became objects, separated by spaces", options={"HIDDEN"}
+    )
 
 
 class ArmaLevelProperties(bpy.types.PropertyGroup):
     """A level of detail of a model."""
 
+    model: PointerProperty(type=bpy.types.Collection, options={"HIDDEN"})
+    index: IntProperty(
+        description="Index of the LOD in the imported file, -1 for new ones", default=-1, options={"HIDDEN"}
+    )
+    has_proxies: BoolProperty(
+        name="Proxies Imported", description="Whether the proxies of the LOD were imported", options={"HIDDEN"}
+    )
+    selections: CollectionProperty(type=NamedProperty)
     is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
     kind: StringProperty(name="Kind", description="Purpose of the LOD")
     resolution: FloatProperty(name="Resolution", description="Number that identifies the LOD")
@@ -188,6 +211,13 @@ class MarkProperties(bpy.types.PropertyGroup):
 
     kind: EnumProperty(name="Type", description="What the empty represents in the model", items=POINT_ITEMS)
     game_name: StringProperty(name="Name", description="Name of the selection, or path of the attached model")
+    model: PointerProperty(type=bpy.types.Collection, options={"HIDDEN"})
+    level: IntProperty(description="Index of the LOD in the imported file, -1 if new", default=-1, options={"HIDDEN"})
+    source: IntProperty(
+        description="Index of the point, or of the proxy among those of the LOD, -1 if new",
+        default=-1,
+        options={"HIDDEN"},
+    )
 
 
 def level_of(active: Object | None) -> Any:
@@ -197,6 +227,14 @@ def level_of(active: Object | None) -> Any:
             return active.motionbridge_arma_level
         active = active.parent
     return None
+
+
+def model_of(active: Object | None) -> Any:
+    """Return the collection that stores the imported model of the active object, or None."""
+    if active is None:
+        return None
+    level = level_of(active)
+    return active.motionbridge_arma_mark.model or (level.model if level is not None else None)
 
 
 def is_of_model(active: Object | None) -> bool:
@@ -213,6 +251,7 @@ ADDED = AddedProperties(
         SkeletonProperties,
         SkeletonFiles,
         NamedProperty,
+        ArmaModelProperties,
         ArmaLevelProperties,
         MarkProperties,
     ),
@@ -221,6 +260,7 @@ ADDED = AddedProperties(
         (bpy.types.Armature, "motionbridge_skeleton"): PointerProperty(type=SkeletonProperties),
         (bpy.types.Object, "motionbridge_animations"): CollectionProperty(type=ListedAction),
         (bpy.types.Scene, "motionbridge_skeleton_files"): PointerProperty(type=SkeletonFiles),
+        (bpy.types.Collection, "motionbridge_arma_model"): PointerProperty(type=ArmaModelProperties),
         (bpy.types.Object, "motionbridge_arma_level"): PointerProperty(type=ArmaLevelProperties),
         (bpy.types.Object, "motionbridge_arma_mark"): PointerProperty(type=MarkProperties),
     },

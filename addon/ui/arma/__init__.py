@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from . import files, panels
+from . import files, models, panels
 
-_WITH_CLASSES: tuple[Any, ...] = (panels, files)
+_WITH_CLASSES: tuple[Any, ...] = (panels, files, models)
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

@@ -14,10 +14,8 @@ from ...core.report import Report
 from ...formats.arma import skeletons
 from ...games.arma import animation_export, animation_import, kinds, model_import
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
-from ...games.arma.properties import is_of_model, level_of
 from ..bases import (
     BlenderOperator,
-    BlenderPanel,
     ExportHelper,
     ImportHelper,
     MixedIn,
@@ -374,44 +372,8 @@ class IMPORT_SCENE_OT_arma_p3d(
         return model_import.import_model(context, rig, path, options, report, document=document)
 
 
-class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
-    """The active object as part of an Arma model."""
-
-    bl_label = "Arma Model"
-    bl_order = -1
-
-    @classmethod
-    def poll(cls, context: Context) -> bool:
-        return is_of_model(context.active_object)
-
-    def draw(self, context: Context) -> None:
-        """Draw the name of the point or proxy, the LOD, its named properties."""
-        layout = self.layout
-        active = context.active_object
-        mark = active.motionbridge_arma_mark
-        if mark.kind != "NONE":
-            icon = "LINKED" if mark.kind == "PROXY" else "DOT"
-            layout.label(text=mark.game_name or active.name, icon=icon, translate=False)
-        level = level_of(active)
-        if level is None:
-            return
-        facts = layout.column(align=True)
-        facts.label(text=Path(level.path).name, icon="FILE_3D", translate=False)
-        text = f"{level.kind} ({level.resolution:g})" if level.kind == "visual" else level.kind
-        facts.label(text=text, icon="MESH_DATA", translate=False)
-        if not len(level.properties):
-            layout.label(text="No named properties")
-            return
-        rows = layout.box().column(align=True)
-        for entry in level.properties:
-            row = rows.row()
-            row.label(text=entry.name, translate=False)
-            row.label(text=entry.value, translate=False)
-
-
 CLASSES = (
     IMPORT_SCENE_OT_arma_rtm,
     EXPORT_SCENE_OT_arma_rtm,
     IMPORT_SCENE_OT_arma_p3d,
-    MOTIONBRIDGE_PT_arma_model,
 )

@@ -14,6 +14,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from ...formats import HEAD_SIZE, detect
+from ...games.arma.properties import is_of_model as is_of_arma_model
 from ...games.descent3 import textures
 from ...games.xray import kinds
 from ...games.xray.bones import properties as bone_properties
@@ -517,7 +518,7 @@ class MOTIONBRIDGE_PT_material(PropertiesPanel, BlenderPanel):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        return context.material is not None
+        return context.material is not None and not is_of_arma_model(context.object)
 
     def draw(self, context: Context) -> None:
         column = self.fields()

@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
-from .document import Lod, P3d, Tag
-from .mesh import NamedPoint, centres, decode_polygons, named_points, pivots, proxies, selection_weights
+from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
+from .encoding import encode_lod
+from .mesh import (
+    MASS_ATTRIBUTE,
+    LodContent,
+    NamedPoint,
+    ProxyContent,
+    centres,
+    content_of,
+    decode_polygons,
+    named_points,
+    pivots,
+    proxies,
+    selection_weights,
+)
 from .text import describe, differences, dump
 
 __all__ = [
+    "KINDS",
+    "MASS_ATTRIBUTE",
+    "NUMBERED_KINDS",
     "Lod",
+    "LodContent",
     "NamedPoint",
     "P3d",
+    "ProxyContent",
     "Tag",
     "centres",
+    "content_of",
     "decode_polygons",
     "describe",
     "differences",
     "dump",
+    "encode_lod",
+    "kind_of",
     "named_points",
     "pivots",
     "proxies",

@@ -70,6 +70,17 @@ NUMBERED_KINDS = (
 """Kinds of which a model may have several: (first resolution, end of the range, kind)."""
 
 
+def kind_of(resolution: float) -> str:
+    """Return the purpose of a LOD, in words."""
+    for number, word in KINDS.items():
+        if abs(resolution - number) <= 1e-4 * number:
+            return word
+    for first, end, word in NUMBERED_KINDS:
+        if first * (1 - 1e-6) <= resolution < end * (1 - 1e-6):
+            return word
+    return "visual" if resolution < 1e3 else "special"
+
+
 @dataclass(slots=True)
 class Tag:
     """A tag. ``field``: its name as stored, without the final zero; all 64 bytes in Operation Flashpoint's files."""
@@ -107,14 +118,7 @@ class Lod:
     @property
     def kind(self) -> str:
         """Purpose of the LOD, in words."""
-        resolution = float(self.resolution)  # numpy before 2 warns when it compares a signalling NaN
-        for number, word in KINDS.items():
-            if abs(resolution - number) <= 1e-4 * number:
-                return word
-        for first, end, word in NUMBERED_KINDS:
-            if first * (1 - 1e-6) <= resolution < end * (1 - 1e-6):
-                return word
-        return "visual" if resolution < 1e3 else "special"
+        return kind_of(float(self.resolution))  # numpy before 2 warns when it compares a signalling NaN
 
     def selections(self) -> Iterator[tuple[str, NDArray[np.uint8], NDArray[np.uint8]]]:
         """Yield name, (points,) bytes and (faces,) bytes of each named selection; a byte of 0 means not selected."""

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import polygons, space
-from ....core.model import FILE_FACE, Attribute, Domain, Material, PolygonMesh, VertexWeights
+from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ....core.report import Report
-from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d
+from .. import names
+from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d, Tag
 
 Floats = NDArray[np.float64]
 MASS_ATTRIBUTE = "mass"
@@ -33,9 +34,12 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
 
     ``groups``: selection in lower case -> name of its vertex group, for selections whose group has another name.
     """
-    visible = np.flatnonzero(~_proxy_faces(lod))
-    counts, corners, faces = _distinct_corners(lod.faces[visible], visible)
-    degenerate = len(visible) - len(counts)
+    visible = np.flatnonzero(~is_of_proxy(lod))
+    used = distinct_corners(lod.faces[visible])
+    faces = visible[used.any(axis=1)]
+    counts = used.sum(axis=1, dtype=np.int32)[used.any(axis=1)]
+    corners = np.ascontiguousarray(lod.faces["corners"][visible][used])
+    degenerate = len(visible) - len(faces)
     if degenerate:
         report.note(f"faces without area are left out: {degenerate}", name)
     _report_left_out(lod, report, name)
@@ -43,10 +47,13 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         positions = space.arma_points(lod.points["position"])
         normals = -space.arma_points(lod.normals)[corners["normal"]]
-    mesh = PolygonMesh(name, positions, counts, point, _blender_uvs(corners["uv"]), corner_normals=normals)
+    mesh = PolygonMesh(name, positions, counts, point, blender_uvs(corners["uv"]), corner_normals=normals)
     mesh.materials = [Material(_material_name(*texts), *texts) for texts in lod.textures()]
     mesh.material_index = lod.face_texts[faces]
-    mesh.attributes = {FILE_FACE: Attribute(Domain.FACE, faces.astype(np.int32))}
+    mesh.attributes = {
+        FILE_FACE: Attribute(Domain.FACE, faces.astype(np.int32)),
+        FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(len(positions), dtype=np.int32)),
+    }
     mass = _tag_values(lod, MASS, "<f4")
     if mass is not None and len(mass) == len(positions) and len(mass):
         mesh.attributes[MASS_ATTRIBUTE] = Attribute(Domain.VERTEX, mass.astype(np.float32))
@@ -62,28 +69,23 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     return mesh
 
 
-def _distinct_corners(
-    faces: NDArray[np.void], indices: NDArray[np.intp]
-) -> tuple[NDArray[np.int32], NDArray[np.void], NDArray[np.intp]]:
-    """Return the corner count of each face (faces,), all corners concatenated, and each face's entry of ``indices``.
+def distinct_corners(faces: NDArray[np.void]) -> NDArray[np.bool_]:
+    """Return (faces, 4) which corners of each face a mesh can show.
 
     A quad with two neighbouring corners at one point becomes a triangle. Faces with fewer than three distinct corners,
-    or with one point at several corners, are left out.
+    or with one point at several corners, have none.
     """
     counts = np.minimum(faces["count"], 4).astype(np.int64)
     slot = np.arange(4)
     point = faces["corners"]["point"]
     following = np.take_along_axis(point, (slot + 1) % np.maximum(counts, 1)[:, None], axis=1)
-    used = (slot < counts[:, None]) & (point != following)
+    used: NDArray[np.bool_] = (slot < counts[:, None]) & (point != following)
     sizes = used.sum(axis=1).astype(np.int32)
     used[sizes < 3] = False
-    whole = sizes >= 3
-    corners = faces["corners"][used]
-    repeating = np.zeros(len(faces), np.bool_)
-    repeating[whole] = polygons.repeats_a_vertex(sizes[whole], corners["point"].astype(np.int64))
-    kept = whole & ~repeating
-    used[repeating] = False
-    return sizes[kept], np.ascontiguousarray(faces["corners"][used]), indices[kept]
+    whole = np.flatnonzero(sizes >= 3)
+    repeating = polygons.repeats_a_vertex(sizes[whole], point[used].astype(np.int64))
+    used[whole[repeating]] = False
+    return used
 
 
 def _tag_values(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
@@ -95,10 +97,10 @@ def _tag_values(lod: Lod, tag: bytes, kind: str) -> NDArray[np.generic] | None:
     return np.frombuffer(found.data, kind, len(found.data) // size)
 
 
-def _sharp_edges(lod: Lod) -> NDArray[np.int32] | None:
+def _sharp_edges(lod: Lod) -> NDArray[np.int32]:
     numbers = _tag_values(lod, SHARP_EDGES, "<u4")
     if numbers is None:
-        return None
+        return np.zeros((0, 2), np.int32)
     pairs = numbers[: len(numbers) // 2 * 2].reshape(-1, 2)
     inside: NDArray[np.bool_] = np.all(pairs < np.uint32(len(lod.points)), axis=1)
     return pairs[inside].astype(np.int32)
@@ -121,15 +123,15 @@ def _material_name(texture: str, material: str) -> str:
     return path.rpartition("/")[2].rpartition(".")[0] or path or "no texture"
 
 
-def _blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return UVs (corners, 2) with v counted upwards."""
+def blender_uvs(stored: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Convert UVs (corners, 2) to Blender, where v counts upwards, or back."""
     flipped = np.array(stored, np.float32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         flipped[:, 1] = 1 - flipped[:, 1]
     return flipped
 
 
-def _proxy_faces(lod: Lod) -> NDArray[np.bool_]:
+def is_of_proxy(lod: Lod) -> NDArray[np.bool_]:
     """Return (faces,) whether each face is the triangle of a proxy."""
     result = np.zeros(len(lod.faces), np.bool_)
     for name, _, faces in lod.selections():
@@ -151,13 +153,18 @@ def selection_weights(lod: Lod, bones: Sequence[str] | None = None) -> dict[str,
     wanted = None if bones is None else {bone.lower(): bone for bone in reversed(bones)}
     result: dict[str, NDArray[np.float32]] = {}
     for name, points, _ in lod.selections():
-        if name[:1] in "-." or name.lower().startswith(PROXY):
+        if not is_shown(name):
             continue
         label = name if wanted is None else wanted.get(name.lower())
         if label is not None:
             weights = _WEIGHTS[points]
             result[label] = np.maximum(result[label], weights) if label in result else weights
     return result
+
+
+def is_shown(selection: str) -> bool:
+    """Return whether a selection becomes a vertex group: none without a name, ignored by the engine, of a proxy."""
+    return selection[:1] not in {"", "-", "."} and not selection.lower().startswith(PROXY)
 
 
 def _weight_table() -> NDArray[np.float32]:
@@ -212,18 +219,26 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
     """Yield the proxies in the order of their selections. A selection without a triangle is skipped."""
     table = selection_weights(lod)
     positions = _positions(lod)
-    for name, _, faces in lod.selections():
-        chosen = np.flatnonzero(faces)
-        if not name.lower().startswith(PROXY) or not len(chosen):
-            continue
-        corners = lod.faces["corners"]["point"][chosen[0], :3].astype(np.int64)
+    for tag, faces in proxy_tags(lod):
+        corners = lod.faces["corners"]["point"][faces[0], :3].astype(np.int64)
         origin, axes = _proxy_axes(positions[corners])
         yield NamedPoint(
-            name[len(PROXY) :],
+            names.decode(tag.name)[len(PROXY) :],
             int(corners[origin]),
             _transform(positions[corners[origin]], axes),
             _weights_at(table, corners.tolist()),
         )
+
+
+def proxy_tags(lod: Lod) -> list[tuple[Tag, NDArray[np.intp]]]:
+    """Return the selection of each proxy of `proxies` with its faces, of which the first one is the triangle."""
+    found = []
+    count = len(lod.points)
+    for tag in lod.tags:
+        if len(tag.data) == count + len(lod.faces) and tag.name.lower().startswith(PROXY.encode()):
+            faces = np.flatnonzero(np.frombuffer(tag.data, np.uint8, offset=count))
+            found += [(tag, faces)] if len(faces) else []
+    return found
 
 
 @np.errstate(invalid="ignore", over="ignore")  # values of broken files may not be finite
@@ -294,3 +309,39 @@ def _positions(lod: Lod) -> Floats:
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         result: Floats = space.arma_points(lod.points["position"]).astype(np.float64)
     return result
+
+
+# What Blender has of a LOD --------------------------------------------------------------------------------------------
+
+
+@dataclass
+class ProxyContent:
+    """A proxy: ``path`` of the other model with its number, ``transform`` (4, 4) in metres and Blender's axes.
+
+    ``source``: index of the imported proxy among `proxies`, -1 for a new one.
+    """
+
+    path: str
+    transform: Floats
+    source: int = -1
+
+
+@dataclass
+class LodContent:
+    """What Blender has of a LOD.
+
+    ``mesh``: polygons with three or four corners and their normals; `FILE_VERTEX` and `FILE_FACE` are rows of the
+    imported LOD, and ``groups`` are named as the selections. ``proxies`` None: those of the imported LOD.
+    """
+
+    mesh: PolygonMesh
+    resolution: float
+    properties: Mapping[str, str] = field(default_factory=dict)
+    proxies: Sequence[ProxyContent] | None = None
+
+
+def content_of(lod: Lod, name: str, report: Report) -> LodContent:
+    """Return what an unedited import of a LOD has; only the steps in Blender are left out."""
+    mesh = decode_polygons(lod, report, {}, name)
+    found = [ProxyContent(one.name, one.transform, number) for number, one in enumerate(proxies(lod))]
+    return LodContent(mesh, float(lod.resolution), lod.properties(), found)

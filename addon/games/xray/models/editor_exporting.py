@@ -24,6 +24,7 @@ from ....core import files, names, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
+from ....core.mesh_parts import transformed_polygons
 from ....core.model import Domain, PolygonMesh, VertexWeights
 from ....core.problems import whole
 from ....core.report import Report, counted_plural, said_of
@@ -449,7 +450,7 @@ def gather(obj: Object, holder: Object, report: Report) -> PolygonMesh:
     _use_game_names(mesh, obj, holder)
     transform = transform_in_model(obj, holder)
     if np.abs(transform - np.eye(4)).max() > 1e-6:
-        _move(mesh, transform)
+        mesh = transformed_polygons(mesh, transform)
     _follow_parent(mesh, obj, holder)
     return mesh
 
@@ -478,23 +479,6 @@ def _use_game_names(mesh: PolygonMesh, obj: Object, holder: Object) -> None:
     if holder.type == "ARMATURE":
         game_names = {bone.name: bone_properties.game_name(bone) for bone in holder.data.bones}
         mesh.groups = [game_names.get(group, group) for group in mesh.groups]
-
-
-def _move(mesh: PolygonMesh, transform: NDArray[np.float64]) -> None:
-    """Apply a transform (4, 4) to triangles. If it mirrors, reverse the faces, so that outside stays outside."""
-    matrix = transform[:3, :3]
-    mesh.positions = (mesh.positions @ matrix.T + transform[:3, 3]).astype(np.float32)
-    if mesh.corner_normals is not None:
-        normals = mesh.corner_normals @ np.linalg.pinv(matrix)
-        length = np.linalg.norm(normals, axis=1, keepdims=True)
-        mesh.corner_normals = np.divide(normals, length, out=np.zeros_like(normals), where=length > 0).astype(
-            np.float32
-        )
-    if np.linalg.det(matrix) < 0:
-        reversed_corners = np.arange(len(mesh.corners)).reshape(-1, 3)[:, [0, 2, 1]].ravel()
-        mesh.corners = mesh.corners[reversed_corners]
-        mesh.uvs = None if mesh.uvs is None else mesh.uvs[reversed_corners]
-        mesh.corner_normals = None if mesh.corner_normals is None else mesh.corner_normals[reversed_corners]
 
 
 def surface_name(used: Material | None) -> str:

@@ -1,0 +1,380 @@
+"""Tags of a LOD from Blender: named selections, named properties, mass, sharp edges, UV sets, and tags kept as bytes.
+
+Tags with a row per point or face follow the rows of the file; a tag in which nothing changed keeps its bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import rebase
+from ....core.changes import Changes
+from ....core.errors import WriteError
+from ....core.model import Domain, PolygonMesh
+from ....core.polygons import next_corners, starts
+from ....core.report import counted
+from .. import names
+from .document import ARMA, FURTHER_UVS, LAST_TAG, MASS, POSED_POINTS, PROPERTY, SHARP_EDGES, TAG_FIELD, Lod, Tag
+from .mesh import MASS_ATTRIBUTE, PROXY, LodContent, is_shown, selection_weights
+
+Ints = NDArray[np.int64]
+
+WEIGHT_STEP = 1e-6
+"""Largest difference of a weight that counts as unedited."""
+PROPERTY_FIELD = 64
+"""Bytes of the name, and of the value, of a named property."""
+ROW_TAGS = frozenset({b"#Selected#", b"#Hidden#", b"#Lock#"})
+"""Tags with one byte per point and per face."""
+SELECTION = b""
+TAG_ORDER = (SHARP_EDGES, b"#Selected#", SELECTION, PROPERTY, MASS, POSED_POINTS, FURTHER_UVS, LAST_TAG)
+"""Order in the files of the vendor's tools; `SELECTION` stands for all named selections."""
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Where the points and faces of the written LOD come from.
+
+    ``point_source`` and ``face_source`` (n,): imported row, -1 for new ones. ``point_vertex`` and ``face_mesh`` (n,):
+    vertex and face of Blender's mesh, -1 for rows that it does not show. ``row_of_base`` (imported points,) and
+    ``row_of_vertex`` (vertices,): the written row, -1 for those that are not written.
+    """
+
+    point_source: Ints
+    face_source: Ints
+    point_vertex: Ints
+    face_mesh: Ints
+    row_of_base: Ints
+    row_of_vertex: Ints
+
+
+@dataclass
+class TagEncoder:
+    """The tags of one LOD on its way to the file.
+
+    ``lod``: the LOD with its final points and faces. ``deleted``: ids of the tags of deleted proxies; ``renamed``: id
+    of the tag of a proxy -> new path of its model. ``added``: selection, rows of the points and row of the face of each
+    new proxy. ``changes`` gets what changed.
+    """
+
+    content: LodContent
+    base: Lod
+    lod: Lod
+    rows: Rows
+    deleted: Collection[int]
+    renamed: Mapping[int, str]
+    added: Sequence[tuple[bytes, Ints, int]]
+    changes: Changes
+
+    @property
+    def mesh(self) -> PolygonMesh:
+        """Blender's mesh."""
+        return self.content.mesh
+
+    @property
+    def name(self) -> str:
+        """Name of the mesh, for messages."""
+        return self.mesh.name
+
+    def tags(self) -> list[Tag]:
+        """Return the tags: those of the base with what changed in them, new ones in the order of `TAG_ORDER`."""
+        selections, new = self._selections()
+        properties, more = self._properties()
+        new += more
+        kept = selections | properties
+        found: list[Tag] = []
+        for tag in self.base.tags:
+            if tag.name == SHARP_EDGES:
+                data = self._sharp_edges()
+            elif _is_property(tag) or not tag.name.startswith(b"#"):
+                found += [kept[id(tag)]] if id(tag) in kept else []
+                continue
+            else:
+                data = self._remapped(tag)
+            found.append(tag if data == bytes(tag.data) else replace(tag, data=data))
+        there = {tag.name for tag in found}
+        if SHARP_EDGES not in there and (sharp := self._sharp_edges()):
+            new.append(self._tag(SHARP_EDGES, sharp))
+        if MASS not in there and (mass := self._mass(b"")) is not None and mass.any():
+            new.append(self._tag(MASS, mass.tobytes()))
+        if self.base.signature == ARMA and not self.base.tags:
+            new.append(self._tag(FURTHER_UVS, bytes(4) + _corner_uvs(self.lod).tobytes()))
+        if LAST_TAG not in there:
+            new.append(self._tag(LAST_TAG, b""))
+        for tag in new:
+            _insert(found, tag)
+        return found
+
+    def _tag(self, name: bytes, data: bytes) -> Tag:
+        if self.base.signature == ARMA:
+            return Tag(name, data)
+        if len(name) >= TAG_FIELD:
+            raise WriteError(
+                f"the name {name!r} has more than {TAG_FIELD - 1} characters", remedy="Give it a shorter name"
+            )
+        return Tag(name.ljust(TAG_FIELD, b"\0"), data)
+
+    def _remapped(self, tag: Tag) -> bytes:
+        """Return the content of a tag that is no selection, with the rows of the file."""
+        data, size = bytes(tag.data), len(tag.data)
+        count, total = len(self.base.points), len(self.base.faces)
+        if tag.name in ROW_TAGS and size == count + total:
+            return _rows(data, self.rows.point_source, self.rows.face_source, count)
+        if tag.name == MASS and size == 4 * count:
+            mass = self._mass(data)
+            return data if mass is None else mass.tobytes()
+        if tag.name == POSED_POINTS and size == 4 + 12 * count:
+            posed = np.frombuffer(data, "<f4", offset=4).reshape(-1, 3)
+            result = self.lod.points["position"].copy()
+            old = self.rows.point_source >= 0
+            result[old] = posed[self.rows.point_source[old]]
+            return data[:4] + result.tobytes()
+        if tag.name == FURTHER_UVS and size == 4 + 8 * int(self.base.faces["count"].sum()):
+            return data[:4] + self._uv_set(data).tobytes()
+        return data
+
+    def _uv_set(self, data: bytes) -> NDArray[np.float32]:
+        """(corners, 2): set 0 is a copy of the faces' own UVs in nearly all files, and stays one."""
+        stored = np.frombuffer(data, "<f4", offset=4).reshape(-1, 2)
+        if data[:4] == bytes(4) and stored.tobytes() == _corner_uvs(self.base).tobytes():
+            return _corner_uvs(self.lod)
+        result = _corner_uvs(self.lod)
+        begin, mine = (
+            starts(self.base.faces["count"].astype(np.int64)),
+            starts(self.lod.faces["count"].astype(np.int64)),
+        )
+        old = np.flatnonzero(self.rows.face_source >= 0)
+        source = self.rows.face_source[old]
+        same = self.lod.faces["count"][old] == self.base.faces["count"][source]
+        for place in range(4):
+            inside = same & (place < self.lod.faces["count"][old])
+            result[mine[old[inside]] + place] = stored[begin[source[inside]] + place]
+        return result
+
+    def _mass(self, data: bytes) -> NDArray[np.float32] | None:
+        """(points,): the mass of each point; None if Blender's mesh has none."""
+        given = self.mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)
+        if given is None:
+            return None
+        base = np.frombuffer(data, "<f4") if data else np.zeros(len(self.base.points), np.float32)
+        result = np.zeros(len(self.rows.point_source), np.float32)
+        old = self.rows.point_source >= 0
+        result[old] = base[self.rows.point_source[old]]
+        rows = np.flatnonzero(self.rows.point_vertex >= 0)
+        values = given[self.rows.point_vertex[rows]].astype(np.float32)
+        kept, changed = rebase.over(values, base, self.rows.point_source[rows])
+        what = f"a vertex of {self.name!r} has a NaN or infinite mass"
+        rebase.refuse_not_finite(what, "Set it in the mesh's attribute mass", kept[changed])
+        result[rows] = kept
+        self.changes.count(changed & (self.rows.point_source[rows] >= 0), "points with another mass")
+        return result
+
+    def _sharp_edges(self) -> bytes:
+        """Return the pairs of points: those of the file that were not smoothed in Blender, then new ones, sorted."""
+        rows, edges = self.rows.row_of_vertex, _edges(self.mesh)
+        now = {_pair(rows[one], rows[two]) for one, two in edges & _pairs(self.mesh.sharp_edges)}
+        tag = next((tag for tag in self.base.tags if tag.name == SHARP_EDGES), None)
+        stored = np.frombuffer(tag.data, "<u4", len(tag.data) // 4) if tag is not None else np.zeros(0, "<u4")
+        kept = []
+        for one, two in stored[: len(stored) // 2 * 2].reshape(-1, 2).tolist():
+            if max(one, two) < len(self.rows.row_of_base):
+                pair = int(self.rows.row_of_base[one]), int(self.rows.row_of_base[two])
+                kept += [pair] if min(pair) >= 0 else []
+        known = {_pair(*pair) for pair in kept}
+        smoothed = known & {_pair(rows[one], rows[two]) for one, two in edges} - now
+        added = sorted(pair for pair in now - known if min(pair) >= 0)
+        same = np.array_equal(self.rows.row_of_base, np.arange(len(self.base.points)))
+        if added or smoothed:
+            self.changes.lines.append("sharp edges")
+        elif same:
+            return bytes(tag.data) if tag is not None else b""
+        return (
+            np.array([*(pair for pair in kept if _pair(*pair) not in smoothed), *added], "<u4").reshape(-1, 2).tobytes()
+        )
+
+    def _properties(self) -> tuple[dict[int, Tag], list[Tag]]:
+        """Return id of each imported tag that stays -> the tag to write, and the tags of new properties.
+
+        Of several properties with one name the last one is shown in Blender; the others stay with it.
+        """
+        wanted = dict(self.content.properties)
+        base = [tag for tag in self.base.tags if _is_property(tag)]
+        keys = [_property_text(tag, 0) for tag in base]
+        kept: dict[int, Tag] = {}
+        for number, (tag, key) in enumerate(zip(base, keys, strict=True)):
+            value = _property_text(tag, PROPERTY_FIELD)
+            if key not in wanted:
+                self.changes.deleted["named property"] += key not in keys[number + 1 :]
+                continue
+            kept[id(tag)] = tag
+            if key not in keys[number + 1 :] and wanted[key] != value:
+                data = bytes(tag.data[:PROPERTY_FIELD]) + fixed(wanted[key], PROPERTY_FIELD, "value")
+                kept[id(tag)] = replace(tag, data=data)
+                self.changes.change("named property", key, "value")
+        new = []
+        for key, value in wanted.items():
+            if key not in keys:
+                data = fixed(key, PROPERTY_FIELD, "name") + fixed(value, PROPERTY_FIELD, "value")
+                new.append(self._tag(PROPERTY, data))
+                self.changes.add("named property", key)
+        return kept, new
+
+    def _selections(self) -> tuple[dict[int, Tag], list[Tag]]:
+        """Return id of each imported tag that stays -> the tag to write, and the tags of new selections."""
+        groups, count = self.mesh.groups, len(self.base.points)
+        weights = _dense(self.mesh)
+        shown = selection_weights(self.base)
+        exact = {name: number for number, name in enumerate(groups)}
+        lower = {name.lower(): number for name, number in reversed(exact.items())}
+        kept: dict[int, Tag] = {}
+        matched, edited = set(), 0
+        for tag in self.base.tags:
+            name = names.decode(tag.name)
+            if tag.name.startswith(b"#"):
+                continue
+            if len(tag.data) != count + len(self.base.faces) or not is_shown(name):
+                if id(tag) not in self.deleted:
+                    kept[id(tag)] = self._unshown_selection(tag, self.renamed.get(id(tag)))
+                continue
+            group = exact.get(name)
+            before = shown[name]
+            if group is None:  # selections that differ only in case have one vertex group
+                group = lower.get(name.lower())
+                before = np.max([found for other, found in shown.items() if other.lower() == name.lower()], axis=0)
+            if group is None:
+                self.changes.deleted["selection"] += 1
+                continue
+            matched.add(group)
+            data = self._selection(bytes(tag.data), weights[group], before)
+            if data != _rows(bytes(tag.data), self.rows.point_source, self.rows.face_source, count):
+                edited += not self._is_redrawn(tag, data)
+            kept[id(tag)] = tag if data == bytes(tag.data) else replace(tag, data=data)
+        if edited:
+            self.changes.lines.append(counted(edited, "selection"))
+        new = []
+        for number, name in enumerate(groups):
+            if number not in matched and weights[number].any():
+                data = self._selection(bytes(count + len(self.base.faces)), weights[number], None)
+                new.append(self._tag(names.encode(name), data))
+                self.changes.add("selection", name)
+        for field, points, face in self.added:
+            members = np.zeros(len(self.lod.points) + len(self.lod.faces), np.uint8)
+            members[points], members[len(self.lod.points) + face] = 1, 1
+            new.append(self._tag(field, members.tobytes()))
+        return kept, new
+
+    def _is_redrawn(self, tag: Tag, data: bytes) -> bool:
+        """Return whether a selection differs in rows alone that are new, which other changes name."""
+        old = _rows(bytes(tag.data), self.rows.point_source, self.rows.face_source, len(self.base.points))
+        same = np.frombuffer(old, np.uint8) == np.frombuffer(data, np.uint8)
+        known = np.append(self.rows.point_source >= 0, self.rows.face_source >= 0)
+        return bool(same[known].all())
+
+    def _unshown_selection(self, tag: Tag, path: str | None) -> Tag:
+        """Return a selection that Blender does not show, such as that of a proxy, under another ``path`` if given."""
+        data = bytes(tag.data)
+        if len(data) == len(self.base.points) + len(self.base.faces):
+            data = _rows(data, self.rows.point_source, self.rows.face_source, len(self.base.points))
+        if path is not None:
+            return self._tag(names.encode(f"{PROXY}{path}"), data)
+        return tag if data == bytes(tag.data) else replace(tag, data=data)
+
+    def _selection(self, stored: bytes, weights: NDArray[np.float32], shown: NDArray[np.float32] | None) -> bytes:
+        """Return the bytes of a selection: one per point and face, those of the file where nothing changed."""
+        count = len(self.base.points)
+        rows = np.frombuffer(_rows(stored, self.rows.point_source, self.rows.face_source, count), np.uint8).copy()
+        points, faces = rows[: len(self.lod.points)], rows[len(self.lod.points) :]
+        visible = np.flatnonzero(self.rows.point_vertex >= 0)
+        given, source = weights[self.rows.point_vertex[visible]], self.rows.point_source[visible]
+        before = np.full(len(visible), np.float32(-1))
+        if shown is not None:
+            before[source >= 0] = shown[source[source >= 0]]
+        elif count:
+            before[source >= 0] = 0
+        edited = np.abs(given - before) > WEIGHT_STEP
+        was_in = points[visible] != 0
+        points[visible[edited]] = _weight_bytes(given[edited])
+        changed = np.zeros(len(self.lod.points), np.bool_)
+        changed[visible] = (points[visible] != 0) != was_in
+        used = np.arange(4) < self.lod.faces["count"][:, None]
+        corner = np.where(used, self.lod.faces["corners"]["point"], 0)
+        again = ((changed[corner] & used).any(axis=1)) | ((self.rows.face_source < 0) & (self.rows.face_mesh >= 0))
+        inside = ((points[corner] != 0) | ~used).all(axis=1)
+        faces[again] = inside[again]
+        return rows.tobytes()
+
+
+def _dense(mesh: PolygonMesh) -> NDArray[np.float32]:
+    """Return (groups, vertices) the weights of a mesh."""
+    result = np.zeros((len(mesh.groups), len(mesh.positions)), np.float32)
+    if mesh.weights is not None:
+        result[mesh.weights.groups, mesh.weights.vertices] = mesh.weights.weights
+    return result
+
+
+def _weight_bytes(weights: NDArray[np.float32]) -> NDArray[np.uint8]:
+    """Return the bytes (n,) of weights as the vendor's tools write them: 256 - 256 w, 1 for a weight of 1, 0 for 0."""
+    shares = np.rint(np.clip(weights, 0, 1) * 256).astype(np.int64)
+    return np.where(shares == 0, 0, np.clip(256 - shares, 1, 255)).astype(np.uint8)
+
+
+def _rows(data: bytes, points: Ints, faces: Ints, count: int) -> bytes:
+    """Return the bytes of points and faces in the order of the file's rows; 0 for new ones."""
+    stored = np.frombuffer(data, np.uint8)
+    parts = []
+    for source, values in ((points, stored[:count]), (faces, stored[count:])):
+        part = np.zeros(len(source), np.uint8)
+        part[source >= 0] = values[source[source >= 0]]
+        parts.append(part)
+    return np.concatenate(parts).tobytes()
+
+
+def _insert(tags: list[Tag], tag: Tag) -> None:
+    """Insert a tag behind the last one that precedes it in `TAG_ORDER`."""
+    places = [place for place, one in enumerate(tags) if _rank(one) <= _rank(tag)]
+    tags.insert(places[-1] + 1 if places else 0, tag)
+
+
+def _rank(tag: Tag) -> int:
+    name = tag.name if tag.name.startswith(b"#") else SELECTION
+    return TAG_ORDER.index(name) if name in TAG_ORDER else TAG_ORDER.index(FURTHER_UVS)
+
+
+def _is_property(tag: Tag) -> bool:
+    return tag.name == PROPERTY and len(tag.data) == 2 * PROPERTY_FIELD
+
+
+def _property_text(tag: Tag, start: int) -> str:
+    return names.decode(bytes(tag.data[start : start + PROPERTY_FIELD]).partition(b"\0")[0])
+
+
+def fixed(text: str, size: int, what: str) -> bytes:
+    """Return a text in a field of ``size`` bytes that ends with a zero. Raises `WriteError`."""
+    data = names.encode(text)
+    if len(data) >= size:
+        raise WriteError(f"the {what} {text!r} has more than {counted(size - 1, 'character')}", remedy="Shorten it")
+    return data.ljust(size, b"\0")
+
+
+def _corner_uvs(lod: Lod) -> NDArray[np.float32]:
+    """Return (corners, 2) the UVs of the corners of all faces, in their order."""
+    used = np.arange(4) < lod.faces["count"][:, None]
+    result: NDArray[np.float32] = np.ascontiguousarray(lod.faces["corners"]["uv"][used])
+    return result
+
+
+def _pairs(edges: NDArray[np.int32] | None) -> set[tuple[int, int]]:
+    return {_pair(one, two) for one, two in edges.tolist()} if edges is not None else set()
+
+
+def _edges(mesh: PolygonMesh) -> set[tuple[int, int]]:
+    """Return the edges of all faces as pairs of vertices, the smaller one first."""
+    following = mesh.corners[next_corners(mesh.counts)]
+    return {_pair(one, two) for one, two in zip(mesh.corners.tolist(), following.tolist(), strict=True)}
+
+
+def _pair(one: int, two: int) -> tuple[int, int]:
+    return (int(min(one, two)), int(max(one, two)))

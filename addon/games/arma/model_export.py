@@ -1,0 +1,425 @@
+"""Editable Arma models (`.p3d`, MLOD) from Blender: gather LODs, points and proxies, encode them, plan the file.
+
+A LOD that was not edited keeps its bytes, and so does a LOD that was not imported. Each mesh with a LOD's properties is
+one; empties are the points of the Memory LOD, and proxies. Everything is written in model space: the space of the
+armature that the objects are parented to, else the world.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from mathutils import Matrix
+from numpy.typing import NDArray
+
+from ...blender import mesh as meshes
+from ...blender import sharp_mesh
+from ...blender.attributes import Wanted
+from ...blender.properties import kept
+from ...core import files, names
+from ...core.changes import Changes, Part
+from ...core.errors import WriteError
+from ...core.mesh_parts import transformed_polygons
+from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, PolygonMesh, VertexWeights
+from ...core.report import Report, counted, said_of
+from ...formats.arma import p3d
+from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
+from .model_import import POINT_SIZE, PROXY_SIZE
+from .options import ModelExportOptions, lod_identifier
+from .properties import level_of, model_of
+
+if TYPE_CHECKING:
+    from ...blender.typed import Context, Object
+
+Floats = NDArray[np.float64]
+
+VERSION = 0x101
+MEMORY = 1e15
+WANTED: Wanted = {
+    FILE_VERTEX: (Domain.VERTEX, np.int32),
+    FILE_FACE: (Domain.FACE, np.int32),
+    p3d.MASS_ATTRIBUTE: (Domain.VERTEX, np.float32),
+}
+POINT_TOLERANCE = 1e-5
+"""Metres by which a point may be off its imported place: Blender computes the place of a child in 32 bits."""
+AT_REST = 1e-6
+"""Largest element of a transform's difference from the identity that counts as none."""
+
+
+# Kinds of LODs as the interface offers them ---------------------------------------------------------------------------
+
+
+def is_numbered(identifier: str) -> bool:
+    """Return whether a model may have several LODs of a kind, told apart by a number."""
+    return identifier == "VISUAL" or any(lod_identifier(word) == identifier for *_, word in p3d.NUMBERED_KINDS)
+
+
+def resolution_of(identifier: str, number: int) -> float:
+    """Return the resolution that stands for a kind of LOD (`LOD_KINDS`) in the file, and for its number."""
+    if identifier == "VISUAL":
+        return float(number)
+    for first, _, word in p3d.NUMBERED_KINDS:
+        if lod_identifier(word) == identifier:
+            return first + number * (1e13 if first > 1e9 else 1.0)
+    return next(resolution for resolution, word in p3d.KINDS.items() if lod_identifier(word) == identifier)
+
+
+def purpose_of(resolution: float) -> str:
+    """Return the kind of LOD with a resolution, in words."""
+    return p3d.kind_of(resolution)
+
+
+def kind_of(resolution: float) -> tuple[str, int]:
+    """Return the identifier in `LOD_KINDS` and the number of a resolution; a visual LOD if it is of no known kind."""
+    word = p3d.kind_of(resolution)
+    for first, _, numbered in p3d.NUMBERED_KINDS:
+        if numbered == word:
+            return lod_identifier(word), round((resolution - first) / (1e13 if first > 1e9 else 1.0))
+    if word in p3d.KINDS.values():
+        return lod_identifier(word), 0
+    return "VISUAL", min(max(round(resolution), 0), 999)
+
+
+def add_mark(context: Context, active: Object, kind: str, name: str) -> Object:
+    """Return a new empty at the 3D cursor: a point of the active object's model, or a proxy of its LOD."""
+    label = name.replace("\\", "/").rpartition("/")[2] if kind == "PROXY" else name
+    made: Any = bpy.data.objects.new(names.shortened(label or "point"), None)
+    made.empty_display_type = "ARROWS" if kind == "PROXY" else "SPHERE"
+    made.empty_display_size = PROXY_SIZE if kind == "PROXY" else POINT_SIZE
+    made.location = context.scene.cursor.location
+    mark = made.motionbridge_arma_mark
+    mark.kind, mark.game_name, mark.model = kind, name, model_of(active)
+    level = level_of(active)
+    if level is not None:
+        made.parent = level.id_data
+        made.matrix_parent_inverse = level.id_data.matrix_world.inverted()
+    for collection in active.users_collection[:1] or [context.scene.collection]:
+        collection.objects.link(made)
+    return made
+
+
+# What to export -------------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Chosen:
+    """Objects to export: ``levels`` are meshes with a LOD's properties, ``marks`` points and proxies.
+
+    ``model``: the collection that stores the imported file, None for a new model.
+    """
+
+    model: Any = None
+    levels: list[Object] = field(default_factory=list)
+    marks: list[Object] = field(default_factory=list)
+
+    @staticmethod
+    def of(model: Any, objects: Iterable[Object]) -> Chosen:
+        """Return the objects of one model among these; without a ``model`` those that belong to no imported one."""
+        result = Chosen(model)
+        for shown in objects:
+            level, mark = shown.motionbridge_arma_level, shown.motionbridge_arma_mark
+            if shown.type == "MESH" and level.is_level and level.model == model:
+                result.levels.append(shown)
+            elif mark.kind != "NONE" and (mark.model or _model_above(shown)) == model:
+                result.marks.append(shown)
+        return result
+
+
+def _model_above(shown: Object) -> Any:
+    """Return the imported model of the nearest ancestor that is a LOD, or None."""
+    above = _level_above(shown)
+    return above.motionbridge_arma_level.model if above is not None else None
+
+
+def _level_above(shown: Object) -> Any:
+    above = shown.parent
+    while above is not None and not (above.type == "MESH" and above.motionbridge_arma_level.is_level):
+        above = above.parent
+    return above
+
+
+def plan_export(chosen: Chosen, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+    """Return the file that an export would write to ``path``. The scene stays unchanged. Raises `WriteError`."""
+    files.warn_of_replacing(path, report)
+    return _Exporter(chosen, options, report).plan(path)
+
+
+def plan_save_back(chosen: Chosen, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """Return the plan for the file that a model was imported from. Raises `WriteError`, also if others changed it."""
+    properties = chosen.model.motionbridge_arma_model
+    path = bpy.path.abspath(properties.path)
+    plan = plan_export(chosen, path, ModelExportOptions(), report)
+    imported = hashlib.sha256(kept(properties, "document")).hexdigest()
+    onto_imported(plan, properties, imported, if_changed)
+    return plan
+
+
+def settle(plan: FilePlan, model: Any) -> None:
+    """After ``plan`` was saved back: the file on disk is known."""
+    keep_saved(plan, model.motionbridge_arma_model)
+
+
+class _Exporter:
+    """One model on its way to the file. ``base``: the imported file, None for a new model."""
+
+    def __init__(self, chosen: Chosen, options: ModelExportOptions, report: Report) -> None:
+        self.chosen, self.options, self.report = chosen, options, report
+        data = kept(chosen.model.motionbridge_arma_model, "document") if chosen.model is not None else b""
+        self.data = data
+        self.base = p3d.read(data, "", Report()) if data else None
+        self.changes = Changes(noun="LOD", unchanged=0)
+        self.marks = self._marks_of_levels()
+
+    def plan(self, path: str) -> FilePlan:
+        """Return the plan of the whole file."""
+        if not self.chosen.levels and not self.chosen.marks:
+            raise WriteError(
+                "nothing of an Arma model is chosen",
+                remedy="Select the model's meshes, and make each a LOD (Set Arma LOD in the sidebar)",
+            )
+        first = {self._place(shown): shown for shown in reversed(self.chosen.levels)}
+        first.pop(-1, None)
+        lods: list[p3d.Lod] = []
+        for number, lod in enumerate(self.base.lods if self.base is not None else ()):
+            result = self._imported(number, lod, first.get(number))
+            lods += [result] if result is not None else []
+        for shown in self.chosen.levels:
+            if first.get(self._place(shown)) is not shown:
+                self._insert(lods, self._new(shown), shown.name)
+        if points := self.marks.pop(None, []):
+            self._add_points(lods, points)
+        self._refuse_equal(lods)
+        base = self.base if self.base is not None else p3d.P3d(VERSION, [])
+        data = p3d.write(replace(base, lods=lods))
+        changes = self.changes if self.base is not None else Changes(new="model")
+        return FilePlan(path, data if changes else self.data, changes)
+
+    def _place(self, shown: Object) -> int:
+        """Return the index of the imported LOD that a mesh is, -1 for a new one."""
+        number = int(shown.motionbridge_arma_level.index)
+        return number if self.base is not None and 0 <= number < len(self.base.lods) else -1
+
+    def _marks_of_levels(self) -> dict[Any, list[Object]]:
+        """Return object or index of a LOD -> its proxies or points; under None new points without a Memory LOD."""
+        found: dict[Any, list[Object]] = {}
+        by_index = {self._place(shown): shown for shown in reversed(self.chosen.levels) if self._place(shown) >= 0}
+        memory = next((n for n, lod in enumerate(self.base.lods) if lod.kind == "memory"), None) if self.base else None
+        for mark in self.chosen.marks:
+            properties = mark.motionbridge_arma_mark
+            if properties.kind == "POINT":
+                known = self.base is not None and 0 <= properties.level < len(self.base.lods)
+                key: Any = properties.level if known else memory
+            else:
+                key = _level_above(mark) or by_index.get(properties.level)
+                if key is None:
+                    self.report.warn("a proxy that belongs to no LOD is left out; parent it to a LOD's mesh", mark.name)
+                    continue
+            found.setdefault(key, []).append(mark)
+        return found
+
+    def _imported(self, number: int, lod: p3d.Lod, shown: Object | None) -> p3d.Lod | None:
+        """Return a LOD of the file with what was edited in it, None if it was deleted in Blender."""
+        marks = self.marks.get(number, [])
+        if shown is not None:
+            content = self._content(shown, lod)
+        elif marks:
+            content = _points(lod, [(mark, _model_matrix(mark)) for mark in marks])
+        elif number in self._shown_numbers():
+            self.changes.deleted["LOD"] += 1
+            return None
+        else:
+            self._count_unchanged()
+            return lod
+        result, changes = p3d.encode_lod(content, lod, self.report)
+        lines = [*changes.lines]
+        for noun, count in Counter(part.noun for part in changes.parts).items():
+            lines.append(counted(count, noun, "proxies" if noun == "proxy" else ""))
+        lines += [f"{counted(count, noun, 'proxies' if noun == 'proxy' else '')} deleted" for noun, count in
+                  changes.deleted.items() if count]  # fmt: skip
+        if lines:
+            self.changes.parts.append(Part(_label(lod), "LOD", fields=tuple(lines)))
+        else:
+            self._count_unchanged()
+        return result
+
+    def _count_unchanged(self) -> None:
+        self.changes.unchanged = (self.changes.unchanged or 0) + 1
+
+    def _shown_numbers(self) -> set[int]:
+        stored = self.chosen.model.motionbridge_arma_model.imported.split()
+        return {int(number) for number in stored}
+
+    def _new(self, shown: Object) -> p3d.Lod:
+        number = self._place(shown)  # of a copy of an imported LOD
+        base = self.base.lods[number] if self.base is not None and number >= 0 else None
+        lod, _ = p3d.encode_lod(self._content(shown, base), base, self.report)
+        self.changes.add("LOD", _label(lod))
+        return lod
+
+    def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
+        """Insert a new LOD before the first one with a larger resolution."""
+        same = next((one for one in lods if one.resolution == lod.resolution), None)
+        if same is not None:
+            raise WriteError(
+                f"two LODs have the resolution {float(lod.resolution):g}, one of them is {name!r}",
+                remedy="Give one of them another resolution (Set Arma LOD in the sidebar), or delete it",
+            )
+        after = [place for place, one in enumerate(lods) if one.resolution > lod.resolution]
+        lods.insert(after[0] if after else len(lods), lod)
+
+    def _add_points(self, lods: list[p3d.Lod], points: Sequence[Object]) -> None:
+        content = _points(None, [(mark, _model_matrix(mark)) for mark in points])
+        lod, _ = p3d.encode_lod(content, None, self.report)
+        self.changes.add("LOD", "memory")
+        self._insert(lods, lod, points[0].name)
+
+    def _refuse_equal(self, lods: Sequence[p3d.Lod]) -> None:
+        """Raise `WriteError` if editing a resolution made two LODs equal; files that have such LODs may keep them."""
+        before = Counter(float(lod.resolution) for lod in (self.base.lods if self.base is not None else ()))
+        now = Counter(float(lod.resolution) for lod in lods)
+        twice = next((number for number, count in now.items() if count > 1 and before[number] < count), None)
+        if twice is not None:
+            raise WriteError(
+                f"two LODs have the resolution {twice:g}",
+                remedy="Give one of them another resolution (Set Arma LOD in the sidebar), or delete it",
+            )
+
+    # Content of a LOD -----------------------------------------------------------------------------------------------
+
+    def _content(self, shown: Object, base: p3d.Lod | None) -> p3d.LodContent:
+        level = shown.motionbridge_arma_level
+        meshes.warn_of_modifiers(shown, self.report, {"ARMATURE"})
+        mesh, polygons = sharp_mesh.gather(shown, WANTED, most_corners=4)
+        cut = len(np.unique(polygons[np.flatnonzero(np.diff(polygons, append=-1) == 0)])) if len(polygons) else 0
+        if cut:
+            told = said_of(cut, "faces", "have more than four corners and are written as triangles")
+            self.report.warn(told, shown.name)
+        mesh.groups = [self._selection(shown, group) for group in mesh.groups]
+        if mesh.weights is None:
+            nothing = np.zeros(0, np.int32)
+            mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
+        place = _model_matrix(shown)
+        if np.abs(place - np.eye(4)).max() > AT_REST:
+            if self.options.transforms:
+                mesh = transformed_polygons(mesh, place)
+            else:
+                self.report.warn("its object is moved, rotated or scaled, which is not exported", shown.name)
+        properties = {row.name: row.value for row in level.properties}
+        if len(properties) < len(level.properties):
+            self.report.warn("of named properties with the same name the last one is exported", shown.name)
+        proxies = None
+        marks = self.marks.get(shown, [])
+        if base is None or level.has_proxies or marks:
+            proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
+        return p3d.LodContent(mesh, float(level.resolution), properties, proxies)
+
+    def _selection(self, shown: Object, group: str) -> str:
+        """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
+        stored = shown.motionbridge_arma_level.selections.get(group)
+        if stored is not None:
+            return str(stored.value)
+        rig = shown.find_armature()
+        bones = rig.data.motionbridge_skeleton.bones if rig is not None else ()
+        return next((str(entry.name) for entry in bones if entry.bone == group), group)
+
+    def _proxy(self, mark: Object, level: int) -> p3d.ProxyContent:
+        properties = mark.motionbridge_arma_mark
+        place = _model_matrix(mark)
+        axes = np.linalg.norm(place[:3, :3], axis=0)
+        if not np.isfinite(place).all() or axes.min() < 1e-9:
+            raise WriteError(f"the proxy {mark.name!r} has a scale of 0", remedy="Clear its scale (Alt S)")
+        place[:3, :3] /= axes
+        path = properties.game_name or mark.name
+        return p3d.ProxyContent(path, place, int(properties.source) if properties.level == level >= 0 else -1)
+
+
+def _label(lod: p3d.Lod) -> str:
+    return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind
+
+
+def _model_matrix(shown: Object) -> Floats:
+    """Return the transform (4, 4) of an object in model space, with the armature at rest."""
+    local = shown.matrix_parent_inverse @ shown.matrix_basis
+    above = shown.parent
+    if above is None:
+        return np.array(shown.matrix_basis, np.float64)
+    if above.type == "ARMATURE":
+        bone = above.data.bones.get(shown.parent_bone) if shown.parent_type == "BONE" else None
+        if bone is not None:  # the space of a bone's children begins at its tail
+            local = bone.matrix_local @ Matrix.Translation((0, bone.length, 0)) @ local
+        return np.array(local, np.float64)
+    return _model_matrix(above) @ np.array(local, np.float64)
+
+
+def _points(base: p3d.Lod | None, marks: Sequence[tuple[Object, Floats]]) -> p3d.LodContent:
+    """Return the content of a Memory LOD from empties. ``base``: the imported one; copies of empties are new points."""
+    name = "memory"
+    old = p3d.content_of(base, name, Report()) if base is not None else None
+    stored = {one.point: one for one in p3d.named_points(base)} if base is not None else {}
+    weights: dict[str, dict[int, float]] = {}
+    positions, sources = [], []
+    vertex_of: dict[int, int] = {}
+    for row, (mark, place) in enumerate(marks):
+        properties = mark.motionbridge_arma_mark
+        source = int(properties.source) if base is not None else -1
+        point = stored.get(source)
+        position = place[:3, 3].astype(np.float32)
+        selections = dict(point.bones) if point is not None else {}
+        if point is not None and np.abs(position - point.transform[:3, 3]).max() <= POINT_TOLERANCE:
+            position = point.transform[:3, 3].astype(np.float32)
+        wanted = properties.game_name
+        if point is None or point.name != wanted:
+            selections.pop(point.name if point is not None else "", None)
+            if wanted:
+                selections[wanted] = 1.0
+        for selection, weight in selections.items():
+            weights.setdefault(selection, {})[row] = weight
+        if source >= 0:
+            vertex_of.setdefault(source, row)
+        positions.append(position)
+        sources.append(source)
+    groups = list(dict.fromkeys([*(old.mesh.groups if old is not None else ()), *weights]))
+    rows = [
+        (vertex, groups.index(one), weight) for one, members in weights.items() for vertex, weight in members.items()
+    ]
+    table = np.array(rows, np.float64).reshape(-1, 3)
+    nothing = np.zeros(0, np.int32)
+    mesh = PolygonMesh(name, np.array(positions, np.float32).reshape(-1, 3), nothing, nothing)
+    mesh.attributes = {FILE_VERTEX: Attribute(Domain.VERTEX, np.array(sources, np.int32))}
+    mesh.groups = [one for one in groups if one in weights or (old is not None and not _has_members(old.mesh, one))]
+    index = {one: number for number, one in enumerate(mesh.groups)}
+    numbers = np.array([index[groups[int(group)]] for group in table[:, 1]], np.int32)
+    mesh.weights = VertexWeights(table[:, 0].astype(np.int32), numbers, table[:, 2].astype(np.float32))
+    if old is not None:
+        _keep_faces(mesh, old.mesh, vertex_of)
+    resolution = float(base.resolution) if base is not None else MEMORY
+    return p3d.LodContent(mesh, resolution, old.properties if old is not None else {})
+
+
+def _has_members(mesh: PolygonMesh, group: str) -> bool:
+    number = mesh.groups.index(group) if group in mesh.groups else -1
+    return mesh.weights is not None and bool((mesh.weights.groups == number).any())
+
+
+def _keep_faces(mesh: PolygonMesh, old: PolygonMesh, vertex_of: dict[int, int]) -> None:
+    """Add the faces of an imported Memory LOD, which empties do not show, as long as all their points exist."""
+    vertex = np.array([vertex_of.get(point, -1) for point in range(len(old.positions))], np.int32)
+    corners = vertex[old.corners]
+    begins = np.cumsum(old.counts) - old.counts
+    whole = np.minimum.reduceat(corners, begins) >= 0 if len(begins) else np.zeros(0, np.bool_)
+    inside = np.repeat(whole, old.counts)
+    mesh.counts, mesh.corners = old.counts[whole], corners[inside]
+    mesh.uvs = old.uvs[inside] if old.uvs is not None else None
+    mesh.corner_normals = old.corner_normals[inside] if old.corner_normals is not None else None
+    mesh.materials, mesh.sharp_edges = old.materials, None
+    mesh.material_index = old.material_index[whole] if old.material_index is not None else None
+    faces = old.attributes[FILE_FACE]
+    mesh.attributes[FILE_FACE] = Attribute(Domain.FACE, faces.values[whole])
+    if old.sharp_edges is not None:
+        mesh.sharp_edges = vertex[old.sharp_edges]

@@ -1,0 +1,342 @@
+"""Models of Arma in the interface: export, Save Back, LODs with their named properties, points and proxies, materials.
+
+The import is in `files`, beside that of animations, with which it shares options.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import EnumProperty, IntProperty, StringProperty
+
+from ...blender.typed import Context, Object
+from ...core.errors import WriteError
+from ...core.report import Report
+from ...games import plan as plans
+from ...games.arma import kinds, model_export
+from ...games.arma.options import LOD_KINDS, ModelExportOptions
+from ...games.arma.properties import is_of_model, level_of, model_of
+from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
+from ..change_words import change_lines, plan_sentence
+from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..layouts import fields
+from ..operation import Operation, Outcome
+from ..sidebar import MotionbridgePanel
+from ..target import has_mesh, objects_of
+
+if TYPE_CHECKING:
+    from ...games.arma.properties import ArmaModelProperties
+    from ...games.plan import FilePlan
+
+ModelExportProperties: Any = properties_from(ModelExportOptions)
+
+
+def chosen_model(context: Context, collection: str = "") -> "model_export.Chosen":
+    """Return the objects to export: of ``collection``, else of the active object's model, else the selected LODs.
+
+    Raises `WriteError` for a collection with parts of several models.
+    """
+    if collection:
+        inside = objects_of(collection)
+        models = list(dict.fromkeys(model_of(obj) for obj in inside if is_of_model(obj)))
+        if len(models) > 1:
+            raise WriteError(
+                f"the collection {collection!r} holds parts of several Arma models",
+                remedy="Keep one model in a collection that exports it",
+            )
+        return model_export.Chosen.of(models[0] if models else None, inside)
+    active = context.view_layer.objects.active
+    model = model_of(active) if is_of_model(active) else None
+    if model is not None:
+        return model_export.Chosen.of(model, context.scene.objects)
+    # Long work runs in a thread of its own, where the context has no `selected_objects`.
+    selected = list(context.view_layer.objects.selected)
+    below = [child for obj in selected for child in obj.children_recursive]
+    found = model_export.Chosen.of(None, dict.fromkeys([*selected, *below]))
+    return found if found.levels else model_export.Chosen.of(None, context.scene.objects)
+
+
+class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
+    """Export the LODs, points and proxies of an editable Arma model (.p3d, MLOD); unedited LODs keep their bytes"""
+
+    bl_idname = "export_scene.arma_p3d"
+    bl_label = "Export Arma Model"
+
+    filename_ext = ".p3d"
+    filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
+    collection: StringProperty(
+        name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("No mesh in the scene")
+        active = context.view_layer.objects.active
+        return has_mesh(context) or is_of_model(active) or is_collection_exporter(cls)
+
+    def suggest(self, context: Context) -> None:
+        """Suggest the imported file."""
+        active = context.view_layer.objects.active
+        model = model_of(active)
+        if model is not None:
+            self.filepath = bpy.path.abspath(model.motionbridge_arma_model.path)
+        elif active is not None:
+            self.filepath = f"{bpy.path.clean_name(active.name)}.p3d"
+
+    def draw(self, _context: Context) -> None:
+        layout = fields(self.layout)
+        layout.prop(self, "transforms")
+        draw_backup(layout, self, self.filepath)
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        path = self.named_file(kinds.MODELS)
+        options = options_from(self, ModelExportOptions)
+        plan = model_export.plan_export(chosen_model(context, self.collection), path, options, report)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+
+
+class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator):
+    """Write the model to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.arma_model_save_back"
+    bl_label = "Save Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """The active object is part of an imported model."""
+        cls.poll_message_set("The active object is not part of an imported Arma model")
+        return model_of(context.view_layer.objects.active) is not None
+
+    def source(self, context: Context) -> "ArmaModelProperties":
+        """Return the properties of the collection that stores the model."""
+        return model_of(context.view_layer.objects.active).motionbridge_arma_model
+
+    def planned(self, context: Context, report: Report) -> "FilePlan":
+        if_changed = plans.OtherBase[self.if_changed]
+        return model_export.plan_save_back(chosen_model(context), if_changed=if_changed, report=report)
+
+    def settle(self, context: Context, plan: Any) -> None:
+        """Store that the model is the written file."""
+        model_export.settle(plan, model_of(context.view_layer.objects.active))
+
+    def details(self, plan: "FilePlan") -> list[str]:
+        """Return what changes in each LOD."""
+        return [line for part in plan.changes.parts for line in change_lines(part)]
+
+
+# LODs, points and proxies ---------------------------------------------------------------------------------------------
+
+
+class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
+    """Make the active mesh a level of detail (LOD) of an Arma model, or change what it is for"""
+
+    bl_idname = "motionbridge.arma_set_lod"
+    bl_label = "Set Arma LOD"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(name="LOD", description="Purpose of the LOD", items=LOD_KINDS, default="VISUAL")
+    number: IntProperty(
+        name="Number",
+        description="Resolution of a visual LOD, or number of a LOD of which a model may have several",
+        default=1,
+        min=0,
+        max=999,
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active object is not a mesh")
+        active = context.view_layer.objects.active
+        return active is not None and active.type == "MESH"
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        level = context.view_layer.objects.active.motionbridge_arma_level
+        if level.is_level:
+            self.kind, self.number = model_export.kind_of(level.resolution)
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, _context: Context) -> None:
+        layout = fields(self.layout)
+        layout.prop(self, "kind")
+        row = layout.row()
+        row.enabled = model_export.is_numbered(self.kind)
+        row.prop(self, "number")
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        """Set it; a mesh beside selected parts of an imported model becomes a LOD of that model."""
+        active = context.view_layer.objects.active
+        level = active.motionbridge_arma_level
+        if not level.is_level:
+            others = [obj for obj in context.view_layer.objects.selected if obj != active and is_of_model(obj)]
+            level.model = next((model_of(obj) for obj in others), None)
+        level.is_level = True
+        level.resolution = model_export.resolution_of(self.kind, self.number)
+        level.kind = model_export.purpose_of(level.resolution)
+        return Outcome(rpt_("{} is the LOD {} ({:g})").format(active.name, level.kind, level.resolution))
+
+
+class OnLevel(Operation):
+    """Base of operators on the LOD of the active object."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active object is not part of a LOD of an Arma model")
+        return level_of(context.view_layer.objects.active) is not None
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        return (level_of(context.view_layer.objects.active).id_data,)
+
+
+class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
+    """Add a named property to the LOD"""
+
+    bl_idname = "motionbridge.arma_property_add"
+    bl_label = "Add Named Property"
+    bl_options = {"REGISTER", "UNDO"}
+
+    name: StringProperty(name="Name", description="Name of the property, such as autocenter", default="autocenter")
+    value: StringProperty(name="Value", description="Value of the property", default="0")
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        row = level_of(context.view_layer.objects.active).properties.add()
+        row.name, row.value = self.name, self.value
+        return Outcome(rpt_("Added the property {}").format(self.name))
+
+
+class MOTIONBRIDGE_OT_arma_property_remove(OnLevel, BlenderOperator):
+    """Remove this named property from the LOD"""
+
+    bl_idname = "motionbridge.arma_property_remove"
+    bl_label = "Remove Named Property"
+    bl_options = {"REGISTER", "UNDO"}
+
+    index: IntProperty(name="Index", description="Index of the property in the list", min=0, options={"HIDDEN"})
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        properties = level_of(context.view_layer.objects.active).properties
+        if self.index >= len(properties):
+            return Outcome(rpt_("No property to remove"), done=False)
+        name = properties[self.index].name
+        properties.remove(self.index)
+        return Outcome(rpt_("Removed the property {}").format(name))
+
+
+MARKS = (
+    ("POINT", "Point", "A point of the Memory LOD"),
+    ("PROXY", "Proxy", "Where another model is attached to the LOD"),
+)
+
+
+class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
+    """Add a point or a proxy to the model, at the 3D cursor"""
+
+    bl_idname = "motionbridge.arma_mark_add"
+    bl_label = "Add Point or Proxy"
+    bl_options = {"REGISTER", "UNDO"}
+
+    kind: EnumProperty(name="Type", description="What the empty represents in the model", items=MARKS)
+    name: StringProperty(
+        name="Name",
+        description="Name of the point, or path of the attached model with a number: tag\\addon\\gun.001",
+        default="point",
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active object is not part of an Arma model")
+        return is_of_model(context.view_layer.objects.active)
+
+    def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:
+        """Nothing: a new object is made."""
+        return ()
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        return context.window_manager.invoke_props_dialog(self)
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        active = context.view_layer.objects.active
+        made = model_export.add_mark(context, active, self.kind, self.name)
+        return Outcome(rpt_("Added {}").format(made.name))
+
+
+class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
+    """The active object as part of an Arma model."""
+
+    bl_label = "Arma Model"
+    bl_order = -1
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return is_of_model(context.active_object)
+
+    def draw(self, context: Context) -> None:
+        """Draw the point or proxy, the LOD, its named properties, and the buttons of the model."""
+        layout, active = self.layout, context.active_object
+        _draw_mark(layout, active)
+        level = level_of(active)
+        if level is not None:
+            _draw_level(layout, level)
+        layout.operator("motionbridge.arma_mark_add", icon="EMPTY_DATA")
+        column = layout.column(align=True)
+        if model_of(active) is not None:
+            column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
+        column.operator("export_scene.arma_p3d", text="Export Model", icon="EXPORT")
+
+
+def _draw_mark(layout: bpy.types.UILayout, active: Object) -> None:
+    mark = active.motionbridge_arma_mark
+    if mark.kind != "NONE":
+        column = fields(layout.column())
+        column.prop(mark, "game_name", text="Proxy" if mark.kind == "PROXY" else "Point")
+
+
+def _draw_level(layout: bpy.types.UILayout, level: Any) -> None:
+    facts = layout.column(align=True)
+    if level.path:
+        facts.label(text=Path(level.path).name, icon="FILE_3D", translate=False)
+    row = facts.row(align=True)
+    row.label(text=f"{level.kind} ({level.resolution:g})", icon="MESH_DATA", translate=False)
+    row.operator("motionbridge.arma_set_lod", text="", icon="GREASEPENCIL")
+    row = layout.row()
+    row.label(text="Named Properties" if len(level.properties) else "No named properties")
+    row.operator("motionbridge.arma_property_add", text="", icon="ADD")
+    rows = layout.column(align=True)
+    for number, entry in enumerate(level.properties):
+        row = rows.row(align=True)
+        row.prop(entry, "name", text="")
+        row.prop(entry, "value", text="")
+        row.operator("motionbridge.arma_property_remove", text="", icon="REMOVE").index = number
+
+
+class MOTIONBRIDGE_PT_arma_material(BlenderPanel):
+    """Texture and material file of the material in the game."""
+
+    bl_label = "Arma Material"
+    bl_space_type = "PROPERTIES"
+    bl_region_type = "WINDOW"
+    bl_context = "material"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        return context.material is not None and is_of_model(context.object)
+
+    def draw(self, context: Context) -> None:
+        column = fields(self.layout).column()
+        properties = context.material.motionbridge_material
+        column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
+        column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
+
+
+CLASSES = (
+    EXPORT_SCENE_OT_arma_p3d,
+    MOTIONBRIDGE_OT_arma_model_save_back,
+    MOTIONBRIDGE_OT_arma_set_lod,
+    MOTIONBRIDGE_OT_arma_property_add,
+    MOTIONBRIDGE_OT_arma_property_remove,
+    MOTIONBRIDGE_OT_arma_mark_add,
+    MOTIONBRIDGE_PT_arma_model,
+    MOTIONBRIDGE_PT_arma_material,
+)

@@ -1,0 +1,345 @@
+"""Arma models out of Blender: byte for byte unless edited, edits alone, deleted and new parts, new models."""
+
+import shutil
+from pathlib import Path
+
+import bmesh
+import bpy
+import numpy as np
+import pytest
+from mathutils import Matrix
+
+from addon.blender import compat
+from addon.core.report import Report
+from addon.formats.arma import p3d
+from addon.formats.arma.p3d.document import KINDS, NUMBERED_KINDS
+from addon.games.arma import model_export
+from addon.games.arma.options import LOD_KINDS, lod_identifier
+from addon.ui.arma import models
+from tests.blender.test_ui import last_report, refusal
+from tests.blender.test_written_motions import as_in_a_window, drawn
+from tests.real_files import corpus_files
+
+ALL = {"FIRST", "VISUAL", "VIEWS", "SHADOW", "GEOMETRY", "MEMORY", "OTHER"}
+
+
+def load(path, **options):
+    options = {"levels": ALL, "textures": False} | options
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(path), **options) == {"FINISHED"}
+    return model_export.Chosen.of(models.model_of(bpy.context.view_layer.objects.active), bpy.context.scene.objects)
+
+
+def read(path):
+    return p3d.read(Path(path).read_bytes(), "", Report())
+
+
+def exported(folder, **options) -> bytes:
+    path = folder / "out.p3d"
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(path), **options) == {"FINISHED"}
+    return path.read_bytes()
+
+
+@pytest.fixture
+def man(tmp_path, samples):
+    """Our own man: a visual LOD with a proxy, a Memory LOD."""
+    return Path(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+
+
+@pytest.mark.parametrize("levels", [ALL, {"FIRST"}], ids=["all", "first"])
+@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))
+def test_unedited_models_leave_byte_for_byte(file, levels, tmp_path):
+    try:
+        document = p3d.read(file.read_bytes(), file.name, Report())
+    except Exception:  # noqa: BLE001 - binarised ones are refused, other tests say how
+        pytest.skip("not an editable model")
+    load(file, levels=levels)
+    assert exported(tmp_path) == p3d.write(document) == file.read_bytes()
+    assert last_report()[0].endswith("unchanged")
+
+
+def test_unedited_models_leave_byte_for_byte_after_saving_and_on_an_armature(man, tmp_path):
+    before = man.read_bytes()
+    load(man, rig="NEW")
+    assert exported(tmp_path) == before
+    saved = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    for obj in bpy.context.scene.objects:
+        bpy.context.view_layer.objects.active = obj
+        if models.model_of(obj) is not None:
+            break
+    man.unlink()  # the bytes are in the scene
+    assert exported(tmp_path) == before
+
+
+def test_a_posed_armature_changes_nothing(man, tmp_path):
+    before = man.read_bytes()
+    load(man, rig="NEW")
+    rig = next(obj for obj in bpy.context.scene.objects if obj.type == "ARMATURE")
+    for bone in rig.pose.bones:
+        bone.location = 1, 2, 3
+    rig.location = 4, 5, 6
+    bpy.context.view_layer.update()
+    assert exported(tmp_path) == before
+
+
+def differing(one: bytes, other: bytes) -> np.ndarray:
+    assert len(one) == len(other)
+    return np.flatnonzero(np.frombuffer(one, np.uint8) != np.frombuffer(other, np.uint8))
+
+
+def test_a_moved_vertex_changes_its_point(man):
+    before = man.read_bytes()
+    chosen = load(man)
+    chosen.levels[0].data.vertices[0].co.z += 0.25
+    dialog = as_in_a_window(models.MOTIONBRIDGE_OT_arma_model_save_back)
+    dialog.check(bpy.context)
+    assert any("1 LOD changed" in line for line in drawn(dialog))
+    assert man.read_bytes() == before
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    after = man.read_bytes()
+    assert man.with_name("man.p3d.bak").read_bytes() == before
+    changed = read(man).lods[0].points["position"] != read(man.with_name("man.p3d.bak")).lods[0].points["position"]
+    assert changed.sum() == 1
+    assert changed[0, 1], "z of Blender is y of the file"
+    if compat.NORMALS_BY_ATTRIBUTE:  # before, Blender turns the normals around a vertex with the surface
+        assert len(differing(before, after)) <= 4
+    assert bpy.ops.motionbridge.arma_model_save_back() == {"CANCELLED"}
+    chosen.levels[0].data.vertices[0].co.z -= 0.25
+    assert bpy.ops.motionbridge.arma_model_save_back() == {"FINISHED"}
+    assert man.read_bytes() == before
+
+
+def test_a_file_that_others_changed_is_asked_about(man):
+    chosen = load(man)
+    chosen.levels[0].data.vertices[0].co.z += 0.25
+    man.write_bytes(man.read_bytes() + b"!")
+    assert "no longer the one that was imported" in refusal(bpy.ops.motionbridge.arma_model_save_back)
+    assert man.read_bytes().endswith(b"!")
+    assert bpy.ops.motionbridge.arma_model_save_back(if_changed="IMPORTED") == {"FINISHED"}
+
+
+def test_edits_in_edit_mode_count(man, tmp_path):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    bpy.context.view_layer.objects.active = mesh
+    bpy.ops.object.mode_set(mode="EDIT")
+    edited = bmesh.from_edit_mesh(mesh.data)
+    edited.verts.ensure_lookup_table()
+    edited.verts[1].co.x += 1
+    bmesh.update_edit_mesh(mesh.data)
+    base = read(man).lods[0]
+    now = p3d.read(exported(tmp_path), "", Report()).lods[0]
+    assert (now.points["position"] != base.points["position"]).any(axis=1).tolist().count(True) == 1
+    assert mesh.mode == "EDIT"
+
+
+def test_deleted_extruded_and_duplicated_faces(man, tmp_path):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    old = read(man).lods[0]
+    edited = bmesh.new()
+    edited.from_mesh(mesh.data)
+    edited.faces.ensure_lookup_table()
+    first = edited.faces[0]
+    corners = [vertex.co.copy() for vertex in first.verts]
+    bmesh.ops.duplicate(edited, geom=[first])
+    edited.faces.ensure_lookup_table()
+    bmesh.ops.translate(edited, verts=list(edited.faces[-1].verts), vec=(5, 0, 0))
+    edited.faces.ensure_lookup_table()
+    bmesh.ops.delete(edited, geom=[edited.faces[1]], context="FACES_ONLY")
+    edited.to_mesh(mesh.data)
+    edited.free()
+    lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
+    shown, before = (p3d.decode_polygons(one, Report(), {}, "x") for one in (lod, old))
+    assert len(shown.counts) == len(before.counts)
+    assert len(lod.points) == len(old.points) + len(corners)
+    assert np.array_equal(lod.points[: len(old.points)], old.points)
+    last = shown.corners[-shown.counts[-1] :]
+    assert np.allclose(shown.positions[last], np.array(corners) + np.array([5, 0, 0]), atol=1e-6)
+    assert shown.materials[shown.material_index[-1]] == before.materials[before.material_index[0]]
+
+
+def test_weights_materials_and_properties_are_written(man, tmp_path):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    group = mesh.vertex_groups[0]
+    group.add([0], 0.5, "REPLACE")
+    selection = model_export._Exporter(chosen, model_export.ModelExportOptions(), Report())._selection(mesh, group.name)
+    material = mesh.data.materials[0]
+    material.motionbridge_material.texture = "tag\\other_co.paa"
+    bpy.ops.motionbridge.arma_property_add(name="class", value="house")
+    lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
+    assert lod.properties()["class"] == "house"
+    assert ("tag\\other_co.paa", material.motionbridge_material.shader) in lod.textures()
+    (points,) = (points for name, points, _ in lod.selections() if name == selection)
+    assert points[0] == 128
+    bpy.ops.motionbridge.arma_property_remove(index=len(mesh.motionbridge_arma_level.properties) - 1)
+    assert "class" not in p3d.read(exported(tmp_path), "", Report()).lods[0].properties()
+
+
+def test_points_are_moved_renamed_deleted_and_added(man, tmp_path):
+    chosen = load(man)
+    points = [mark for mark in chosen.marks if mark.motionbridge_arma_mark.kind == "POINT"]
+    number = points[0].motionbridge_arma_mark.level
+    old = p3d.named_points(read(man).lods[number])
+    points[0].location.x += 1
+    points[1].motionbridge_arma_mark.game_name = "muzzle"
+    bpy.data.objects.remove(points[2])
+    bpy.context.view_layer.objects.active = points[0]
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", name="new point") == {"FINISHED"}
+    now = p3d.named_points(p3d.read(exported(tmp_path), "", Report()).lods[number])
+    assert [one.name for one in now] == [old[0].name, "muzzle", *(one.name for one in old[3:]), "new point"]
+    np.testing.assert_allclose(now[0].transform[:3, 3] - old[0].transform[:3, 3], [1, 0, 0], atol=1e-6)
+    assert np.array_equal(now[1].transform, old[1].transform)
+
+
+def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    bpy.context.view_layer.objects.active = mesh
+    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", name="tag\\gun.001") == {"FINISHED"}
+    made = next(obj for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.game_name == "tag\\gun.001")
+    made.matrix_basis = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(0.5, 4, "Z")
+    before = list(p3d.proxies(read(man).lods[0]))
+    bpy.context.view_layer.update()
+    now = list(p3d.proxies(p3d.read(exported(tmp_path), "", Report()).lods[0]))
+    assert [one.name for one in now] == [*(one.name for one in before), "tag\\gun.001"]
+    np.testing.assert_allclose(now[-1].transform, np.array(made.matrix_basis), atol=1e-6)
+    copy = made.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    now = list(p3d.proxies(p3d.read(exported(tmp_path), "", Report()).lods[0]))
+    assert [one.name for one in now][len(before) :] == ["tag\\gun.001", "tag\\gun.002"]
+
+
+def test_lods_that_were_not_imported_stay_and_deleted_ones_go(man, tmp_path):
+    document = read(man)
+    chosen = load(man)
+    bpy.data.objects.remove(chosen.levels[0])
+    left = next(obj for obj in bpy.context.scene.objects if models.model_of(obj) is not None)
+    bpy.context.view_layer.objects.active = left
+    data = exported(tmp_path)
+    assert "1 LOD deleted" in last_report()[0]
+    assert len(p3d.read(data, "", Report()).lods) == len(document.lods) - 1
+
+
+def test_a_copied_lod_needs_a_resolution_of_its_own(man, tmp_path):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    copy = mesh.copy()
+    copy.data = mesh.data.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    path = str(tmp_path / "out.p3d")
+    assert "two LODs have the resolution" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
+    assert not Path(path).exists()
+    bpy.context.view_layer.objects.active = copy
+    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=5) == {"FINISHED"}
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert "1 LOD added" in last_report()[0]
+    assert [float(lod.resolution) for lod in lods] == sorted(float(lod.resolution) for lod in lods)
+    five = next(lod for lod in lods if lod.resolution == 5)
+    old = read(man).lods[0]
+    assert np.array_equal(five.points["position"][: len(old.points)], old.points["position"])
+
+
+def cube(name="new", **options):
+    assert bpy.ops.mesh.primitive_cube_add(**options) == {"FINISHED"}
+    made = bpy.context.view_layer.objects.active
+    made.name = name
+    return made
+
+
+def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
+    body = cube("body", size=2)
+    body.vertex_groups.new(name="camo").add(list(range(4)), 1.0, "REPLACE")
+    material = bpy.data.materials.new("m")
+    material.motionbridge_material.texture = "tag\\a_co.paa"
+    body.data.materials.append(material)
+    assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", name="tag\\gun") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", name="eye") == {"FINISHED"}
+    hull = cube("hull", size=1, location=(0, 0, 3))
+    assert bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_property_add(name="autocenter", value="0") == {"FINISHED"}
+    hull.data.attributes.new("mass", "FLOAT", "POINT").data.foreach_set("value", np.full(8, 12.5, np.float32))
+    bpy.ops.object.select_all(action="SELECT")
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert [lod.kind for lod in lods] == ["visual", "geometry", "memory"]
+    visual, geometry, memory = lods
+    mesh = p3d.decode_polygons(visual, Report(), {}, "x")
+    assert mesh.counts.tolist() == [4] * 6
+    assert np.abs(np.linalg.norm(mesh.corner_normals, axis=1) - 1).max() < 1e-5
+    around = mesh.positions[mesh.corners].reshape(6, 4, 3).mean(axis=1)
+    assert (np.einsum("ij,ij->i", around, mesh.corner_normals.reshape(6, 4, 3).mean(axis=1)) > 0.9).all(), "outside"
+    assert mesh.groups == ["camo"]
+    assert visual.textures()[visual.face_texts[0]] == ("tag\\a_co.paa", "")
+    assert [one.name for one in p3d.proxies(visual)] == ["tag\\gun.001"]
+    assert np.array_equal(np.unique(geometry.points["position"][:, 1]), [2.5, 3.5]), "its object's location counts"
+    assert geometry.properties() == {"autocenter": "0"}
+    assert [bytes(tag.data) for tag in geometry.tags if tag.name == b"#Mass#"] == [np.full(8, 12.5, "<f4").tobytes()]
+    assert [one.name for one in p3d.named_points(memory)] == ["eye"]
+    load(tmp_path / "out.p3d")
+    (tmp_path / "again").mkdir()
+    assert exported(tmp_path / "again") == (tmp_path / "out.p3d").read_bytes()
+
+
+def test_a_mirrored_object_keeps_its_outside_outside(tmp_path):
+    body = cube()
+    body.scale = -1, 1, 1
+    bpy.context.view_layer.update()
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0)
+    mesh = p3d.decode_polygons(p3d.read(exported(tmp_path), "", Report()).lods[0], Report(), {}, "x")
+    corners = mesh.positions[mesh.corners].reshape(6, 4, 3)
+    facing = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 1])
+    assert (np.einsum("ij,ij->i", facing, corners.mean(axis=1)) > 0).all()
+    assert (np.einsum("ij,ij->i", mesh.corner_normals[::4], corners.mean(axis=1)) > 0).all()
+
+
+def test_sharp_edges_flat_faces_and_ngons(tmp_path):
+    bpy.ops.mesh.primitive_cylinder_add(vertices=8)
+    made = bpy.context.view_layer.objects.active
+    made.data.shade_smooth()
+    made.data.polygons[0].use_smooth = False
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=0)
+    lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
+    assert any("2 faces have more than four corners and are written as triangles" in line for line in last_report())
+    assert sorted(set(lod.faces["count"].tolist())) == [3, 4]
+    (pairs,) = (np.frombuffer(tag.data, "<u4").reshape(-1, 2) for tag in lod.tags if tag.name == b"#SharpEdges#")
+    flat = made.data.polygons[0].vertices
+    wanted = {tuple(sorted((flat[at], flat[(at + 1) % 4]))) for at in range(4)}
+    assert {tuple(sorted(pair)) for pair in pairs.tolist()} == wanted
+
+
+def test_meshes_of_no_lod_are_refused_with_the_remedy(tmp_path):
+    cube()
+    path = str(tmp_path / "out.p3d")
+    assert "Set Arma LOD in the sidebar" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
+    assert not Path(path).exists()
+
+
+def test_a_mesh_beside_a_model_becomes_its_lod(man, tmp_path):
+    load(man)
+    part = bpy.context.view_layer.objects.active
+    cube()
+    part.select_set(True)
+    assert bpy.ops.motionbridge.arma_set_lod(kind="FIRE_GEOMETRY") == {"FINISHED"}
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert "fire geometry" in [lod.kind for lod in lods]
+    assert len(lods) == len(read(man).lods) + 1
+
+
+def test_an_exporter_of_a_collection(man, tmp_path):
+    load(man, new_collection=True)
+    load(man)
+    collection = next(one for one in bpy.data.collections if one.name.startswith("man") and one.objects)
+    assert exported(tmp_path, collection=collection.name) == man.read_bytes()
+
+
+def test_kinds_of_lods_are_those_of_the_format():
+    words = {*KINDS.values(), *(word for *_, word in NUMBERED_KINDS)}
+    assert {identifier for identifier, *_ in LOD_KINDS} == {"VISUAL", *map(lod_identifier, words)}
+    for identifier, *_ in LOD_KINDS:
+        number = 2 if model_export.is_numbered(identifier) else 0
+        resolution = model_export.resolution_of(identifier, number)
+        assert model_export.kind_of(resolution) == (identifier, number)
+        assert model_export.kind_of(float(np.float32(resolution))) == (identifier, number)
