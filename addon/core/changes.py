@@ -15,7 +15,12 @@ from numpy.typing import NDArray
 
 from .report import changed_count, counted, counted_plural
 
-_PLURALS = {"mesh": "meshes"}
+_PLURALS = {
+    "mesh": "meshes",
+    "proxy": "proxies",
+    "named property": "named properties",
+    "level of detail": "levels of detail",
+}
 
 
 class Words(Protocol):

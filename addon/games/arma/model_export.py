@@ -23,11 +23,11 @@ from ...blender import sharp_mesh
 from ...blender.attributes import Wanted
 from ...blender.properties import kept
 from ...core import files, names
-from ...core.changes import Changes, Part
+from ...core.changes import ENGLISH, Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, PolygonMesh, VertexWeights
-from ...core.report import Report, counted, said_of
+from ...core.report import Report, said_of
 from ...formats.arma import p3d
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
 from .model_import import POINT_SIZE, PROXY_SIZE
@@ -41,6 +41,7 @@ Floats = NDArray[np.float64]
 
 VERSION = 0x101
 MEMORY = 1e15
+LEVEL = "level of detail"
 WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
     FILE_FACE: (Domain.FACE, np.int32),
@@ -173,7 +174,7 @@ class _Exporter:
         data = kept(chosen.model.motionbridge_arma_model, "document") if chosen.model is not None else b""
         self.data = data
         self.base = p3d.read(data, "", Report()) if data else None
-        self.changes = Changes(noun="LOD", unchanged=0)
+        self.changes = Changes(noun=LEVEL, unchanged=0)
         self.marks = self._marks_of_levels()
 
     def plan(self, path: str) -> FilePlan:
@@ -231,19 +232,17 @@ class _Exporter:
         elif marks:
             content = _points(lod, [(mark, _model_matrix(mark)) for mark in marks])
         elif number in self._shown_numbers():
-            self.changes.deleted["LOD"] += 1
+            self.changes.deleted[LEVEL] += 1
             return None
         else:
             self._count_unchanged()
             return lod
         result, changes = p3d.encode_lod(content, lod, self.report)
-        lines = [*changes.lines]
-        for noun, count in Counter(part.noun for part in changes.parts).items():
-            lines.append(counted(count, noun, "proxies" if noun == "proxy" else ""))
-        lines += [f"{counted(count, noun, 'proxies' if noun == 'proxy' else '')} deleted" for noun, count in
-                  changes.deleted.items() if count]  # fmt: skip
+        counts = Counter(part.noun for part in changes.parts)
+        lines = [*changes.lines, *(ENGLISH.counted(count, noun) for noun, count in counts.items())]
+        lines += [f"{ENGLISH.counted(count, noun)} deleted" for noun, count in changes.deleted.items() if count]
         if lines:
-            self.changes.parts.append(Part(_label(lod), "LOD", fields=tuple(lines)))
+            self.changes.parts.append(Part(_label(lod), LEVEL, fields=tuple(lines)))
         else:
             self._count_unchanged()
         return result
@@ -259,7 +258,7 @@ class _Exporter:
         number = self._place(shown)  # of a copy of an imported LOD
         base = self.base.lods[number] if self.base is not None and number >= 0 else None
         lod, _ = p3d.encode_lod(self._content(shown, base), base, self.report)
-        self.changes.add("LOD", _label(lod))
+        self.changes.add(LEVEL, _label(lod))
         return lod
 
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
@@ -276,7 +275,7 @@ class _Exporter:
     def _add_points(self, lods: list[p3d.Lod], points: Sequence[Object]) -> None:
         content = _points(None, [(mark, _model_matrix(mark)) for mark in points])
         lod, _ = p3d.encode_lod(content, None, self.report)
-        self.changes.add("LOD", "memory")
+        self.changes.add(LEVEL, "memory")
         self._insert(lods, lod, points[0].name)
 
     def _refuse_equal(self, lods: Sequence[p3d.Lod]) -> None:

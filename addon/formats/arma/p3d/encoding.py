@@ -185,7 +185,7 @@ class _Encoder:
         rows = np.flatnonzero((self.point_vertex >= 0) & ~of_proxy)
         vertex, source = self.point_vertex[rows], self.point_source[rows]
         given = space.arma_points(self.mesh.positions[vertex])
-        values, changed = rebase.over(given, base["position"], source)
+        values, changed = rebase.restore_from_sources(given, base["position"], source)
         rebase.refuse_not_finite(
             f"a vertex of {self.name!r} has a NaN or infinite position", "Delete it, or undo the edit", values[changed]
         )

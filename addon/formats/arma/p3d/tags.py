@@ -165,7 +165,7 @@ class TagEncoder:
         result[old] = base[self.rows.point_source[old]]
         rows = np.flatnonzero(self.rows.point_vertex >= 0)
         values = given[self.rows.point_vertex[rows]].astype(np.float32)
-        kept, changed = rebase.over(values, base, self.rows.point_source[rows])
+        kept, changed = rebase.restore_from_sources(values, base, self.rows.point_source[rows])
         what = f"a vertex of {self.name!r} has a NaN or infinite mass"
         rebase.refuse_not_finite(what, "Set it in the mesh's attribute mass", kept[changed])
         result[rows] = kept
