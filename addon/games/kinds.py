@@ -30,9 +30,8 @@ class FileKind(NamedTuple):
 
     ``formats``: names in `formats.FORMATS`. ``exported``: the formats that can be written; None for all of them.
     ``inside``: formats of other kinds whose files also contain such data; file browsers list them, but dropping such a
-    file does not use this kind.
-    ``handler``: end of the file handler's name, for kinds that share an operator; "" to use the operator's name.
-    ``folder``: formats that are imported as a whole folder instead of file by file.
+    file does not use this kind. ``handler``: end of the file handler's name, for kinds that share an operator; "" to
+    use the operator's name. ``folder``: formats that are imported as a whole folder instead of file by file.
     """
 
     operator: str

@@ -195,8 +195,8 @@ def import_motions(
 ) -> MotionImport:
     """Create one action for each chosen motion of the file at ``path``, on the armature object ``rig``.
 
-    ``read``: returns the file if it has been read already, such as `ReadFiles.take`.
-    Raises `ReadError` if the file is not a motion file, none of its bones is in the armature, or its codec refuses it.
+    ``read``: returns the file if it has been read already, such as `ReadFiles.take`. Raises `ReadError` if the file is
+    not a motion file, none of its bones is in the armature, or its codec refuses it.
     """
     with rows_removed_on_failure(rig, codec.lists.files):
         opened = read(codec, path, report) if read is not None else codec.read(path, report)

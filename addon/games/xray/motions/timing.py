@@ -160,8 +160,7 @@ def frames_of(action: Action, imported: int | None, rig: Object | None = None) -
 def ends_of(action: Action, rig: Object | None = None) -> tuple[int, int]:
     """Return the first and the last whole frame of a motion in Blender; of any other action its frame range.
 
-    ``rig`` as in `frames_of`.
-    Raises `ReadError` if the stored bytes of the motion are damaged.
+    ``rig`` as in `frames_of`. Raises `ReadError` if the stored bytes of the motion are damaged.
     """
     if action.motionbridge_skeletal.is_skeletal:
         return frames_of_skeletal(action, rig=rig)
