@@ -168,7 +168,7 @@ def test_weights_materials_and_properties_are_written(man, tmp_path):
     selection = model_export._Exporter(chosen, model_export.ModelExportOptions(), Report())._selection(mesh, group.name)
     material = mesh.data.materials[0]
     material.motionbridge_material.texture = "tag\\other_co.paa"
-    bpy.ops.motionbridge.arma_property_add(name="class", value="house")
+    bpy.ops.motionbridge.arma_property_add(label="class", value="house")
     lod = p3d.read(exported(tmp_path), "", Report()).lods[0]
     assert lod.properties()["class"] == "house"
     assert ("tag\\other_co.paa", material.motionbridge_material.shader) in lod.textures()
@@ -187,7 +187,7 @@ def test_points_are_moved_renamed_deleted_and_added(man, tmp_path):
     points[1].motionbridge_arma_mark.game_name = "muzzle"
     bpy.data.objects.remove(points[2])
     bpy.context.view_layer.objects.active = points[0]
-    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", name="new point") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="new point") == {"FINISHED"}
     now = p3d.named_points(p3d.read(exported(tmp_path), "", Report()).lods[number])
     assert [one.name for one in now] == [old[0].name, "muzzle", *(one.name for one in old[3:]), "new point"]
     np.testing.assert_allclose(now[0].transform[:3, 3] - old[0].transform[:3, 3], [1, 0, 0], atol=1e-6)
@@ -198,7 +198,7 @@ def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
     chosen = load(man)
     mesh = chosen.levels[0]
     bpy.context.view_layer.objects.active = mesh
-    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", name="tag\\gun.001") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun.001") == {"FINISHED"}
     made = next(obj for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.game_name == "tag\\gun.001")
     made.matrix_basis = Matrix.Translation((1, 2, 3)) @ Matrix.Rotation(0.5, 4, "Z")
     before = list(p3d.proxies(read(man).lods[0]))
@@ -256,11 +256,11 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
     material.motionbridge_material.texture = "tag\\a_co.paa"
     body.data.materials.append(material)
     assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1) == {"FINISHED"}
-    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", name="tag\\gun") == {"FINISHED"}
-    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", name="eye") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="eye") == {"FINISHED"}
     hull = cube("hull", size=1, location=(0, 0, 3))
     assert bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY") == {"FINISHED"}
-    assert bpy.ops.motionbridge.arma_property_add(name="autocenter", value="0") == {"FINISHED"}
+    assert bpy.ops.motionbridge.arma_property_add(label="autocenter", value="0") == {"FINISHED"}
     hull.data.attributes.new("mass", "FLOAT", "POINT").data.foreach_set("value", np.full(8, 12.5, np.float32))
     bpy.ops.object.select_all(action="SELECT")
     lods = p3d.read(exported(tmp_path), "", Report()).lods
@@ -326,6 +326,17 @@ def test_a_mesh_beside_a_model_becomes_its_lod(man, tmp_path):
     lods = p3d.read(exported(tmp_path), "", Report()).lods
     assert "fire geometry" in [lod.kind for lod in lods]
     assert len(lods) == len(read(man).lods) + 1
+
+
+def test_models_of_scenes_that_stored_no_file_say_that_they_are_written_as_new_ones(man, tmp_path):
+    chosen = load(man)
+    for obj in chosen.levels:
+        obj.motionbridge_arma_level.model = None
+    for mark in chosen.marks:
+        bpy.data.objects.remove(mark)
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert len(lods) == len(chosen.levels)
+    assert any("import the file again to keep what Blender does not show" in line for line in last_report())
 
 
 def test_an_exporter_of_a_collection(man, tmp_path):

@@ -15,6 +15,7 @@ from addon.formats.xray import skl
 from addon.games import plan as plans
 from addon.games.xray.motions import library, skl_codec
 from addon.ui import files as ui_files
+from addon.ui.arma import models as arma_models
 from addon.ui.arma import panels
 from addon.ui.descent3 import models
 from addon.ui.xray import editor_models, levels, motion_files, paths, skeletal
@@ -87,6 +88,19 @@ def a_model(folder, samples):
     return SimpleNamespace(path=path, edit=edit, kind=kind, says="changed", option="if_changed", decided="IMPORTED")
 
 
+def an_arma_model(folder, samples):
+    path = Path(shutil.copy(samples / "arma" / "man.p3d", folder))
+    bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False)
+    obj = bpy.context.view_layer.objects.active
+
+    def edit():
+        obj.data.vertices[0].co[2] += 0.25
+
+    kind = arma_models.MOTIONBRIDGE_OT_arma_model_save_back
+    says = "1 level of detail changed"
+    return SimpleNamespace(path=path, edit=edit, kind=kind, says=says, option="if_changed", decided="IMPORTED")
+
+
 def an_editor_model(folder, samples):
     path = Path(shutil.copy(samples / "weapon.object", folder))
     bpy.ops.import_scene.xray_object(filepath=str(path))
@@ -125,7 +139,8 @@ def motions(folder, samples):
     return SimpleNamespace(path=path, edit=edit, kind=kind, option="if_changed", decided="DISK")
 
 
-MADE = {made.__name__: made for made in (an_animation, a_path, editor_motions, a_model, an_editor_model, occluders)}
+FORMATS = (an_animation, an_arma_model, a_path, editor_motions, a_model, an_editor_model, occluders)
+MADE = {made.__name__: made for made in FORMATS}
 AS_IMPORTED = "the file is written as it was imported or last saved"
 
 

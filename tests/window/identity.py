@@ -10,6 +10,7 @@ from addon.blender import action as actions
 from addon.blender import armature
 from addon.core import files
 from addon.core.report import Report
+from addon.formats.arma import p3d
 from addon.formats.xray import object as editor_model
 from addon.formats.xray import omf
 from addon.formats.xray.object.mesh_chunks import Points
@@ -169,6 +170,40 @@ def arma_animations_saved_together() -> Steps:
     assert (new / "sneak.rtm").read_bytes() == run.read_bytes()
     saved = walk.read_bytes(), run.read_bytes()
     yield from undone_and_saved(walk, before[0], saved[0], "motionbridge.arma_save_all", overwrite=True)
+
+
+def arma_model_saved_back() -> Steps:
+    """A vertex is moved and a proxy copied with Shift D: one save, after which nothing is left to save."""
+    path = stage.sample("arma/man.p3d")
+    levels = {"FIRST", "VISUAL", "MEMORY"}
+    stage.call("import_scene.arma_p3d", filepath=str(path), levels=levels, rig="NONE", textures=False)
+    body = bpy.context.view_layer.objects.active
+    stage.call("motionbridge.arma_mark_add", kind="PROXY", label="tag\\gun.001")
+    settle("Import")
+    first = next(
+        obj.name for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.game_name.endswith("gun.001")
+    )
+    before = path.read_bytes()
+    bpy.ops.object.select_all(action="DESELECT")
+    bpy.context.scene.objects[first].select_set(True)
+    bpy.context.view_layer.objects.active = bpy.context.scene.objects[first]
+    yield
+    yield from stage.key("D", shift=True)
+    yield from stage.key("RET")
+    yield from stage.until(lambda: bpy.context.view_layer.objects.active.name != first, "the duplicate")
+    body.data.vertices[0].co.z += 0.25
+    settle("Edit")
+    yield from save_back("motionbridge.arma_model_save_back")
+    assert "1 level of detail changed, 1 unchanged" in stage.sentence(), stage.sentence()
+    lod = p3d.read(path.read_bytes(), path.name, Report()).lods[0]
+    old = p3d.read(before, path.name, Report()).lods[0]
+    added = [one.name for one in p3d.proxies(lod)][len(list(p3d.proxies(old))) :]
+    assert added == ["tag\\gun.001", "tag\\gun.002"], added
+    assert path.with_name(f"{path.name}.bak").read_bytes() == before
+    saved = path.read_bytes()
+    stage.call("motionbridge.arma_model_save_back")
+    assert path.read_bytes() == saved, stage.sentence()
+    assert "no changes to save" in stage.sentence(), stage.sentence()
 
 
 def import_weapon() -> Path:
@@ -462,7 +497,7 @@ SCENES = [
     (f"identity: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
         saved_back_undone_saved_back, arma_saved_back_undone_saved_back,
-        arma_animations_saved_together, dialog_cancelled, rig_duplicated,
+        arma_animations_saved_together, arma_model_saved_back, dialog_cancelled, rig_duplicated,
         model_saved_back_undone_saved_back, shared_file_saved_by_two, mesh_of_model_duplicated, model_appended,
         appended_model_edited, model_checked, model_in_a_protected_folder,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,

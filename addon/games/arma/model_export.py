@@ -184,6 +184,12 @@ class _Exporter:
                 "nothing of an Arma model is chosen",
                 remedy="Select the model's meshes, and make each a LOD (Set Arma LOD in the sidebar)",
             )
+        if self.base is None and (old := [shown for shown in self.chosen.levels if shown.motionbridge_arma_level.path]):
+            self.report.warn(
+                "imported without the data of its file, by an earlier Motionbridge: written as a new model; import the "
+                "file again to keep what Blender does not show",
+                old[0].name,
+            )
         first = {self._place(shown): shown for shown in reversed(self.chosen.levels)}
         first.pop(-1, None)
         lods: list[p3d.Lod] = []

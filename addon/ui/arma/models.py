@@ -197,13 +197,13 @@ class MOTIONBRIDGE_OT_arma_property_add(OnLevel, BlenderOperator):
     bl_label = "Add Named Property"
     bl_options = {"REGISTER", "UNDO"}
 
-    name: StringProperty(name="Name", description="Name of the property, such as autocenter", default="autocenter")
+    label: StringProperty(name="Name", description="Name of the property, such as autocenter", default="autocenter")
     value: StringProperty(name="Value", description="Value of the property", default="0")
 
     def run(self, context: Context, _report: Report) -> Outcome:
         row = level_of(context.view_layer.objects.active).properties.add()
-        row.name, row.value = self.name, self.value
-        return Outcome(rpt_("Added the property {}").format(self.name))
+        row.name, row.value = self.label, self.value
+        return Outcome(rpt_("Added the property {}").format(self.label))
 
 
 class MOTIONBRIDGE_OT_arma_property_remove(OnLevel, BlenderOperator):
@@ -238,7 +238,7 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     kind: EnumProperty(name="Type", description="What the empty represents in the model", items=MARKS)
-    name: StringProperty(
+    label: StringProperty(
         name="Name",
         description="Name of the point, or path of the attached model with a number: tag\\addon\\gun.001",
         default="point",
@@ -258,7 +258,7 @@ class MOTIONBRIDGE_OT_arma_mark_add(OnLevel, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         active = context.view_layer.objects.active
-        made = model_export.add_mark(context, active, self.kind, self.name)
+        made = model_export.add_mark(context, active, self.kind, self.label)
         return Outcome(rpt_("Added {}").format(made.name))
 
 
