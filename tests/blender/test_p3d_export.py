@@ -339,6 +339,49 @@ def test_models_of_scenes_that_stored_no_file_say_that_they_are_written_as_new_o
     assert any("import the file again to keep what Blender does not show" in line for line in last_report())
 
 
+def test_an_appended_mesh_brings_its_file_along(man, tmp_path):
+    before = man.read_bytes()
+    name = load(man, levels={"FIRST"}, proxies=False).levels[0].name
+    saved = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved, copy=True)
+    for _ in range(2):  # appended twice, each copy has its file
+        bpy.ops.wm.append(filepath=f"{saved}/Object/{name}", directory=f"{saved}/Object/", filename=name)
+        bpy.context.view_layer.objects.active = bpy.context.view_layer.objects.selected[0]
+        man.unlink(missing_ok=True)
+        assert exported(tmp_path) == before
+    appended = bpy.context.view_layer.objects.active
+    assert appended.name != name
+    appended.data.vertices[0].co.x += 1
+    assert exported(tmp_path) != before
+    bpy.context.view_layer.objects.active = bpy.context.scene.objects[name]
+    assert exported(tmp_path) == before
+
+
+def test_undo_of_an_edit_brings_the_bytes_back(man, tmp_path):
+    before = man.read_bytes()
+    name = load(man).levels[0].name
+    bpy.ops.ed.undo_push(message="Import")
+    bpy.data.objects[name].data.vertices[0].co.x += 1
+    bpy.ops.ed.undo_push(message="Edit")
+    assert exported(tmp_path) != before
+    bpy.ops.ed.undo()
+    bpy.context.view_layer.objects.active = bpy.data.objects[name]
+    assert exported(tmp_path) == before
+
+
+def test_a_linked_model_is_exported_and_not_saved_into(man, tmp_path):
+    before = man.read_bytes()
+    name = load(man, levels={"FIRST"}, proxies=False).levels[0].name
+    saved = str(tmp_path / "scene.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved, copy=True)
+    bpy.data.objects.remove(bpy.data.objects[name])
+    bpy.ops.wm.link(filepath=f"{saved}/Object/{name}", directory=f"{saved}/Object/", filename=name)
+    linked = next(obj for obj in bpy.data.objects if obj.library is not None and obj.type == "MESH")
+    bpy.context.view_layer.objects.active = linked
+    assert exported(tmp_path) == before
+    assert "linked" in refusal(bpy.ops.motionbridge.arma_model_save_back)
+
+
 def test_an_exporter_of_a_collection(man, tmp_path):
     load(man, new_collection=True)
     load(man)
