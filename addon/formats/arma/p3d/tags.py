@@ -69,6 +69,10 @@ class TagEncoder:
     added: Sequence[tuple[bytes, Ints, int]]
     changes: Changes
 
+    def __post_init__(self) -> None:
+        # Of several tags with one name the first counts; damaged files have such tags.
+        self.first = {tag.name: tag for tag in reversed(self.base.tags)}
+
     @property
     def mesh(self) -> PolygonMesh:
         """Blender's mesh."""
@@ -87,7 +91,7 @@ class TagEncoder:
         kept = selections | properties
         found: list[Tag] = []
         for tag in self.base.tags:
-            if tag.name == SHARP_EDGES:
+            if tag is self.first.get(SHARP_EDGES):
                 data = self._sharp_edges()
             elif _is_property(tag) or not tag.name.startswith(b"#"):
                 found += [kept[id(tag)]] if id(tag) in kept else []
@@ -98,7 +102,7 @@ class TagEncoder:
         there = {tag.name for tag in found}
         if SHARP_EDGES not in there and (sharp := self._sharp_edges()):
             new.append(self._tag(SHARP_EDGES, sharp))
-        if MASS not in there and (mass := self._mass(b"")) is not None and mass.any():
+        if MASS not in there and (mass := self._mass(b"")).any():
             new.append(self._tag(MASS, mass.tobytes()))
         if self.base.signature == ARMA and not self.base.tags:
             new.append(self._tag(FURTHER_UVS, bytes(4) + _corner_uvs(self.lod).tobytes()))
@@ -124,8 +128,7 @@ class TagEncoder:
         if tag.name in ROW_TAGS and size == count + total:
             return _rows(data, self.rows.point_source, self.rows.face_source, count)
         if tag.name == MASS and size == 4 * count:
-            mass = self._mass(data)
-            return data if mass is None else mass.tobytes()
+            return self._mass(data, edited=tag is self.first[MASS]).tobytes()
         if tag.name == POSED_POINTS and size == 4 + 12 * count:
             posed = np.frombuffer(data, "<f4", offset=4).reshape(-1, 3)
             result = self.lod.points["position"].copy()
@@ -154,15 +157,15 @@ class TagEncoder:
             result[mine[old[inside]] + place] = stored[begin[source[inside]] + place]
         return result
 
-    def _mass(self, data: bytes) -> NDArray[np.float32] | None:
-        """(points,): the mass of each point; None if Blender's mesh has none."""
+    def _mass(self, data: bytes, *, edited: bool = True) -> NDArray[np.float32]:
+        """(points,): the mass of each point, with ``edited`` as Blender's mesh has it, if it has the attribute."""
         given = self.mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)
-        if given is None:
-            return None
         base = np.frombuffer(data, "<f4") if data else np.zeros(len(self.base.points), np.float32)
         result = np.zeros(len(self.rows.point_source), np.float32)
         old = self.rows.point_source >= 0
         result[old] = base[self.rows.point_source[old]]
+        if given is None or not edited:
+            return result
         rows = np.flatnonzero(self.rows.point_vertex >= 0)
         values = given[self.rows.point_vertex[rows]].astype(np.float32)
         kept, changed = rebase.restore_from_sources(values, base, self.rows.point_source[rows])
@@ -176,7 +179,7 @@ class TagEncoder:
         """Return the pairs of points: those of the file that were not smoothed in Blender, then new ones, sorted."""
         rows, edges = self.rows.row_of_vertex, _edges(self.mesh)
         now = {_pair(rows[one], rows[two]) for one, two in edges & _pairs(self.mesh.sharp_edges)}
-        tag = next((tag for tag in self.base.tags if tag.name == SHARP_EDGES), None)
+        tag = self.first.get(SHARP_EDGES)
         stored = np.frombuffer(tag.data, "<u4", len(tag.data) // 4) if tag is not None else np.zeros(0, "<u4")
         kept = []
         for one, two in stored[: len(stored) // 2 * 2].reshape(-1, 2).tolist():

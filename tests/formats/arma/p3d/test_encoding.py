@@ -365,6 +365,29 @@ def test_faces_that_cannot_be_shown_stay_with_their_points():
     assert result.faces["corners"]["uv"][2].tolist() == [[0, 0], [0.25, 0.75], [0.25, 0.75], [0.25, 0.75]]
 
 
+def test_of_several_tags_with_one_name_the_first_is_edited_and_the_others_stay():
+    first, second = np.arange(6, dtype="<f4").tobytes(), np.full(6, 9, "<f4").tobytes()
+    pairs = [np.array([pair], "<u4").tobytes() for pair in ([0, 1], [1, 2])]
+    lod = tagged((b"#SharpEdges#", pairs[0]), (b"#SharpEdges#", pairs[1]), (b"#Mass#", first), (b"#Mass#", second))
+    content = content_of(lod, "x", Report())
+    assert encoded(content, lod)[0] is lod
+    mass = np.array([7, 1, 2, 3, 4, 5], np.float32)
+    attributes = content.mesh.attributes | {"mass": Attribute(Domain.VERTEX, mass)}
+    result, changes = encoded(replace(content, mesh=replace(content.mesh, attributes=attributes)), lod)
+    assert changes.sentence() == "1 point with another mass changed"
+    assert [bytes(tag.data) for tag in result.tags[:4]] == [*pairs, mass.tobytes(), second]
+
+
+def test_masses_stay_if_the_attribute_is_deleted():
+    lod = tagged((b"#Mass#", np.arange(6, dtype="<f4").tobytes()))
+    content = content_of(lod, "x", Report())
+    vertex = {FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(5, dtype=np.int32))}
+    mesh = replace(content.mesh, positions=content.mesh.positions[:5], attributes=content.mesh.attributes | vertex)
+    del mesh.attributes["mass"]
+    result, _ = encoded(replace(content, mesh=mesh), lod)
+    assert np.frombuffer(result.tags[0].data, "<f4").tolist() == [0, 1, 2, 3, 4]
+
+
 def test_flashpoint_lods_store_fixed_fields():
     lod = level(SQUARE)
     lod.signature, lod.version = FLASHPOINT, 0x99
