@@ -194,6 +194,27 @@ def test_points_are_moved_renamed_deleted_and_added(man, tmp_path):
     assert np.array_equal(now[1].transform, old[1].transform)
 
 
+def test_a_point_is_added_to_a_memory_lod_that_was_not_imported(man, tmp_path):
+    load(man, levels={"FIRST"})
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="new point") == {"FINISHED"}
+    old, now = read(man), p3d.read(exported(tmp_path), "", Report())
+    number = next(number for number, lod in enumerate(old.lods) if lod.kind == "memory")
+    before, after = p3d.named_points(old.lods[number]), p3d.named_points(now.lods[number])
+    assert [one.name for one in after] == [*(one.name for one in before), "new point"]
+    assert np.array_equal(now.lods[number].points[:-1], old.lods[number].points)
+
+
+def test_objects_in_another_scene_are_not_deleted(man, tmp_path):
+    chosen = load(man)
+    before = man.read_bytes()
+    other = bpy.data.scenes.new("other")
+    for mark in chosen.marks:
+        for collection in mark.users_collection:
+            collection.objects.unlink(mark)
+        other.collection.objects.link(mark)
+    assert exported(tmp_path) == before
+
+
 def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
     chosen = load(man)
     mesh = chosen.levels[0]

@@ -235,8 +235,11 @@ class _Exporter:
         marks = self.marks.get(number, [])
         if shown is not None:
             content = self._content(shown, lod)
+            for mark in marks:
+                told = "a point is left out, because its LOD is a mesh; add a vertex with a vertex group to that mesh"
+                self.report.warn(told, mark.name)
         elif marks:
-            content = _points(lod, [(mark, _model_matrix(mark)) for mark in marks])
+            content = _points(lod, marks, imported=number in self._shown_numbers())
         elif number in self._shown_numbers():
             self.changes.deleted[LEVEL] += 1
             return None
@@ -279,7 +282,7 @@ class _Exporter:
         lods.insert(after[0] if after else len(lods), lod)
 
     def _add_points(self, lods: list[p3d.Lod], points: Sequence[Object]) -> None:
-        content = _points(None, [(mark, _model_matrix(mark)) for mark in points])
+        content = _points(None, points, imported=True)
         lod, _ = p3d.encode_lod(content, None, self.report)
         self.changes.add(LEVEL, "memory")
         self._insert(lods, lod, points[0].name)
@@ -362,45 +365,62 @@ def _model_matrix(shown: Object) -> Floats:
     return _model_matrix(above) @ np.array(local, np.float64)
 
 
-def _points(base: p3d.Lod | None, marks: Sequence[tuple[Object, Floats]]) -> p3d.LodContent:
-    """Return the content of a Memory LOD from empties. ``base``: the imported one; copies of empties are new points."""
+@dataclass(frozen=True)
+class _Point:
+    """A point of a Memory LOD: the selection it is named after, its place (3,), the imported point, -1 for none."""
+
+    name: str
+    position: NDArray[np.float32]
+    source: int
+
+    @staticmethod
+    def of(mark: Object) -> _Point:
+        properties = mark.motionbridge_arma_mark
+        return _Point(properties.game_name, _model_matrix(mark)[:3, 3].astype(np.float32), int(properties.source))
+
+
+def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) -> p3d.LodContent:
+    """Return the content of a Memory LOD from empties; copies of an empty are new points.
+
+    ``base``: the LOD of the imported file. Unless its points were ``imported`` as empties, they stay.
+    """
     name = "memory"
     old = p3d.content_of(base, name, Report()) if base is not None else None
     stored = {one.point: one for one in p3d.named_points(base)} if base is not None else {}
+    points = [_Point.of(mark) for mark in marks]
+    if not imported:
+        there = [_Point(one.name, one.transform[:3, 3].astype(np.float32), one.point) for one in stored.values()]
+        points = [*there, *(replace(one, source=-1) for one in points)]
     weights: dict[str, dict[int, float]] = {}
-    positions, sources = [], []
+    positions = []
     vertex_of: dict[int, int] = {}
-    for row, (mark, place) in enumerate(marks):
-        properties = mark.motionbridge_arma_mark
-        source = int(properties.source) if base is not None else -1
-        point = stored.get(source)
-        position = place[:3, 3].astype(np.float32)
-        selections = dict(point.bones) if point is not None else {}
-        if point is not None and np.abs(position - point.transform[:3, 3]).max() <= POINT_TOLERANCE:
-            position = point.transform[:3, 3].astype(np.float32)
-        wanted = properties.game_name
-        if point is None or point.name != wanted:
-            selections.pop(point.name if point is not None else "", None)
-            if wanted:
-                selections[wanted] = 1.0
+    for row, point in enumerate(points):
+        before = stored.get(point.source)
+        position, selections = point.position, dict(before.bones) if before is not None else {}
+        if before is not None and np.abs(position - before.transform[:3, 3]).max() <= POINT_TOLERANCE:
+            position = before.transform[:3, 3].astype(np.float32)
+        if before is None or before.name != point.name:
+            selections.pop(before.name if before is not None else "", None)
+            selections |= {point.name: 1.0} if point.name else {}
         for selection, weight in selections.items():
             weights.setdefault(selection, {})[row] = weight
-        if source >= 0:
-            vertex_of.setdefault(source, row)
+        if before is not None:
+            vertex_of.setdefault(point.source, row)
         positions.append(position)
-        sources.append(source)
-    groups = list(dict.fromkeys([*(old.mesh.groups if old is not None else ()), *weights]))
-    rows = [
-        (vertex, groups.index(one), weight) for one, members in weights.items() for vertex, weight in members.items()
-    ]
-    table = np.array(rows, np.float64).reshape(-1, 3)
     nothing = np.zeros(0, np.int32)
     mesh = PolygonMesh(name, np.array(positions, np.float32).reshape(-1, 3), nothing, nothing)
-    mesh.attributes = {FILE_VERTEX: Attribute(Domain.VERTEX, np.array(sources, np.int32))}
-    mesh.groups = [one for one in groups if one in weights or (old is not None and not _has_members(old.mesh, one))]
-    index = {one: number for number, one in enumerate(mesh.groups)}
-    numbers = np.array([index[groups[int(group)]] for group in table[:, 1]], np.int32)
-    mesh.weights = VertexWeights(table[:, 0].astype(np.int32), numbers, table[:, 2].astype(np.float32))
+    sources = np.array([point.source if point.source in stored else -1 for point in points], np.int32)
+    mesh.attributes = {FILE_VERTEX: Attribute(Domain.VERTEX, sources)}
+    known = old.mesh.groups if old is not None else []
+    # A selection without points, as some files have, stays; one whose points were all deleted goes.
+    mesh.groups = [one for one in known if one in weights or (old is not None and not _has_members(old.mesh, one))]
+    mesh.groups += [one for one in weights if one not in known]
+    numbers = {one: number for number, one in enumerate(mesh.groups)}
+    rows = [(row, numbers[one], weight) for one, members in weights.items() for row, weight in members.items()]
+    table = np.array(rows, np.float64).reshape(-1, 3)
+    mesh.weights = VertexWeights(
+        table[:, 0].astype(np.int32), table[:, 1].astype(np.int32), table[:, 2].astype(np.float32)
+    )
     if old is not None:
         _keep_faces(mesh, old.mesh, vertex_of)
     resolution = float(base.resolution) if base is not None else MEMORY

@@ -49,7 +49,8 @@ def chosen_model(context: Context, collection: str = "") -> "model_export.Chosen
     active = context.view_layer.objects.active
     model = model_of(active) if is_of_model(active) else None
     if model is not None:
-        return model_export.Chosen.of(model, context.scene.objects)
+        objects: Any = bpy.data.objects  # those of other scenes, too: they are not deleted
+        return model_export.Chosen.of(model, (obj for obj in objects if obj.users_scene))
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
     selected = list(context.view_layer.objects.selected)
     below = [child for obj in selected for child in obj.children_recursive]
