@@ -123,23 +123,23 @@ class Chosen:
     def of(model: Any, objects: Iterable[Object]) -> Chosen:
         """Return the objects of one model among these; without a ``model`` those that belong to no imported one."""
         result = Chosen(model)
-        for shown in objects:
-            level, mark = shown.motionbridge_arma_level, shown.motionbridge_arma_mark
-            if shown.type == "MESH" and level.is_level and level.model == model:
-                result.levels.append(shown)
-            elif mark.kind != "NONE" and (mark.model or _model_above(shown)) == model:
-                result.marks.append(shown)
+        for obj in objects:
+            level, mark = obj.motionbridge_arma_level, obj.motionbridge_arma_mark
+            if obj.type == "MESH" and level.is_level and level.model == model:
+                result.levels.append(obj)
+            elif mark.kind != "NONE" and (mark.model or _model_above(obj)) == model:
+                result.marks.append(obj)
         return result
 
 
-def _model_above(shown: Object) -> Any:
+def _model_above(obj: Object) -> Any:
     """Return the imported model of the nearest ancestor that is a LOD, or None."""
-    above = _level_above(shown)
+    above = _level_above(obj)
     return above.motionbridge_arma_level.model if above is not None else None
 
 
-def _level_above(shown: Object) -> Any:
-    above = shown.parent
+def _level_above(obj: Object) -> Any:
+    above = obj.parent
     while above is not None and not (above.type == "MESH" and above.motionbridge_arma_level.is_level):
         above = above.parent
     return above
@@ -167,7 +167,7 @@ def settle(plan: FilePlan, model: Any) -> None:
 
 
 class _Exporter:
-    """One model on its way to the file. ``base``: the imported file, None for a new model."""
+    """Export of one model. ``base``: the imported file, None for a new model."""
 
     def __init__(self, chosen: Chosen, options: ModelExportOptions, report: Report) -> None:
         self.chosen, self.options, self.report = chosen, options, report
@@ -184,21 +184,21 @@ class _Exporter:
                 "nothing of an Arma model is chosen",
                 remedy="Select the model's meshes, and make each a LOD (Set Arma LOD in the sidebar)",
             )
-        if self.base is None and (old := [shown for shown in self.chosen.levels if shown.motionbridge_arma_level.path]):
+        if self.base is None and (old := [obj for obj in self.chosen.levels if obj.motionbridge_arma_level.path]):
             self.report.warn(
                 "imported without the data of its file, by an earlier Motionbridge: written as a new model; import the "
                 "file again to keep what Blender does not show",
                 old[0].name,
             )
-        first = {self._place(shown): shown for shown in reversed(self.chosen.levels)}
+        first = {self._base_index(obj): obj for obj in reversed(self.chosen.levels)}
         first.pop(-1, None)
         lods: list[p3d.Lod] = []
         for number, lod in enumerate(self.base.lods if self.base is not None else ()):
             result = self._imported(number, lod, first.get(number))
             lods += [result] if result is not None else []
-        for shown in self.chosen.levels:
-            if first.get(self._place(shown)) is not shown:
-                self._insert(lods, self._new(shown), shown.name)
+        for obj in self.chosen.levels:
+            if first.get(self._base_index(obj)) is not obj:
+                self._insert(lods, self._new(obj), obj.name)
         if points := self.marks.pop(None, []):
             self._add_points(lods, points)
         self._refuse_equal(lods)
@@ -207,15 +207,15 @@ class _Exporter:
         changes = self.changes if self.base is not None else Changes(new="model")
         return FilePlan(path, data if changes else self.data, changes)
 
-    def _place(self, shown: Object) -> int:
+    def _base_index(self, obj: Object) -> int:
         """Return the index of the imported LOD that a mesh is, -1 for a new one."""
-        number = int(shown.motionbridge_arma_level.index)
+        number = int(obj.motionbridge_arma_level.index)
         return number if self.base is not None and 0 <= number < len(self.base.lods) else -1
 
     def _marks_of_levels(self) -> dict[Any, list[Object]]:
         """Return object or index of a LOD -> its proxies or points; under None new points without a Memory LOD."""
         found: dict[Any, list[Object]] = {}
-        by_index = {self._place(shown): shown for shown in reversed(self.chosen.levels) if self._place(shown) >= 0}
+        by_index = {self._base_index(obj): obj for obj in reversed(self.chosen.levels) if self._base_index(obj) >= 0}
         memory = next((n for n, lod in enumerate(self.base.lods) if lod.kind == "memory"), None) if self.base else None
         for mark in self.chosen.marks:
             properties = mark.motionbridge_arma_mark
@@ -230,14 +230,16 @@ class _Exporter:
             found.setdefault(key, []).append(mark)
         return found
 
-    def _imported(self, number: int, lod: p3d.Lod, shown: Object | None) -> p3d.Lod | None:
+    def _imported(self, number: int, lod: p3d.Lod, obj: Object | None) -> p3d.Lod | None:
         """Return a LOD of the file with what was edited in it, None if it was deleted in Blender."""
         marks = self.marks.get(number, [])
-        if shown is not None:
-            content = self._content(shown, lod)
+        if obj is not None:
+            content = self._content(obj, lod)
             for mark in marks:
-                told = "a point is left out, because its LOD is a mesh; add a vertex with a vertex group to that mesh"
-                self.report.warn(told, mark.name)
+                problem = (
+                    "a point is left out, because its LOD is a mesh; add a vertex with a vertex group to that mesh"
+                )
+                self.report.warn(problem, mark.name)
         elif marks:
             content = _points(lod, marks, imported=number in self._shown_numbers())
         elif number in self._shown_numbers():
@@ -263,10 +265,10 @@ class _Exporter:
         stored = self.chosen.model.motionbridge_arma_model.imported.split()
         return {int(number) for number in stored}
 
-    def _new(self, shown: Object) -> p3d.Lod:
-        number = self._place(shown)  # of a copy of an imported LOD
+    def _new(self, obj: Object) -> p3d.Lod:
+        number = self._base_index(obj)  # of a copy of an imported LOD
         base = self.base.lods[number] if self.base is not None and number >= 0 else None
-        lod, _ = p3d.encode_lod(self._content(shown, base), base, self.report)
+        lod, _ = p3d.encode_lod(self._content(obj, base), base, self.report)
         self.changes.add(LEVEL, _label(lod))
         return lod
 
@@ -300,39 +302,39 @@ class _Exporter:
 
     # Content of a LOD -----------------------------------------------------------------------------------------------
 
-    def _content(self, shown: Object, base: p3d.Lod | None) -> p3d.LodContent:
-        level = shown.motionbridge_arma_level
-        meshes.warn_of_modifiers(shown, self.report, {"ARMATURE"})
-        mesh, polygons = sharp_mesh.gather(shown, WANTED, most_corners=4)
+    def _content(self, obj: Object, base: p3d.Lod | None) -> p3d.LodContent:
+        level = obj.motionbridge_arma_level
+        meshes.warn_of_modifiers(obj, self.report, {"ARMATURE"})
+        mesh, polygons = sharp_mesh.gather(obj, WANTED, most_corners=4)
         cut = len(np.unique(polygons[np.flatnonzero(np.diff(polygons, append=-1) == 0)])) if len(polygons) else 0
         if cut:
-            told = said_of(cut, "faces", "have more than four corners and are written as triangles")
-            self.report.warn(told, shown.name)
-        mesh.groups = [self._selection(shown, group) for group in mesh.groups]
+            problem = said_of(cut, "faces", "have more than four corners and are written as triangles")
+            self.report.warn(problem, obj.name)
+        mesh.groups = [self._selection(obj, group) for group in mesh.groups]
         if mesh.weights is None:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
-        place = _model_matrix(shown)
+        place = _model_matrix(obj)
         if np.abs(place - np.eye(4)).max() > AT_REST:
             if self.options.transforms:
                 mesh = transformed_polygons(mesh, place)
             else:
-                self.report.warn("its object is moved, rotated or scaled, which is not exported", shown.name)
+                self.report.warn("its object is moved, rotated or scaled, which is not exported", obj.name)
         properties = {row.name: row.value for row in level.properties}
         if len(properties) < len(level.properties):
-            self.report.warn("of named properties with the same name the last one is exported", shown.name)
+            self.report.warn("of named properties with the same name the last one is exported", obj.name)
         proxies = None
-        marks = self.marks.get(shown, [])
+        marks = self.marks.get(obj, [])
         if base is None or level.has_proxies or marks:
             proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
         return p3d.LodContent(mesh, float(level.resolution), properties, proxies)
 
-    def _selection(self, shown: Object, group: str) -> str:
+    def _selection(self, obj: Object, group: str) -> str:
         """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
-        stored = shown.motionbridge_arma_level.selections.get(group)
+        stored = obj.motionbridge_arma_level.selections.get(group)
         if stored is not None:
             return str(stored.value)
-        rig = shown.find_armature()
+        rig = obj.find_armature()
         bones = rig.data.motionbridge_skeleton.bones if rig is not None else ()
         return next((str(entry.name) for entry in bones if entry.bone == group), group)
 
@@ -351,14 +353,14 @@ def _label(lod: p3d.Lod) -> str:
     return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind
 
 
-def _model_matrix(shown: Object) -> Floats:
+def _model_matrix(obj: Object) -> Floats:
     """Return the transform (4, 4) of an object in model space, with the armature at rest."""
-    local = shown.matrix_parent_inverse @ shown.matrix_basis
-    above = shown.parent
+    local = obj.matrix_parent_inverse @ obj.matrix_basis
+    above = obj.parent
     if above is None:
-        return np.array(shown.matrix_basis, np.float64)
+        return np.array(obj.matrix_basis, np.float64)
     if above.type == "ARMATURE":
-        bone = above.data.bones.get(shown.parent_bone) if shown.parent_type == "BONE" else None
+        bone = above.data.bones.get(obj.parent_bone) if obj.parent_type == "BONE" else None
         if bone is not None:  # the space of a bone's children begins at its tail
             local = bone.matrix_local @ Matrix.Translation((0, bone.length, 0)) @ local
         return np.array(local, np.float64)
@@ -367,7 +369,10 @@ def _model_matrix(shown: Object) -> Floats:
 
 @dataclass(frozen=True)
 class _Point:
-    """A point of a Memory LOD: the selection it is named after, its place (3,), the imported point, -1 for none."""
+    """A point of a Memory LOD.
+
+    ``name`` of its selection, ``position`` (3,) in model space, ``source``: index of the imported point, -1 for none.
+    """
 
     name: str
     position: NDArray[np.float32]
@@ -389,8 +394,8 @@ def _points(base: p3d.Lod | None, marks: Sequence[Object], *, imported: bool) ->
     stored = {one.point: one for one in p3d.named_points(base)} if base is not None else {}
     points = [_Point.of(mark) for mark in marks]
     if not imported:
-        there = [_Point(one.name, one.transform[:3, 3].astype(np.float32), one.point) for one in stored.values()]
-        points = [*there, *(replace(one, source=-1) for one in points)]
+        existing = [_Point(one.name, one.transform[:3, 3].astype(np.float32), one.point) for one in stored.values()]
+        points = [*existing, *(replace(one, source=-1) for one in points)]
     weights: dict[str, dict[int, float]] = {}
     positions = []
     vertex_of: dict[int, int] = {}

@@ -56,7 +56,7 @@ def _empty() -> Lod:
 
 
 class _Encoder:
-    """One LOD on its way to the file.
+    """Encodes one LOD.
 
     Rows of the file: ``point_source`` and ``face_source`` (n,) are the imported rows, -1 for new ones; ``point_vertex``
     and ``face_mesh`` (n,) the vertices and faces of Blender's mesh, -1 for rows that it does not show.

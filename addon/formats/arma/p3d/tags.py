@@ -53,7 +53,7 @@ class Rows:
 
 @dataclass
 class TagEncoder:
-    """The tags of one LOD on its way to the file.
+    """Encodes the tags of one LOD.
 
     ``lod``: the LOD with its final points and faces. ``deleted``: ids of the tags of deleted proxies; ``renamed``: id
     of the tag of a proxy -> new path of its model. ``added``: selection, rows of the points and row of the face of each
