@@ -214,7 +214,7 @@ class _Encoder:
         if redrawn.any():
             self.changes.lines.append("faces redrawn")
         self._draw(result, rows[~same], face[~same])
-        corner = np.concatenate([starts(mesh.counts)[face, None] + np.arange(4)], axis=1)
+        corner = starts(mesh.counts)[face, None] + np.arange(4)
         filled = np.arange(4) < mesh.counts[face][:, None]
         number, place = np.nonzero(filled)
         corners = corner[filled]
