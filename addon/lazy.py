@@ -35,7 +35,10 @@ MODULES: dict[str, tuple[str, ...]] = {
         "pausing",
         "phrases",
     ),
-    "formats.arma": ("skeletons",),
+    "formats.arma": (
+        "p3d",
+        "skeletons",
+    ),
     "formats.descent3": ("oof",),
     "formats.xray": (
         "cform",

@@ -71,11 +71,6 @@ def resolution_of(identifier: str, number: int) -> float:
     return next(resolution for resolution, word in p3d.KINDS.items() if lod_identifier(word) == identifier)
 
 
-def purpose_of(resolution: float) -> str:
-    """Return the kind of LOD with a resolution, in words."""
-    return p3d.kind_of(resolution)
-
-
 def kind_of(resolution: float) -> tuple[str, int]:
     """Return the identifier in `LOD_KINDS` and the number of a resolution; a visual LOD if it is of no known kind."""
     word = p3d.kind_of(resolution)

@@ -13,6 +13,7 @@ from bpy.props import EnumProperty, IntProperty, StringProperty
 from ...blender.typed import Context, Object
 from ...core.errors import WriteError
 from ...core.report import Report
+from ...formats.arma import p3d
 from ...games import plan as plans
 from ...games.arma import kinds, model_export
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
@@ -175,7 +176,7 @@ class MOTIONBRIDGE_OT_arma_set_lod(Operation, BlenderOperator):
             level.model = next((model_of(obj) for obj in others), None)
         level.is_level = True
         level.resolution = model_export.resolution_of(self.kind, self.number)
-        level.kind = model_export.purpose_of(level.resolution)
+        level.kind = p3d.kind_of(level.resolution)
         return Outcome(rpt_("{} is the LOD {} ({:g})").format(active.name, level.kind, level.resolution))
 
 
