@@ -83,8 +83,11 @@ def array_differences(place: str, a: NDArray[Any], b: NDArray[Any]) -> Iterator[
         return
     for name in a.dtype.names or ("",):
         mine, theirs = (a[name], b[name]) if name else (a, b)
-        if mine.tobytes() != theirs.tobytes():
-            yield f"{place}{f' {name}' if name else ''}: {_which_differ(mine, theirs)}"
+        field = f"{place}{f' {name}' if name else ''}"
+        if mine.dtype.names:
+            yield from array_differences(field, mine, theirs)
+        elif mine.tobytes() != theirs.tobytes():
+            yield f"{field}: {_which_differ(mine, theirs)}"
 
 
 def _which_differ(mine: NDArray[Any], theirs: NDArray[Any]) -> str:

@@ -51,6 +51,17 @@ def test_differences_are_counted_as_bits():
     assert list(text.array_differences("v", one, other[:5])) == ["v: 20 / 5"]
 
 
+def test_fields_inside_of_fields_are_compared_one_by_one():
+    corner = np.dtype([("point", "<u4"), ("uv", "<f4", 2)])
+    one = np.zeros(20, [("count", "<u4"), ("corners", corner, 4)])
+    other = one.copy()
+    other["corners"]["uv"][3, 2] = 0.5
+    told = [
+        "faces corners uv: 1 of 20 differ, first 3: 0.0 0.0 0.0 0.0 0.0 0.0 0.0 0.0 / 0.0 0.0 0.0 0.0 0.5 0.5 0.0 0.0"
+    ]
+    assert list(text.array_differences("faces", one, other)) == told
+
+
 def test_an_extent_leaves_out_what_is_no_number():
     points = np.array([[1, 2, 3], [np.nan, 9, 9], [-1, 5, 0]], np.float32)
     assert text.extent(points) == "-1.0 2.0 0.0 to 1.0 5.0 3.0"
