@@ -93,7 +93,9 @@ def warn_of_misfits(shown: Object, wanted: Wanted, report: Report, colours: Iter
     existing = shown.data.attributes
     for name, domain, kinds in requested:
         if existing.get(name) is not None and _stored(shown.data, name, domain, kinds) is None:
-            problem = f"the attribute {name!r} is of another type or domain than is wanted: it does not count"
+            problem = (
+                f"the attribute {name!r} is ignored: its domain or data type is wrong (Convert Attribute changes both)"
+            )
             report.warn(problem, shown.name)
 
 

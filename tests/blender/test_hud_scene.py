@@ -176,7 +176,7 @@ def test_a_section_places_hands_weapon_and_camera(gamedata):
         np.array([[1, 0, 0, 0], [0, 0, -1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]), abs=1e-6
     )
     assert set(report.warnings) == {
-        "a key is missing, where the game stops",  # of the grenade launcher
+        "a key is missing; some games stop with an error there",  # of the grenade launcher
         "a texture is missing; set the textures folder to see it",
     }
 
@@ -264,6 +264,15 @@ def test_points_are_shown_moved_and_written(with_points):
     assert after.pop(CONFIG) == before.pop(CONFIG).replace(b"0, 0.06, 0.43", b"0.000000, 0.060000, 0.440000")
     assert after == before
     assert save_back(made) == {"CANCELLED"}
+
+
+@pytest.mark.parametrize("key", ["shell_bone", "shell_point"])
+def test_a_point_without_its_bone_and_a_bone_without_its_point_are_reported(with_points, key):
+    config = with_points / CONFIG
+    config.write_bytes(config.read_bytes().replace(key.encode(), b"; "))
+    made, report = build(sample_options(with_points))
+    assert list(made.hands.motionbridge_hud.points.keys()) == ["fire_point"]
+    assert key in report.warnings["a key is missing; some games stop with an error there"]
 
 
 def test_a_point_of_a_bone_that_the_model_lacks_is_reported(with_points):

@@ -290,6 +290,6 @@ def test_what_does_not_count_is_told(path):
     plan, report = planned(made.holder)
     assert plan.data == path.read_bytes()
     assert [line.partition(" (")[0] for line in report.warnings] == [
-        f"the attribute {name!r} is of another type or domain than is wanted: it does not count",
+        f"the attribute {name!r} is ignored: its domain or data type is wrong",
         "modifiers are not applied",
     ]

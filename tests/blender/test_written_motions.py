@@ -698,15 +698,19 @@ def test_what_a_script_sets_is_respected_and_its_default_is_a_new_file(game, exp
     assert rna.is_skip_save  # what was used last would count as set by hand
 
 
-def test_a_file_that_is_no_motion_file_has_no_motions_to_lose(game, export_in_a_window):
+def test_a_file_that_cannot_be_read_is_said_to_be_replaced(game, export_in_a_window):
     walk_of(game)
     browser = export_in_a_window(motion_files.EXPORT_SCENE_OT_xray_omf, onto="OWN_FILES", choose="ACTIVE")
     browser.filepath = str(game / "other.omf")
     Path(browser.filepath).write_bytes(b"something else")
-    browser.check(bpy.context)
+    assert browser.check(bpy.context)
     assert browser.removed_motions == ""
+    assert "No readable motion file: will be replaced" in drawn(browser)
     assert browser.execute(bpy.context) == {"FINISHED"}
-    assert len(last_report()) == 1
+    _, warning = last_report()
+    assert warning == "the replaced file cannot be read as motions; all of it is removed (other.omf)"
+    browser.check(bpy.context)
+    assert "No readable motion file: will be replaced" not in drawn(browser), "now it is one"
 
 
 def test_a_new_file_of_motions_never_replaces_a_model(game):

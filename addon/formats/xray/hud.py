@@ -30,6 +30,8 @@ FRAMES_PER_SECOND = 30.0
 WIDE_ASPECT_RATIO = 1.343
 """Aspect ratio (width over height) above which the game reads the keys for wide screens."""
 WIDE_SUFFIX = "_16x9"
+MISSING_KEY = "a key is missing; some games stop with an error there"
+"""Warning, with the key."""
 VARIANTS = 8
 IDLE = "idle"
 POINT_BONES = {"fire_point": "fire_bone", "fire_point2": "fire_bone2", "shell_point": "shell_bone"}
@@ -77,6 +79,10 @@ def generation(values: Mapping[str, str]) -> Generation:
     raise ReadError(
         "the section has neither item_visual nor visual", remedy="Choose the section that `hud` of the weapon names"
     )
+
+
+ZOOM_KEYS = ("zoom_offset", "zoom_rotate_x", "zoom_rotate_y")
+"""Keys of aiming in a section of one model; what cannot be aimed, such as a knife, has none of them."""
 
 
 # Placement ----------------------------------------------------------------------------------------------------------
@@ -154,40 +160,40 @@ class Placing:
 def placing(values: Mapping[str, str], report: Report, *, wide: bool) -> Placing:
     """Return the matrices that the keys of a section define; see `Generation` for the two kinds of sections.
 
-    Missing keys count as 0; in sections of later games those of the hands and of the aim are reported. ``wide``: use
-    the keys for wide screens. Raises `ReadError` if the section has no model.
+    Missing keys count as 0 and are reported; a section of one model needs those of aiming only if it has one of them.
+    ``wide``: use the keys for wide screens. Raises `ReadError` if the section has no model.
     """
 
-    def numbers_of(key: str) -> list[float]:
-        return numbers(_text_of(values, key, report, wide), 3)
-
-    def pair(position: str, angles: str) -> tuple[list[float], list[float]]:
-        return numbers_of(position), numbers_of(angles)
+    def read(*keys: str, wide: bool = wide) -> list[float]:
+        """Return three numbers: those of one key, or one of each."""
+        texts = [_text_of(values, key, report, wide) for key in keys]
+        return numbers(texts[0], 3) if len(keys) == 1 else [numbers(text, 1)[0] for text in texts]
 
     if generation(values) is Generation.ONE_MODEL:
-        plain = {key: numbers(values.get(key, ""), 3) for key in ("position", "orientation", "zoom_offset")}
-        turns = [numbers(values.get(f"zoom_rotate_{axis}", ""), 1)[0] for axis in "xy"]
-        aim = aim_matrix(plain["zoom_offset"], [*turns, 0.0])
-        return Placing(placement_matrix(plain["position"], plain["orientation"]), np.eye(4), aim, np.eye(4))
-    item = numbers(values.get("item_position", ""), 3), numbers(values.get("item_orientation", ""), 3)
+        hands = placement_matrix(read("position", wide=False), read("orientation", wide=False))
+        aim = np.eye(4)
+        if not values.keys().isdisjoint(ZOOM_KEYS):
+            offset, *axes = ZOOM_KEYS
+            aim = aim_matrix(read(offset, wide=False), [*read(*axes, wide=False), 0.0])
+        return Placing(hands, np.eye(4), aim, np.eye(4))
     return Placing(
-        placement_matrix(*pair("hands_position", "hands_orientation")),
-        placement_matrix(*item),
-        aim_matrix(*pair("aim_hud_offset_pos", "aim_hud_offset_rot")),
-        aim_matrix(*pair("gl_hud_offset_pos", "gl_hud_offset_rot")),
+        placement_matrix(read("hands_position"), read("hands_orientation")),
+        placement_matrix(read("item_position", wide=False), read("item_orientation", wide=False)),
+        aim_matrix(read("aim_hud_offset_pos"), read("aim_hud_offset_rot")),
+        aim_matrix(read("gl_hud_offset_pos"), read("gl_hud_offset_rot")),
     )
 
 
 def _text_of(values: Mapping[str, str], key: str, report: Report, wide: bool) -> str:
     """Return the value of a key, or of its variant for wide screens: the game reads exactly one of them.
 
-    If it is missing, that is reported, since the game stops there. A missing variant is replaced by the plain key, as
+    If it is missing, that is reported. A missing variant is replaced by the plain key, as
     in OGSR.
     """
     wanted = key + WIDE_SUFFIX if wide else key
     if wanted in values:
         return values[wanted]
-    report.warn("a key is missing, where the game stops", wanted)
+    report.warn(MISSING_KEY, wanted)
     return values.get(key, "")
 
 

@@ -192,6 +192,7 @@ class ExistingMotions(MixedIn):
     )
     suggested_onto: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
     removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+    unreadable_target: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file at ``path``."""
@@ -215,28 +216,34 @@ class ExistingMotions(MixedIn):
 
     def check(self, context: Context) -> bool:
         """Called by Blender whenever the file or an option changes."""
-        before = self.onto, self.removed_motions
+        before = self.onto, self.removed_motions, self.unreadable_target
         changed = ExportHelper.check(self, context)
         self.check_target_file(context)
-        return bool(changed) or before != (self.onto, self.removed_motions)
+        return bool(changed) or before != (self.onto, self.removed_motions, self.unreadable_target)
 
     def check_target_file(self, context: Context) -> None:
         """Set ``onto``, unless the user has set it, and find which motions of the file would be removed."""
         path = Path(bpy.path.abspath(self.filepath))
         if self.suggested_onto and self.onto == self.suggested_onto:
             self.suggested_onto = self.onto = "FILE" if self.can_add_to(path) else "OWN_FILES"
-        removed: list[str] = []
-        if self.onto == "OWN_FILES" and path.is_file():
-            written = {name.lower() for name in self.names_to_write(context)}
-            removed = [name for name in self._names_in(path) if name.lower() not in written]
-        self.removed_motions = "\n".join(removed)
+        in_file = self._names_in(path) if self.onto == "OWN_FILES" and path.is_file() else ()
+        written = {name.lower() for name in self.names_to_write(context)} if in_file else set()
+        self.removed_motions = "\n".join(name for name in in_file or () if name.lower() not in written)
+        self.unreadable_target = path.name if in_file is None else ""
 
-    def _names_in(self, path: Path) -> tuple[str, ...]:
+    def _names_in(self, path: Path) -> tuple[str, ...] | None:
         found = path.stat()
         return _names(self.names_in, path, found.st_mtime_ns, found.st_size)
 
     def draw_removed(self, layout: bpy.types.UILayout) -> None:
-        """Draw how many motions of the existing file would be removed, and the names of the first ones."""
+        """Draw how many motions of the existing file would be removed, and the names of the first ones.
+
+        For a file that cannot be read: that it will be replaced.
+        """
+        if self.unreadable_target:
+            row = layout.row()
+            row.alert = True
+            row.label(text="No readable motion file: will be replaced", icon="ERROR")
         removed = self.removed_motions.split("\n") if self.removed_motions else []
         if not removed:
             return
@@ -251,15 +258,15 @@ class ExistingMotions(MixedIn):
 
 
 @lru_cache(maxsize=4)
-def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...]:
-    """Return the motions of a file; empty if it is not a motion file.
+def _names(read: Callable[[Path], Iterable[str]], path: Path, _changed: int, _size: int) -> tuple[str, ...] | None:
+    """Return the motions of a file; None if it cannot be read.
 
     Cached by time and size of the file, since the file browser asks after every click.
     """
     try:
         return tuple(read(path))
     except ReadError:
-        return ()
+        return None
 
 
 SMALLEST_ERROR = 5e-7

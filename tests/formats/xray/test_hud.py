@@ -84,7 +84,7 @@ def composed(made, case, *, unit, aiming):
     )
     root = places.item_matrix(hands[made["anchor"]], aiming=aiming)
     result = {f"hands:{bone}": places.hands_matrix(aiming=aiming) @ matrix for bone, matrix in hands.items()}
-    assert set(report.warnings) <= {"a key is missing, where the game stops"}
+    assert set(report.warnings) <= {"a key is missing; some games stop with an error there"}
     return result | {f"item:{bone}": root @ matrix for bone, matrix in item.items()}, root, item
 
 
@@ -157,8 +157,42 @@ def test_of_two_keys_the_one_for_the_screen_is_read():
     wide = hud.placing(values, report := Report(), wide=True)
     assert narrow.hands[:3, 3].tolist() == [1, 2, 3]
     assert wide.hands[:3, 3].tolist() == [4, 5, 6]
-    assert "hands_orientation_16x9" in report.warnings["a key is missing, where the game stops"]
+    assert "hands_orientation_16x9" in report.warnings["a key is missing; some games stop with an error there"]
     np.testing.assert_array_equal(wide.item, np.eye(4))
+
+
+SET = "1, 2, 3"
+OF_HANDS = ["hands_position", "hands_orientation", "aim_hud_offset_pos", "aim_hud_offset_rot", "gl_hud_offset_pos",
+            "gl_hud_offset_rot"]  # fmt: skip
+OF_ITEM = ["item_position", "item_orientation"]
+OF_ONE_MODEL = ["position", "orientation"]
+OF_AIM = ["zoom_offset", "zoom_rotate_x", "zoom_rotate_y"]
+
+
+def missing_keys(values, *, wide=False):
+    hud.placing(values, report := Report(), wide=wide)
+    return set(report.warnings.get("a key is missing; some games stop with an error there", []))
+
+
+@pytest.mark.parametrize("key", OF_HANDS + OF_ITEM)
+def test_each_missing_key_of_hands_and_item_is_reported(key):
+    values = dict.fromkeys(OF_HANDS + OF_ITEM, SET) | {"item_visual": "x"}
+    assert missing_keys(values) == set()
+    assert missing_keys(values, wide=True) == {f"{of_hands}_16x9" for of_hands in OF_HANDS}
+    del values[key]
+    assert missing_keys(values) == {key}
+
+
+@pytest.mark.parametrize("key", OF_ONE_MODEL + OF_AIM)
+def test_each_missing_key_of_one_model_is_reported(key):
+    values = dict.fromkeys(OF_ONE_MODEL + OF_AIM, SET) | {"visual": "x"}
+    assert missing_keys(values) == missing_keys(values, wide=True) == set()
+    del values[key]
+    assert missing_keys(values) == {key}
+
+
+def test_what_cannot_be_aimed_needs_no_keys_of_aiming():
+    assert missing_keys(dict.fromkeys(OF_ONE_MODEL, SET) | {"visual": "x"}) == set()
 
 
 ANGLES = st.tuples(*[st.floats(-80, 80)] * 3)

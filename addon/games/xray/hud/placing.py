@@ -261,7 +261,7 @@ INNER, OUTER = 0.006, 0.018
 
 
 def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collection, report: Report) -> dict[str, Any]:
-    """Return key -> a new empty on its bone, for each point of the config; missing bones are reported.
+    """Return key -> a new empty on its bone, for each point of the config; reports what is missing.
 
     ``rig``: the item, or in Shadow of Chernobyl the whole model. The location of an empty is the point's value.
     """
@@ -269,6 +269,8 @@ def add_points(rig: Object, values: Mapping[str, str], into: bpy.types.Collectio
     for key, bone_key in hud.POINT_BONES.items():
         bone = values.get(bone_key, "")
         if not bone or key not in values:
+            if bone or key in values:
+                report.warn(hud.MISSING_KEY, key if bone else bone_key)
             continue
         obj = bpy.data.objects.new(key, None)
         try:

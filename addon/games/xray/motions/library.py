@@ -586,10 +586,11 @@ def plan_onto(
 
 
 def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
-    """Warn of motions in the replaced file that are not written. A file that cannot be read is not checked."""
+    """Warn of motions in the replaced file that are not written, and of a file that cannot be read."""
     try:
         on_disk = list_motions(codec, plan.path)
     except ReadError:
+        report.warn("the replaced file cannot be read as motions; all of it is removed", Path(plan.path).name)
         return
     kept = {name.lower() for name, _ in codec.motions(plan.document)}
     removed = [name for name, _ in on_disk if name.lower() not in kept]
