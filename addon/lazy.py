@@ -56,6 +56,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_import",
         "model_export",
         "model_import",
+        "textures",
         "timing",
     ),
     "games.descent3": (

@@ -619,7 +619,7 @@ def evaluated_mesh(
     """
     if not modifiers:
         warn_of_modifiers(shown, report, without)
-    if not modifiers or not (_active_modifiers(shown, without) or _active_shape_keys(shown)):
+    if not modifiers or not is_modified(shown, without):
         yield None
         return
     if shown.mode == "EDIT":
@@ -630,6 +630,11 @@ def evaluated_mesh(
             yield result.to_mesh()
         finally:
             result.to_mesh_clear()
+
+
+def is_modified(shown: Object, without: Container[str] = ()) -> bool:
+    """Return whether an object has modifiers, except those of the types ``without``, or shape keys with an effect."""
+    return bool(_active_modifiers(shown, without) or _active_shape_keys(shown))
 
 
 def warn_of_modifiers(shown: Object, report: Report, without: Container[str] = ()) -> None:

@@ -6,7 +6,7 @@ beside the values that Blender changed them to. The stored values are used as lo
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +15,16 @@ from ..core import polygons
 from ..core.model import Attribute, Domain, PolygonMesh
 from ..core.report import Report
 from . import attributes, compat, material
-from .mesh import corner_normals, corner_uvs, edges_between, keep_normals, outside_edit_mode, positions_of, triangles_of
+from .mesh import (
+    column,
+    corner_normals,
+    corner_uvs,
+    edges_between,
+    keep_normals,
+    outside_edit_mode,
+    positions_of,
+    triangles_of,
+)
 
 if TYPE_CHECKING:
     from .typed import Mesh, Object
@@ -65,14 +74,17 @@ def sharp_of(data: Mesh, name: str = "sharp_edge") -> NDArray[np.bool_]:
     return result
 
 
-def gather(shown: Object, wanted: attributes.Wanted, *, most_corners: int = 3) -> tuple[PolygonMesh, NDArray[np.int32]]:
-    """Read an object's own mesh in local space, with uv and normals of corners, sharp edges and weights.
+def gather(
+    shown: Object, wanted: attributes.Wanted, evaluated: Any = None, *, most_corners: int = 3
+) -> tuple[PolygonMesh, NDArray[np.int32]]:
+    """Read an object's own mesh in local space, with all UV maps and normals of corners, sharp edges and weights.
 
-    Polygons with more than ``most_corners`` are cut into triangles. Materials have Blender's names; all edges of flat
-    faces are sharp. Reads those of the ``wanted`` attributes that exist. Also returns (faces,) the polygon that each
-    face is, or is part of.
+    ``evaluated``: a mesh to read instead, such as the result of modifiers. Polygons with more than ``most_corners``
+    are cut into triangles. Materials have Blender's names; all edges of flat faces are sharp. Reads those of the
+    ``wanted`` attributes that exist. Also returns (faces,) the polygon that each face is, or is part of.
     """
-    with outside_edit_mode(shown) as data:
+    with outside_edit_mode(shown) as own:
+        data = own if evaluated is None else evaluated
         flat, counts, faces = _faces_of(data, most_corners)
         corners = np.empty(len(data.loops), np.int32)
         if len(corners):
@@ -86,10 +98,12 @@ def gather(shown: Object, wanted: attributes.Wanted, *, most_corners: int = 3) -
             counts,
             corners[flat],
             None if uvs is None else uvs[flat],
-            materials=[material.gather(used) for used in data.materials],
+            materials=[material.gather(used) for used in materials_of(shown, data)],
             material_index=np.zeros(len(counts), np.int32) if index is None else index[faces],
             corner_normals=normals[flat],
         )
+        further = [layer for layer in data.uv_layers if not layer.active_render]
+        mesh.more_uvs = {one.name: column(one.uv, "vector", len(data.loops), 2)[flat] for one in further}
         mesh.groups, mesh.weights = attributes.gather_groups(shown, data, np.zeros(0, np.int32))
         mesh.sharp_edges = _sharp_pairs(data, mesh, faces)
         for name, (domain, kind) in wanted.items():
@@ -97,6 +111,13 @@ def gather(shown: Object, wanted: attributes.Wanted, *, most_corners: int = 3) -
             if values is not None:
                 mesh.attributes[name] = Attribute(domain, values[faces] if domain is Domain.FACE else values)
     return mesh, faces
+
+
+def materials_of(shown: Object, data: Mesh) -> list[Any]:
+    """Return the material of each slot: of the object where the slot is linked to that, else of the mesh."""
+    own = [slot.material if slot.link == "OBJECT" else None for slot in shown.material_slots]
+    own += [None] * (len(data.materials) - len(own))
+    return [mine or used for mine, used in zip(own, data.materials, strict=False)]
 
 
 def _faces_of(data: Mesh, most_corners: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

@@ -165,7 +165,9 @@ def test_weights_materials_and_properties_are_written(man, tmp_path):
     mesh = chosen.levels[0]
     group = mesh.vertex_groups[0]
     group.add([0], 0.5, "REPLACE")
-    selection = model_export._Exporter(chosen, model_export.ModelExportOptions(), Report())._selection(mesh, group.name)
+    selection = model_export._Exporter(bpy.context, chosen, model_export.ModelExportOptions(), Report())._selection(
+        mesh, group.name
+    )
     material = mesh.data.materials[0]
     material.motionbridge_material.texture = "tag\\other_co.paa"
     bpy.ops.motionbridge.arma_property_add(label="class", value="house")
@@ -176,6 +178,72 @@ def test_weights_materials_and_properties_are_written(man, tmp_path):
     assert points[0] == 128
     bpy.ops.motionbridge.arma_property_remove(index=len(mesh.motionbridge_arma_level.properties) - 1)
     assert "class" not in p3d.read(exported(tmp_path), "", Report()).lods[0].properties()
+
+
+def uv_sets(lod):
+    found = [bytes(tag.data) for tag in lod.tags if tag.name == b"#UVSet#"]
+    return {data[0]: np.frombuffer(data[4:], "<f4").reshape(-1, 2) for data in found}
+
+
+def test_further_uv_sets_are_uv_maps(tmp_path):
+    body = cube()
+    given = np.random.default_rng(1).random((24, 2), np.float32)
+    body.data.uv_layers.new(name="Rust").uv.foreach_set("vector", given.ravel())
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    before = exported(tmp_path)
+    sets = uv_sets(p3d.read(before, "", Report()).lods[0])
+    assert np.array_equal(sets[1], np.stack([given[:, 0], 1 - given[:, 1]], axis=1))
+    bpy.data.objects.remove(body)
+    mesh = load(tmp_path / "out.p3d").levels[0]
+    assert [layer.name for layer in mesh.data.uv_layers] == ["UVMap", "UVSet 1"]
+    assert exported(tmp_path) == before
+    mesh.data.uv_layers["UVSet 1"].uv[5].vector = 0.5, 0.5
+    now = uv_sets(p3d.read(exported(tmp_path), "", Report()).lods[0])
+    assert np.array_equal(now[0], sets[0])
+    assert (now[1] != sets[1]).any(axis=1).tolist() == [corner == 5 for corner in range(24)]
+    mesh.data.uv_layers.remove(mesh.data.uv_layers["UVSet 1"])
+    assert list(uv_sets(p3d.read(exported(tmp_path), "", Report()).lods[0])) == [0]
+    mesh.motionbridge_arma_level.uv_sets = ""  # as imported by an earlier Motionbridge, which showed no further sets
+    assert exported(tmp_path) == before
+    mesh.data.uv_layers.new(name="UVSet 1", do_init=False)
+    now = uv_sets(p3d.read(exported(tmp_path), "", Report()).lods[0])
+    assert list(now) == [0, 1, 2], "a set that is not shown stays"
+    assert np.array_equal(now[1], sets[1])
+
+
+def test_modifiers_and_shape_keys_are_applied_unless_switched_off(man, tmp_path):
+    before = man.read_bytes()
+    mesh = load(man, rig="NEW").levels[0]
+    bpy.context.view_layer.objects.active = mesh
+    mesh.find_armature().pose.bones[0].location = 1, 2, 3
+    assert exported(tmp_path) == before, "bent by the armature alone"
+    mesh.modifiers.new("Mirror", "MIRROR").use_mirror_merge = False
+    old, now = read(man).lods[0], p3d.read(exported(tmp_path), "", Report()).lods[0]
+    shown = [p3d.decode_polygons(one, Report(), {}, "x") for one in (old, now)]
+    assert len(shown[1].counts) == 2 * len(shown[0].counts)
+    assert np.array_equal(now.points[: len(old.points)], old.points)
+    assert {name for name, *_ in now.selections()} == {name for name, *_ in old.selections()}
+    assert exported(tmp_path, modifiers=False) == before
+    assert any("modifiers are not applied (Mirror)" in line for line in last_report())
+    assert all(modifier.show_viewport for modifier in mesh.modifiers)
+    mesh.modifiers.remove(mesh.modifiers["Mirror"])
+    mesh.shape_key_add(name="Basis")
+    key = mesh.shape_key_add(name="big")
+    key.data[0].co.z += 1
+    key.value = 1
+    points = p3d.read(exported(tmp_path), "", Report()).lods[0].points["position"]
+    assert (points != old.points["position"]).any(axis=1).sum() == 1
+    key.value = 0
+    assert exported(tmp_path) == before
+
+
+def test_materials_of_the_object_itself_count(man, tmp_path):
+    mesh = load(man).levels[0]
+    made = bpy.data.materials.new("own")
+    made.motionbridge_material.texture = "tag\\own_co.paa"
+    mesh.material_slots[0].link = "OBJECT"
+    mesh.material_slots[0].material = made
+    assert ("tag\\own_co.paa", "") in p3d.read(exported(tmp_path), "", Report()).lods[0].textures()
 
 
 def test_points_are_moved_renamed_deleted_and_added(man, tmp_path):
@@ -302,6 +370,42 @@ def test_a_new_model_with_two_lods_a_point_and_a_proxy(tmp_path):
     load(tmp_path / "out.p3d")
     (tmp_path / "again").mkdir()
     assert exported(tmp_path / "again") == (tmp_path / "out.p3d").read_bytes()
+
+
+def test_a_new_model_has_all_lods_of_the_scene_unless_selected_ones_are_wanted(tmp_path):
+    for kind, number in (("VISUAL", 1), ("VISUAL", 2), ("GEOMETRY", 0)):
+        cube()
+        bpy.ops.motionbridge.arma_set_lod(kind=kind, number=number)
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert [lod.kind for lod in lods] == ["visual", "visual", "geometry"], "one is selected"
+    lods = p3d.read(exported(tmp_path, selected=True), "", Report()).lods
+    assert [lod.kind for lod in lods] == ["geometry"]
+    cube()
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    told = refusal(bpy.ops.export_scene.arma_p3d, filepath=str(tmp_path / "other.p3d"))
+    assert "two LODs have the resolution 1" in told
+    assert "Selected Only" in told
+    assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["visual"]
+
+
+def test_the_dialog_lists_the_lods_of_a_new_model(man):
+    cube("body")
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    shown = drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d))
+    assert "LODs: 1, points and proxies: 0" in shown
+    assert "visual (1): body" in shown
+    load(man)
+    assert not any("body" in line for line in drawn(as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)))
+
+
+def test_a_lod_with_another_resolution_takes_its_place_in_the_order(man, tmp_path):
+    mesh = load(man).levels[0]
+    bpy.context.view_layer.objects.active = mesh
+    old = read(man)
+    assert bpy.ops.motionbridge.arma_set_lod(kind="FIRE_GEOMETRY") == {"FINISHED"}
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert [lod.kind for lod in lods] == [*(lod.kind for lod in old.lods[1:]), "fire geometry"]
+    assert np.array_equal(lods[-1].points, old.lods[0].points)
 
 
 def test_a_mirrored_object_keeps_its_outside_outside(tmp_path):

@@ -8,8 +8,9 @@ armature that the objects are parented to, else the world.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -18,20 +19,21 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
+from ...blender import material, scope, sharp_mesh
 from ...blender import mesh as meshes
-from ...blender import sharp_mesh
 from ...blender.attributes import Wanted
 from ...blender.properties import kept
 from ...core import files, names
 from ...core.changes import ENGLISH, Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
-from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, PolygonMesh, VertexWeights
+from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, said_of
 from ...formats.arma import p3d
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
-from .model_import import POINT_SIZE, PROXY_SIZE
-from .options import ModelExportOptions, lod_identifier
+from . import textures
+from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
+from .options import Levels, ModelExportOptions, lod_identifier
 from .properties import level_of, model_of
 
 if TYPE_CHECKING:
@@ -41,7 +43,13 @@ Floats = NDArray[np.float64]
 
 VERSION = 0x101
 MEMORY = 1e15
+DRAWN = frozenset((*KINDS[Levels.VISUAL], *KINDS[Levels.VIEWS]))
+"""Kinds of LODs whose textures the game shows."""
 LEVEL = "level of detail"
+OTHER_RESOLUTION = (
+    "Give one of them another resolution (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
+    "models, select the LODs of one and export with Selected Only"
+)
 WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
     FILE_FACE: (Domain.FACE, np.int32),
@@ -140,17 +148,19 @@ def _level_above(obj: Object) -> Any:
     return above
 
 
-def plan_export(chosen: Chosen, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
+def plan_export(context: Context, chosen: Chosen, path: str, options: ModelExportOptions, report: Report) -> FilePlan:
     """Return the file that an export would write to ``path``. The scene stays unchanged. Raises `WriteError`."""
     files.warn_of_replacing(path, report)
-    return _Exporter(chosen, options, report).plan(path)
+    return _Exporter(context, chosen, options, report).plan(path)
 
 
-def plan_save_back(chosen: Chosen, *, if_changed: OtherBase, report: Report) -> FilePlan:
+def plan_save_back(
+    context: Context, chosen: Chosen, options: ModelExportOptions, *, if_changed: OtherBase, report: Report
+) -> FilePlan:
     """Return the plan for the file that a model was imported from. Raises `WriteError`, also if others changed it."""
     properties = chosen.model.motionbridge_arma_model
     path = bpy.path.abspath(properties.path)
-    plan = plan_export(chosen, path, ModelExportOptions(), report)
+    plan = plan_export(context, chosen, path, options, report)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     onto_imported(plan, properties, imported, if_changed)
     return plan
@@ -164,7 +174,8 @@ def settle(plan: FilePlan, model: Any) -> None:
 class _Exporter:
     """Export of one model. ``base``: the imported file, None for a new model."""
 
-    def __init__(self, chosen: Chosen, options: ModelExportOptions, report: Report) -> None:
+    def __init__(self, context: Context, chosen: Chosen, options: ModelExportOptions, report: Report) -> None:
+        self.context = context
         self.chosen, self.options, self.report = chosen, options, report
         data = kept(chosen.model.motionbridge_arma_model, "document") if chosen.model is not None else b""
         self.data = data
@@ -191,6 +202,8 @@ class _Exporter:
         for number, lod in enumerate(self.base.lods if self.base is not None else ()):
             result = self._imported(number, lod, first.get(number))
             lods += [result] if result is not None else []
+        if self.base is not None and _is_sorted(self.base.lods):
+            lods.sort(key=lambda lod: float(lod.resolution))
         for obj in self.chosen.levels:
             if first.get(self._base_index(obj)) is not obj:
                 self._insert(lods, self._new(obj), obj.name)
@@ -273,7 +286,7 @@ class _Exporter:
         if same is not None:
             raise WriteError(
                 f"two LODs have the resolution {float(lod.resolution):g}, one of them is {name!r}",
-                remedy="Give one of them another resolution (Set Arma LOD in the sidebar), or delete it",
+                remedy=OTHER_RESOLUTION,
             )
         after = [place for place, one in enumerate(lods) if one.resolution > lod.resolution]
         lods.insert(after[0] if after else len(lods), lod)
@@ -292,20 +305,21 @@ class _Exporter:
         if twice is not None:
             raise WriteError(
                 f"two LODs have the resolution {twice:g}",
-                remedy="Give one of them another resolution (Set Arma LOD in the sidebar), or delete it",
+                remedy=OTHER_RESOLUTION,
             )
 
     # Content of a LOD -----------------------------------------------------------------------------------------------
 
     def _content(self, obj: Object, base: p3d.Lod | None) -> p3d.LodContent:
         level = obj.motionbridge_arma_level
-        meshes.warn_of_modifiers(obj, self.report, {"ARMATURE"})
-        mesh, polygons = sharp_mesh.gather(obj, WANTED, most_corners=4)
+        mesh, polygons = self._gather(obj, base)
         cut = len(np.unique(polygons[np.flatnonzero(np.diff(polygons, append=-1) == 0)])) if len(polygons) else 0
         if cut:
             problem = said_of(cut, "faces", "have more than four corners and are written as triangles")
             self.report.warn(problem, obj.name)
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
+        shown = [int(number) for number in level.uv_sets.split()] if base is not None else []
+        mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
         if mesh.weights is None:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
@@ -322,7 +336,47 @@ class _Exporter:
         marks = self.marks.get(obj, [])
         if base is None or level.has_proxies or marks:
             proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
-        return p3d.LodContent(mesh, float(level.resolution), properties, proxies)
+        return p3d.LodContent(mesh, float(level.resolution), properties, proxies, shown)
+
+    def _gather(self, obj: Object, base: p3d.Lod | None) -> tuple[PolygonMesh, NDArray[np.int32]]:
+        """Return the mesh of an object, not bent by its armature, and the polygon that each face is part of."""
+        bending = {"ARMATURE"}
+        with (
+            scope.without_modifiers(
+                obj, bending if self.options.modifiers and meshes.is_modified(obj, bending) else ()
+            ),
+            meshes.evaluated_mesh(
+                self.context, obj, self.report, modifiers=self.options.modifiers, without=bending
+            ) as evaluated,
+        ):
+            mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
+            if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:
+                for one, made in zip(mesh.materials, sharp_mesh.materials_of(obj, evaluated or obj.data), strict=True):
+                    self._set_texture(one, made, base)
+            return mesh, polygons
+
+    def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
+        """Set the texture of a material that names none to that of its image; report what the game will not show."""
+        if made is None:
+            return
+        where = "type the path of its texture in Properties > Material > Arma Material"
+        image = material.image_of(made)
+        if surface.texture:
+            if picture := material.other_picture(made):
+                problem = f"the material shows {picture!r}, but its texture is {surface.texture}; {where}"
+                self.report.warn(problem, made.name)
+            return
+        surface.texture = textures.texture_of(made, self.options.work_folder)
+        if surface.texture:
+            self.report.note(f"its texture is that of its image: {surface.texture}", made.name)
+        elif image is not None:
+            problem = (
+                f"no texture is written: its image {image.name!r} is in no folder with config.cpp or $PBOPREFIX$, and "
+                f"not in the Arma Folder of the preferences; {where}"
+            )
+            self.report.warn(problem, made.name)
+        elif not surface.shader and (base is None or ("", "") not in base.textures()):
+            self.report.note(f"the material has no texture; {where}", made.name)
 
     def _selection(self, obj: Object, group: str) -> str:
         """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
@@ -342,6 +396,25 @@ class _Exporter:
         place[:3, :3] /= axes
         path = properties.game_name or mark.name
         return p3d.ProxyContent(path, place, int(properties.source) if properties.level == level >= 0 else -1)
+
+
+def _numbered_uvs(layers: Mapping[str, NDArray[np.float32]], taken: Collection[int]) -> dict[str, NDArray[np.float32]]:
+    """Return UV maps under the names of UV sets: those with such a name keep it, others get the lowest free number.
+
+    ``taken``: numbers of sets that Blender does not show.
+    """
+    numbers = {name: number for name in layers if (number := _uv_number(name)) and number not in taken}
+    free = (number for number in itertools.count(1) if number not in taken and number not in numbers.values())
+    return {p3d.uv_set_name(numbers.get(name) or next(free)): uvs for name, uvs in layers.items()}
+
+
+def _uv_number(name: str) -> int:
+    number = name.rpartition(" ")[2]
+    return int(number) if number.isdecimal() and name == p3d.uv_set_name(int(number)) else 0
+
+
+def _is_sorted(lods: Sequence[p3d.Lod]) -> bool:
+    return all(one.resolution <= two.resolution for one, two in itertools.pairwise(lods))
 
 
 def _label(lod: p3d.Lod) -> str:

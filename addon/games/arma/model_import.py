@@ -352,6 +352,7 @@ class _Builder:
         properties.resolution = float(lod.resolution)
         properties.model, properties.index = self.model, self._index(lod)
         properties.has_proxies = self.options.proxies
+        properties.uv_sets = " ".join(str(number) for number in p3d.further_uvs(lod))
         for group, selection in zip(obj.vertex_groups, self._selections(lod), strict=True):
             if group.name != selection:
                 row = properties.selections.add()

@@ -339,13 +339,24 @@ class ModelImportOptions(Options):
 
 
 class ModelExportOptions(Options):
-    """Options of exporting models."""
+    """Options of exporting models. ``work_folder``: as in `ModelImportOptions`, for the paths of textures."""
 
+    selected: bool = option(
+        False,
+        "Selected Only",
+        "Of LODs that belong to no imported model, export the selected ones; otherwise all of the scene",
+    )
+    modifiers: bool = option(
+        True,
+        "Apply Modifiers",
+        "Export the mesh with its modifiers and shape keys applied, but not bent by the armature",
+    )
     transforms: bool = option(
         True,
         "Apply Transforms",
         "Export meshes as their objects are moved, rotated and scaled; the armature's own transform does not count",
     )
+    work_folder: Path | None = None
 
 
 def _lod_items() -> tuple[tuple[str, str, str], ...]:

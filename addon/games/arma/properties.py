@@ -198,6 +198,9 @@ class ArmaLevelProperties(bpy.types.PropertyGroup):
     has_proxies: BoolProperty(
         name="Proxies Imported", description="Whether the proxies of the LOD were imported", options={"HIDDEN"}
     )
+    uv_sets: StringProperty(
+        description="Numbers of the further UV sets that became UV maps, separated by spaces", options={"HIDDEN"}
+    )
     selections: CollectionProperty(type=NamedProperty)
     is_level: BoolProperty(name="Arma LOD", description="This mesh is a LOD of an Arma model")
     kind: StringProperty(name="Kind", description="Purpose of the LOD")

@@ -18,6 +18,7 @@ import bpy
 import numpy as np
 
 from ...blender import mesh as meshes
+from ...blender import scope
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
 from ...blender.properties import kept
@@ -311,13 +312,8 @@ def _undeformed(found: Object, report: Report) -> Iterator[None]:
         report.warn(
             "an armature bends it, which the game cannot; exported as in edit mode (parent it to a bone)", found.name
         )
-    try:
-        for one in deforming:
-            one.show_viewport = False
+    with scope.without_modifiers(found, {"ARMATURE"} if deforming else ()):
         yield
-    finally:
-        for one in deforming:
-            one.show_viewport = True
 
 
 def transformed(mesh: PolygonMesh, matrix: Floats) -> PolygonMesh:

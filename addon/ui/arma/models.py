@@ -15,7 +15,7 @@ from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.arma import p3d
 from ...games import plan as plans
-from ...games.arma import kinds, model_export
+from ...games.arma import kinds, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
@@ -23,6 +23,7 @@ from ..change_words import change_lines, plan_sentence
 from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import fields
 from ..operation import Operation, Outcome
+from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import has_mesh, objects_of
 
@@ -30,11 +31,15 @@ if TYPE_CHECKING:
     from ...games.arma.properties import ArmaModelProperties
     from ...games.plan import FilePlan
 
+LEVELS_SHOWN = 12
+"""Most LODs that the export's dialog lists."""
 ModelExportProperties: Any = properties_from(ModelExportOptions)
 
 
-def chosen_model(context: Context, collection: str = "") -> "model_export.Chosen":
-    """Return the objects to export: of ``collection``, else of the active object's model, else the selected LODs.
+def chosen_model(context: Context, collection: str = "", *, selected: bool = False) -> "model_export.Chosen":
+    """Return the objects to export: of ``collection``, else of the active object's model.
+
+    Else the LODs that belong to no imported model: all of the scene, or with ``selected`` the selected ones.
 
     Raises `WriteError` for a collection with parts of several models.
     """
@@ -52,11 +57,12 @@ def chosen_model(context: Context, collection: str = "") -> "model_export.Chosen
     if model is not None:
         objects: Any = bpy.data.objects  # those of other scenes, too: they are not deleted
         return model_export.Chosen.of(model, (obj for obj in objects if obj.users_scene))
+    if not selected:
+        return model_export.Chosen.of(None, context.scene.objects)
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
-    selected = list(context.view_layer.objects.selected)
-    below = [child for obj in selected for child in obj.children_recursive]
-    found = model_export.Chosen.of(None, dict.fromkeys([*selected, *below]))
-    return found if found.levels else model_export.Chosen.of(None, context.scene.objects)
+    parts = list(context.view_layer.objects.selected)
+    below = [one for part in parts for one in part.children_recursive]
+    return model_export.Chosen.of(None, dict.fromkeys([*parts, *below]))
 
 
 class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
@@ -86,17 +92,35 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         elif active is not None:
             self.filepath = f"{bpy.path.clean_name(active.name)}.p3d"
 
-    def draw(self, _context: Context) -> None:
+    def draw(self, context: Context) -> None:
         layout = fields(self.layout)
+        if not self.collection and model_of(context.view_layer.objects.active) is None:
+            layout.prop(self, "selected")
+            _draw_chosen(layout, chosen_model(context, selected=self.selected))
+        layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "transforms")
         draw_backup(layout, self, self.filepath)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.MODELS)
-        options = options_from(self, ModelExportOptions)
-        plan = model_export.plan_export(chosen_model(context, self.collection), path, options, report)
+        options = options_from(self, ModelExportOptions, work_folder=arma_folder(context))
+        chosen = chosen_model(context, self.collection, selected=self.selected)
+        plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+
+
+def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> None:
+    """Draw which LODs of a new model an export will write."""
+    found = sorted(chosen.levels, key=lambda obj: obj.motionbridge_arma_level.resolution)
+    column = layout.column(align=True)
+    text = iface_("LODs: {}, points and proxies: {}").format(len(found), len(chosen.marks))
+    column.label(text=text, icon="MESH_DATA", translate=False)
+    for obj in found[:LEVELS_SHOWN]:
+        level = obj.motionbridge_arma_level
+        column.label(text=f"{level.kind} ({level.resolution:g}): {obj.name}", icon="DOT", translate=False)
+    if len(found) > LEVELS_SHOWN:
+        column.label(text=iface_("{} more").format(len(found) - LEVELS_SHOWN), icon="DOT", translate=False)
 
 
 class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator):
@@ -118,7 +142,9 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         if_changed = plans.OtherBase[self.if_changed]
-        return model_export.plan_save_back(chosen_model(context), if_changed=if_changed, report=report)
+        options = ModelExportOptions(work_folder=arma_folder(context))
+        chosen = chosen_model(context)
+        return model_export.plan_save_back(context, chosen, options, if_changed=if_changed, report=report)
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model is the written file."""
@@ -330,6 +356,8 @@ class MOTIONBRIDGE_PT_arma_material(BlenderPanel):
         column = fields(self.layout).column()
         properties = context.material.motionbridge_material
         column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
+        if not properties.texture and (path := textures.texture_of(context.material, arma_folder(context))):
+            column.label(text=iface_("From the image: {}").format(path), icon="IMAGE_DATA", translate=False)
         column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
 
 

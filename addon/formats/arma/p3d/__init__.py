@@ -7,22 +7,26 @@ from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
 from .encoding import encode_lod
 from .mesh import (
     MASS_ATTRIBUTE,
+    MOST_UV_SETS,
     LodContent,
     NamedPoint,
     ProxyContent,
     centres,
     content_of,
     decode_polygons,
+    further_uvs,
     named_points,
     pivots,
     proxies,
     selection_weights,
+    uv_set_name,
 )
 from .text import describe, differences, dump
 
 __all__ = [
     "KINDS",
     "MASS_ATTRIBUTE",
+    "MOST_UV_SETS",
     "NUMBERED_KINDS",
     "Lod",
     "LodContent",
@@ -37,6 +41,7 @@ __all__ = [
     "differences",
     "dump",
     "encode_lod",
+    "further_uvs",
     "kind_of",
     "named_points",
     "pivots",
@@ -46,5 +51,6 @@ __all__ = [
     "recompose",
     "selection_weights",
     "starts_like",
+    "uv_set_name",
     "write",
 ]

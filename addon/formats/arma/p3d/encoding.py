@@ -22,7 +22,7 @@ from ....core.report import Report, counted
 from .. import names
 from .document import ARMA, FACE, POINT, TEXTURE_FIELD, Lod
 from .mesh import PROXY, LodContent, blender_uvs, decode_polygons, distinct_corners, is_of_proxy, proxies, proxy_tags
-from .tags import Rows, TagEncoder, fixed
+from .tags import Corners, Rows, TagEncoder, differ_as_bits, fixed
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -91,9 +91,18 @@ class _Encoder:
             self.face_mesh,
             self.row_of_base,
             self.row_of_vertex,
+            self.corners,
         )
         encoder = TagEncoder(
-            self.content, self.base, result, rows, self.deleted_proxies, self.renamed, self.added, self.changes
+            self.content,
+            self.base,
+            result,
+            rows,
+            self.deleted_proxies,
+            self.renamed,
+            self.added,
+            self.shown,
+            self.changes,
         )
         result.tags = encoder.tags()
         result.resolution = np.float32(self.content.resolution)
@@ -221,6 +230,7 @@ class _Encoder:
         into = rows[number], slots[number, place]
         before = self._shown_corners(source, same)[number, place]
         result["corners"]["point"][into] = self.row_of_vertex[mesh.corners[corners]]
+        self.corners = Corners(*into, corners, before)
         self._write_uvs(result, into, corners, before)
         return self._write_normals(result, into, corners, before), result
 
@@ -268,7 +278,7 @@ class _Encoder:
             return
         changed = new.copy()
         if shown is not None and len(shown):
-            changed |= _differ(uvs[corners], shown[np.maximum(before, 0)])
+            changed |= differ_as_bits(uvs[corners], shown[np.maximum(before, 0)])
         values = blender_uvs(uvs[corners[changed]])
         what = f"a face of {self.name!r} has NaN or infinite UVs"
         rebase.refuse_not_finite(what, "Unwrap the face again", values)
@@ -433,14 +443,6 @@ def _inverse(rows: Ints, count: int) -> Ints:
     result = np.full(count, -1, np.int64)
     known = np.flatnonzero(rows >= 0)
     result[rows[known]] = known
-    return result
-
-
-def _differ(values: NDArray[np.float32], base: NDArray[np.float32]) -> Bools:
-    """(n,): which rows differ as bits, with -0 as 0."""
-    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
-        one, other = (np.ascontiguousarray(side + np.float32(0)).view(np.int32) for side in (values, base))
-    result: Bools = (one != other).any(axis=1)
     return result
 
 

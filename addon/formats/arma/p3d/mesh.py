@@ -3,7 +3,7 @@
 Exchanging y and z turns left-handed into right-handed coordinates, so faces keep the order of their corners. The stored
 normals then point inwards and are negated. Points become vertices; normals and UVs belong to corners of faces, as in
 the file. Sharp edges are pairs of points (``#SharpEdges#``), the mass of the geometry LOD is one number per point
-(``#Mass#``).
+(``#Mass#``). UV set 0 (``#UVSet#``) is a copy of the faces' own UVs; sets with other numbers are further UV maps.
 
 A selection ``proxy:path.001`` is one triangle that marks the place of another model. Tools draw it with a right angle
 at that model's origin. The shorter leg points forward along the model, the longer leg up, as in the engine of Cold War
@@ -12,7 +12,7 @@ Assault. How the engine treats triangles without a right angle is unknown.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -26,6 +26,8 @@ from .document import FURTHER_UVS, MASS, POSED_POINTS, SHARP_EDGES, Lod, P3d, Ta
 
 Floats = NDArray[np.float64]
 MASS_ATTRIBUTE = "mass"
+MOST_UV_SETS = 7
+"""Most further UV sets that are decoded: Blender has eight UV maps, one is that of the faces."""
 PROXY = "proxy:"
 
 
@@ -42,7 +44,8 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     degenerate = len(visible) - len(faces)
     if degenerate:
         report.note(f"faces without area are left out: {degenerate}", name)
-    _report_left_out(lod, report, name)
+    further = further_uvs(lod)
+    _report_left_out(lod, report, name, len(further))
     point = corners["point"].astype(np.int32)
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         positions = space.arma_points(lod.points["position"])
@@ -58,6 +61,7 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     if mass is not None and len(mass) == len(positions) and len(mass):
         mesh.attributes[MASS_ATTRIBUTE] = Attribute(Domain.VERTEX, mass.astype(np.float32))
     mesh.sharp_edges = _sharp_edges(lod)
+    mesh.more_uvs = {uv_set_name(number): blender_uvs(uvs[visible][used]) for number, (_, uvs) in further.items()}
     table: dict[str, NDArray[np.float32]] = {}
     for selection, weights in selection_weights(lod).items():
         label = groups.get(selection.lower(), selection)
@@ -106,10 +110,31 @@ def _sharp_edges(lod: Lod) -> NDArray[np.int32]:
     return pairs[inside].astype(np.int32)
 
 
-def _report_left_out(lod: Lod, report: Report, name: str) -> None:
+def uv_set_name(number: int) -> str:
+    """Return the name of the UV map that shows a UV set of a LOD."""
+    return f"UVSet {number}"
+
+
+def further_uvs(lod: Lod) -> dict[int, tuple[Tag, NDArray[np.float32]]]:
+    """Return number -> tag and UVs (faces, 4, 2) of the UV sets that become UV maps of their own, in the file's order.
+
+    Of sets with the same number the first counts. A LOD without faces has none.
+    """
+    found: dict[int, tuple[Tag, NDArray[np.float32]]] = {}
+    used = np.arange(4) < lod.faces["count"][:, None]
+    for tag in lod.tags:
+        number = int.from_bytes(tag.data[:4], "little") if tag.name == FURTHER_UVS else 0
+        if number and number not in found and len(tag.data) == 4 + 8 * int(used.sum()) > 4:
+            uvs = np.zeros((len(lod.faces), 4, 2), np.float32)
+            uvs[used] = np.frombuffer(tag.data, "<f4", offset=4).reshape(-1, 2)
+            found[number] = tag, uvs
+    return dict(list(found.items())[:MOST_UV_SETS])
+
+
+def _report_left_out(lod: Lod, report: Report, name: str, shown: int) -> None:
     further = sum(1 for tag in lod.tags if tag.name == FURTHER_UVS and bytes(tag.data[:4]) not in (b"", bytes(4)))
-    if further:
-        report.note(f"additional UV maps are not imported: {further}", name)
+    if further > shown:
+        report.note(f"additional UV maps are not imported: {further - shown}", name)
     posed = sum(1 for tag in lod.tags if tag.name == POSED_POINTS)
     if posed:
         report.note(f"posed point sets of the LOD are not imported: {posed}", name)
@@ -331,17 +356,19 @@ class LodContent:
     """What Blender has of a LOD.
 
     ``mesh``: polygons with three or four corners and their normals; `FILE_VERTEX` and `FILE_FACE` are rows of the
-    imported LOD, and ``groups`` are named as the selections. ``proxies`` None: those of the imported LOD.
+    imported LOD, and ``groups`` are named as the selections; ``more_uvs`` are named by `uv_set_name`. ``proxies`` None:
+    those of the imported LOD. ``shown_uvs``: numbers of the imported UV sets that became UV maps; the others stay.
     """
 
     mesh: PolygonMesh
     resolution: float
     properties: Mapping[str, str] = field(default_factory=dict)
     proxies: Sequence[ProxyContent] | None = None
+    shown_uvs: Collection[int] = ()
 
 
 def content_of(lod: Lod, name: str, report: Report) -> LodContent:
     """Return what an unedited import of a LOD has; only the steps in Blender are left out."""
     mesh = decode_polygons(lod, report, {}, name)
     found = [ProxyContent(one.name, one.transform, number) for number, one in enumerate(proxies(lod))]
-    return LodContent(mesh, float(lod.resolution), lod.properties(), found)
+    return LodContent(mesh, float(lod.resolution), lod.properties(), found, list(further_uvs(lod)))

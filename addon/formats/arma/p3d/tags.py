@@ -19,7 +19,16 @@ from ....core.polygons import next_corners, starts
 from ....core.report import counted
 from .. import names
 from .document import ARMA, FURTHER_UVS, LAST_TAG, MASS, POSED_POINTS, PROPERTY, SHARP_EDGES, TAG_FIELD, Lod, Tag
-from .mesh import MASS_ATTRIBUTE, PROXY, LodContent, is_shown, selection_weights
+from .mesh import (
+    MASS_ATTRIBUTE,
+    PROXY,
+    LodContent,
+    blender_uvs,
+    further_uvs,
+    is_shown,
+    selection_weights,
+    uv_set_name,
+)
 
 Ints = NDArray[np.int64]
 
@@ -49,6 +58,21 @@ class Rows:
     face_mesh: Ints
     row_of_base: Ints
     row_of_vertex: Ints
+    corners: Corners
+
+
+@dataclass(frozen=True, eq=False)
+class Corners:
+    """The corners of the written faces that Blender shows, all (n,).
+
+    ``face`` and ``slot``: row and slot of the written face; ``mesh``: corner of Blender's mesh; ``shown``: corner of
+    the imported mesh that it is, -1 if its face is new or has other corners.
+    """
+
+    face: Ints
+    slot: Ints
+    mesh: Ints
+    shown: Ints
 
 
 @dataclass
@@ -57,7 +81,7 @@ class TagEncoder:
 
     ``lod``: the LOD with its final points and faces. ``deleted``: ids of the tags of deleted proxies; ``renamed``: id
     of the tag of a proxy -> new path of its model. ``added``: selection, rows of the points and row of the face of each
-    new proxy. ``changes`` gets what changed.
+    new proxy. ``shown``: the mesh that an unedited import has. ``changes`` gets what changed.
     """
 
     content: LodContent
@@ -67,6 +91,7 @@ class TagEncoder:
     deleted: Collection[int]
     renamed: Mapping[int, str]
     added: Sequence[tuple[bytes, Ints, int]]
+    shown: PolygonMesh
     changes: Changes
 
     def __post_init__(self) -> None:
@@ -90,7 +115,10 @@ class TagEncoder:
         new += more
         kept = selections | properties
         found: list[Tag] = []
+        deleted = self._match_uv_sets()
         for tag in self.base.tags:
+            if id(tag) in deleted:
+                continue
             if tag is self.first.get(SHARP_EDGES):
                 data = self._sharp_edges()
             elif _is_property(tag) or not tag.name.startswith(b"#"):
@@ -106,6 +134,9 @@ class TagEncoder:
             new.append(self._tag(MASS, mass.tobytes()))
         if self.base.signature == ARMA and not self.base.tags:
             new.append(self._tag(FURTHER_UVS, bytes(4) + _corner_uvs(self.lod).tobytes()))
+        new += [
+            self._tag(FURTHER_UVS, self._uv_set(number.to_bytes(4, "little"), name)) for number, name in self.new_uvs
+        ]
         if LAST_TAG not in there:
             new.append(self._tag(LAST_TAG, b""))
         for tag in new:
@@ -136,26 +167,55 @@ class TagEncoder:
             result[old] = posed[self.rows.point_source[old]]
             return data[:4] + result.tobytes()
         if tag.name == FURTHER_UVS and size == 4 + 8 * int(self.base.faces["count"].sum()):
-            return data[:4] + self._uv_set(data).tobytes()
+            return self._uv_set(data, self.uvs_of.get(id(tag), ""))
         return data
 
-    def _uv_set(self, data: bytes) -> NDArray[np.float32]:
-        """(corners, 2): set 0 is a copy of the faces' own UVs in nearly all files, and stays one."""
-        stored = np.frombuffer(data, "<f4", offset=4).reshape(-1, 2)
-        if data[:4] == bytes(4) and stored.tobytes() == _corner_uvs(self.base).tobytes():
-            return _corner_uvs(self.lod)
+    def _match_uv_sets(self) -> set[int]:
+        """Find the UV map of each UV set. Returns the ids of the tags whose UV map was deleted."""
+        shown = {number: tag for number, (tag, _) in further_uvs(self.base).items() if number in self.content.shown_uvs}
+        self.uvs_of = {id(tag): uv_set_name(number) for number, tag in shown.items()}
+        deleted = {one for one, name in self.uvs_of.items() if name not in self.mesh.more_uvs}
+        numbers = {int(name.rpartition(" ")[2]): name for name in self.mesh.more_uvs}
+        self.new_uvs = [(number, name) for number, name in sorted(numbers.items()) if number not in shown]
+        before = sum(1 for tag in self.base.tags if tag.name == FURTHER_UVS and tag.data[:4] != bytes(4))
+        if deleted or self.new_uvs:
+            self.changes.resized("UV sets", before + 1, before + 1 - len(deleted) + len(self.new_uvs))
+        return deleted
+
+    def _uv_set(self, data: bytes, name: str) -> bytes:
+        """Return a UV set with the rows of the file, edited as the UV map ``name`` if it has one.
+
+        Set 0 is a copy of the faces' own UVs in nearly all files, and stays one.
+        """
         result = _corner_uvs(self.lod)
-        begin, mine = (
-            starts(self.base.faces["count"].astype(np.int64)),
-            starts(self.lod.faces["count"].astype(np.int64)),
-        )
+        if data[:4] == bytes(4) and data[4:] == _corner_uvs(self.base).tobytes():
+            return data[:4] + result.tobytes()
+        mine = starts(self.lod.faces["count"].astype(np.int64))
+        if len(data) > len(bytes(4)):
+            self._copy_uvs(result, np.frombuffer(data, "<f4", offset=4).reshape(-1, 2), mine)
+        given, shown, corners = self.mesh.more_uvs.get(name), self.shown.more_uvs.get(name), self.rows.corners
+        if given is None:
+            return data[:4] + result.tobytes()
+        new = corners.shown < 0 if shown is not None else np.ones(len(corners.shown), np.bool_)
+        changed = new.copy()
+        if shown is not None:
+            changed |= differ_as_bits(given[corners.mesh], shown[np.maximum(corners.shown, 0)])
+        values = blender_uvs(given[corners.mesh[changed]])
+        what = f"a face of {self.name!r} has NaN or infinite UVs"
+        rebase.refuse_not_finite(what, "Unwrap the face again", values)
+        result[mine[corners.face[changed]] + corners.slot[changed]] = values
+        self.changes.count(changed & ~new, "texture coordinates")
+        return data[:4] + result.tobytes()
+
+    def _copy_uvs(self, result: NDArray[np.float32], stored: NDArray[np.float32], mine: Ints) -> None:
+        """Copy the UVs of imported faces into ``result``; ``mine`` (faces,): where those of each face begin."""
+        begin = starts(self.base.faces["count"].astype(np.int64))
         old = np.flatnonzero(self.rows.face_source >= 0)
         source = self.rows.face_source[old]
         same = self.lod.faces["count"][old] == self.base.faces["count"][source]
         for place in range(4):
             inside = same & (place < self.lod.faces["count"][old])
             result[mine[old[inside]] + place] = stored[begin[source[inside]] + place]
-        return result
 
     def _mass(self, data: bytes, *, edited: bool = True) -> NDArray[np.float32]:
         """(points,): the mass of each point, with ``edited`` as Blender's mesh has it, if it has the attribute."""
@@ -360,6 +420,14 @@ def fixed(text: str, size: int, what: str) -> bytes:
     if len(data) >= size:
         raise WriteError(f"the {what} {text!r} has more than {counted(size - 1, 'character')}", remedy="Shorten it")
     return data.ljust(size, b"\0")
+
+
+def differ_as_bits(values: NDArray[np.float32], base: NDArray[np.float32]) -> NDArray[np.bool_]:
+    """Return (n,) which rows differ as bits, with -0 as 0."""
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
+        one, other = (np.ascontiguousarray(side + np.float32(0)).view(np.int32) for side in (values, base))
+    result: NDArray[np.bool_] = (one != other).any(axis=1)
+    return result
 
 
 def _corner_uvs(lod: Lod) -> NDArray[np.float32]:

@@ -124,6 +124,72 @@ def test_a_texture_coordinate_changes_its_corner_and_the_copy_in_set_0():
     assert result.tags[1] is lod.tags[1]
 
 
+def uv_tag(number, uvs):
+    return Tag(b"#UVSet#", bytes((number, 0, 0, 0)) + np.asarray(uvs, "<f4").tobytes())
+
+
+def uvs_of(tag):
+    return np.frombuffer(tag.data, "<f4", offset=4).reshape(-1, 2)
+
+
+def test_a_further_uv_map_changes_its_own_set():
+    given = np.arange(14, dtype=np.float32).reshape(7, 2) / 7
+    lod = level(SQUARE, tags=[uv_tag(1, given), uv_tag(2, 1 - given)])
+    content = content_of(lod, "x", Report())
+    assert list(content.mesh.more_uvs) == ["UVSet 1", "UVSet 2"]
+    shown = content.mesh.more_uvs["UVSet 1"]
+    assert np.array_equal(shown[:, 0], given[:, 0])
+    assert np.array_equal(shown[:, 1], 1 - given[:, 1]), "v counts upwards in Blender"
+    moved = shown.copy()
+    moved[4] = 0.25, 0.75
+    result, changes = encoded(edited(lod, more_uvs=content.mesh.more_uvs | {"UVSet 1": moved}), lod)
+    assert changes.sentence() == "1 texture coordinate changed"
+    assert uvs_of(result.tags[0])[4].tolist() == [0.25, 0.25]
+    assert np.array_equal(np.delete(uvs_of(result.tags[0]), 4, 0), np.delete(given, 4, 0))
+    assert result.tags[1] is lod.tags[1]
+    assert np.array_equal(result.faces, lod.faces)
+
+
+def test_uv_maps_are_deleted_and_added():
+    given = np.arange(14, dtype=np.float32).reshape(7, 2) / 7
+    lod = level(SQUARE, tags=[uv_tag(0, given * 0), uv_tag(2, given)])
+    content = content_of(lod, "x", Report())
+    result, changes = encoded(edited(lod, more_uvs={}), lod)
+    assert changes.sentence() == "UV sets 2 -> 1 changed"
+    assert [tag.name for tag in result.tags] == [b"#UVSet#", b"#EndOfFile#"]
+    more = content.mesh.more_uvs | {"UVSet 1": np.full((7, 2), 0.5, np.float32)}
+    result, changes = encoded(edited(lod, more_uvs=more), lod)
+    assert changes.sentence() == "UV sets 2 -> 3 changed"
+    assert [bytes(tag.data[:1]) for tag in result.tags if tag.name == b"#UVSet#"] == [b"\0", b"\2", b"\1"]
+    assert result.tags[1] is lod.tags[1]
+    assert (uvs_of(result.tags[2]) == 0.5).all()
+
+
+def test_uv_sets_that_were_not_shown_stay():
+    lod = level(SQUARE, tags=[uv_tag(1, np.arange(14, dtype=np.float32))])
+    content = replace(edited(lod, more_uvs={}), shown_uvs=())
+    result, changes = encoded(content, lod)
+    assert (result is lod, bool(changes)) == (True, False)
+
+
+def test_further_uvs_follow_deleted_and_new_faces():
+    given = np.arange(14, dtype=np.float32).reshape(7, 2) / 7
+    lod = level(SQUARE, tags=[uv_tag(1, given)])
+    mesh = content_of(lod, "x", Report()).mesh
+    corners, more = mesh.corners[:4][::-1].copy(), {"UVSet 1": np.full((4, 2), 0.5, np.float32)}
+    left = {
+        "counts": mesh.counts[:1],
+        "corners": corners,
+        "uvs": mesh.uvs[:4],
+        "corner_normals": mesh.corner_normals[:4],
+    }
+    file_face = {**mesh.attributes, FILE_FACE: Attribute(Domain.FACE, np.array([-1], np.int32))}
+    result, _ = encoded(edited(lod, **left, more_uvs=more, material_index=None, attributes=file_face), lod)
+    assert len(result.faces) == 1
+    assert (uvs_of(result.tags[0]) == 0.5).all()
+    assert len(uvs_of(result.tags[0])) == 4
+
+
 def test_a_normal_that_no_face_uses_any_more_is_replaced():
     lod = level(SQUARE)
     lod.normals = np.array([[0, -1, 0], [0, 0, -1]], np.float32)
