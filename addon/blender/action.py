@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip, Space
-from . import compat, control_rig, rotation_modes
+from . import action_lists, compat, control_rig, rotation_modes
 from .armature import Rest, moving
 from .bone_curves import (
     ActionTemplate,
@@ -443,6 +443,7 @@ def play(context: Context, rig: Object, action: Action, order: str = "") -> None
     ``order``: order of its Euler angles. The control rig of the armature plays the matching action. Other actions of
     the same import also play when the user picks them.
     """
+    action = action_lists.before_playing(context, rig, action)
     # Assigning an action to an object that was never evaluated crashes some Blender versions.
     context.view_layer.update()
     compat.assign(rig, action, compat.suitable_slot(action, rig))

@@ -101,6 +101,16 @@ class Kind(NamedTuple):
         return getattr(rig, self.files)
 
 
+def _unchanged(_context: Any, _rig: Any, action: Any) -> Any:
+    return action
+
+
+before_playing: Callable[[Any, Any, Any], Any] = _unchanged
+"""Called before an armature plays another action, with the context, the armature object and the action; returns the
+action to play. The games set it, so that keys follow renamed bones (`games.renamed_bones`).
+"""
+
+
 def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
     """Return the actions of a file of an armature, each with its index in the file; -1 for new ones.
 

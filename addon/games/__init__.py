@@ -7,7 +7,7 @@ from .. import lazy
 lazy.attach(__name__)
 
 from ..blender import action_lists, control_links, properties, rotation_modes
-from . import arma, descent3, xray
+from . import arma, descent3, renamed_bones, xray
 from .arma.kinds import KINDS as _ARMA
 from .descent3.kinds import KINDS as _DESCENT3
 from .xray.kinds import KINDS as _XRAY
@@ -38,6 +38,11 @@ def register() -> None:
         one.register()
     properties.watch_changes()
     action_lists.watch_undo()
+    action_lists.before_playing = _before_playing
+
+
+def _before_playing(context: Any, rig: Any, action: Any) -> Any:
+    return renamed_bones.before_playing(context, rig, action)
 
 
 def unregister() -> None:

@@ -7,11 +7,15 @@ stored names of every game are renamed.
 
 A duplicated bone has the same stored name: the bone that still has that name is the original, otherwise the first
 one.
+
+A duplicated armature shares the actions that do not play with the original. Before their curves are renamed, one of
+both gets its own copies (`shared_actions`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -23,36 +27,71 @@ from ..blender.control_links import ROLE, controls_of
 from ..blender.properties import is_local
 from ..core.errors import WriteError
 from ..core.report import Report
-from .xray.motions import files as motion_files
+from .shared_actions import actions_of, controls_actions_of, separate
 
 if TYPE_CHECKING:
-    from ..blender.typed import Action, Armature
+    from ..blender.typed import Action, Armature, Context, Object
 
 
 def refuse_renamed_in_edit_mode() -> None:
     """Raise `WriteError` if bones were renamed in edit mode: nothing can be stored on them until it is left."""
+    for owner in _renamed_in_edit_mode():
+        raise WriteError(f"bones of {owner.name!r} were renamed in edit mode", remedy=scope.LEAVE_EDIT_MODE)
+
+
+def _renamed_in_edit_mode() -> Iterator[Any]:
     edited: list[Any] = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
     for owner in edited:
         owner.update_from_editmode()
         if renames(owner.data):
-            raise WriteError(f"bones of {owner.name!r} were renamed in edit mode", remedy=scope.LEAVE_EDIT_MODE)
+            yield owner
 
 
-def follow_renames(report: Report) -> None:
-    """Rename bones in actions and stored names, for all bones renamed since their names were stored; reported."""
+def before_playing(context: Context, rig: Object, action: Action) -> Action:
+    """Follow renamed bones before ``rig`` plays another action; return that, or the copy that the armature got of it.
+
+    Which actions Blender renamed is known only as long as the same ones play. Edit mode, where nothing can be stored
+    on bones, is left for a moment if bones were renamed in it.
+    """
+    with scope.object_mode(context) if any(_renamed_in_edit_mode()) else nullcontext():
+        copies = follow_renames(Report())
+    own = copies.get(action)
+    return own if own is not None and own in actions_of(rig) else action
+
+
+def follow_renames(report: Report) -> dict[Any, Any]:
+    """Rename bones in actions and stored names, for all bones renamed since their names were stored; reported.
+
+    Returns original -> copy of the actions that armatures shared.
+    """
+    copies: dict[Any, Any] = {}
     armatures: Any = bpy.data.armatures
     for armature in armatures:
         # Properties stored on bones in edit mode are lost when it is left.
         if not is_local(armature) or armature.is_editmode:
             continue
         _know(armature)
-        if not renames(armature):
-            continue
-        rigs = [owner for owner in bpy.data.objects if owner.data == armature]
-        played = {action for rig in rigs for action in action_lists.used_by(rig)}
-        found = follow(armature, _actions(armature, rigs), played, _names(armature, rigs))
-        for old, new in found.items():
-            report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
+        if renamed := renames(armature):
+            copies |= _follow(armature, renamed, report)
+    return copies
+
+
+def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[Any, Any]:
+    rigs = [owner for owner in bpy.data.objects if owner.data == armature]
+    played = [action for rig in rigs for action in action_lists.used_by(rig)]
+    of_others, copies = separate(armature, rigs, renamed.keys())
+    if copies:
+        problem = "an armature and its duplicate shared actions; the duplicate has copies of them now"
+        report.note(problem, rigs[0].name)
+    for action in played:  # shared and renamed by Blender
+        theirs = next((one for one in (action, copies.get(action)) if one in of_others), None)
+        if theirs is not None:
+            _rename_back(theirs, renamed)
+    used = {action for rig in rigs for action in action_lists.used_by(rig)}
+    found = follow(armature, _actions(armature, rigs), used, _names(armature, rigs, of_others))
+    for old, new in found.items():
+        report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
+    return copies
 
 
 def _know(armature: Armature) -> None:
@@ -73,24 +112,16 @@ def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:
     """Yield actions of the rigs and their controls; all local ones if no other armature has a bone of an old name."""
     old = renames(armature)
     elsewhere = any(name in other.bones for other in bpy.data.armatures if other != armature for name in old)
-    ours = {action for rig in rigs for action in _actions_of(rig)}
+    ours = {action for rig in rigs for action in actions_of(rig)}
     objects: Any = bpy.data.objects
-    moved = [owner for owner in objects if controls_of(owner) in rigs]
-    ours |= {action.motionbridge_controls for owner in moved for action in _actions_of(owner)}
+    ours |= {action for owner in objects if controls_of(owner) in rigs for action in controls_actions_of(owner)}
     for action in bpy.data.actions:
         if is_local(action) and (action in ours or not elsewhere):
             yield action
 
 
-def _actions_of(rig: Any) -> Iterator[Any]:
-    """Yield the actions that an armature object plays, has in the NLA, or lists in its files."""
-    yield from action_lists.used_by(rig)
-    for kind in (motion_files.LISTS, motion_files.SKL_LISTS):
-        yield from action_lists.files_of_actions(rig, kind)
-
-
-def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
-    """Return each stored bone name as (owner, property name)."""
+def _names(armature: Armature, rigs: list[Any], of_others: Sequence[Any]) -> list[tuple[Any, str]]:
+    """Return each stored bone name as (owner, property name). ``of_others``: actions of other armatures."""
     files = [file for rig in rigs for file in (*rig.motionbridge_motion_files, *rig.motionbridge_skeletal_files)]
     found = [(entry, "name") for file in files for entry in file.rest]
     found += [(entry, "bone") for entry in armature.motionbridge_skeleton.bones]
@@ -100,7 +131,7 @@ def _names(armature: Armature, rigs: list[Any]) -> list[tuple[Any, str]]:
     for action in actions:
         bones = action.motionbridge_animation.bones if is_local(action) else ()
         # An Arma animation stores no armature: it belongs to this one if it plays here or if all its bones exist here.
-        if action in used or all(entry.bone in known for entry in bones):
+        if action in used or (action not in of_others and all(entry.bone in known for entry in bones)):
             found += [(entry, "bone") for entry in bones]
     return found
 
@@ -142,6 +173,16 @@ def follow(
                 _rename_in(bag, curves, found)
     remember_names(armature)
     return found
+
+
+def _rename_back(action: Action, renamed: Mapping[str, str]) -> None:
+    """Give the curves that Blender renamed for one armature the old names, for another armature that has the action."""
+    for bag in compat.all_curve_bags(action):
+        _rename_in(
+            bag,
+            [(curve, bone_within(curve.data_path)) for curve in bag.fcurves],
+            {new: old for old, new in renamed.items()},
+        )
 
 
 def _rename_in(bag: Any, curves: Iterable[tuple[Any, str]], found: Mapping[str, str]) -> None:

@@ -121,7 +121,7 @@ def _edited(scene: Any, depsgraph: Any) -> None:
     if switched and not bpy.app.timers.is_registered(_hold_later):
         bpy.app.timers.register(_hold_later, first_interval=0.0)
     if depsgraph.id_type_updated("ARMATURE") and not bpy.app.timers.is_registered(_follow_later):
-        bpy.app.timers.register(_follow_later, first_interval=DELAY)
+        bpy.app.timers.register(_follow_later, first_interval=0.0)  # before another action is assigned
     if context.scene != scene or not depsgraph.id_type_updated("ACTION"):
         return
     action, model = active_action(context), holder_of(context.view_layer.objects.active)

@@ -4,11 +4,14 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import compat
+from addon.blender.bone_curves import bone_within
 from addon.core.report import Report
 from addon.formats.xray import hud, omf
 from addon.formats.xray.omf import mapping
 from addon.games.xray.bones.properties import game_name
 from addon.games.xray.hud import attachments, holder_of, pairs, placing
+from addon.games.xray.motions import library
 from addon.ui.xray import hud_tools
 from tests.blender.test_hud_scene import (
     CONFIG,
@@ -107,6 +110,29 @@ def test_a_copy_of_the_whole_scene_is_a_scene_of_its_own(gamedata):  # noqa: F81
     assert bytes_of(gamedata) == before
     copy.motionbridge_hud.attached = set()
     assert attachments.bones(copy) == attachments.bones(made.hands)
+
+
+def test_bones_renamed_in_a_copy_of_the_scene_leave_the_original_alone(gamedata):  # noqa: F811
+    made, _ = build(sample_options(gamedata))
+    before = bytes_of(gamedata)
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.ops.object.duplicate()
+    copy = next(one for one in all_hands() if one != made.hands)
+    for rig in (copy, pairs.item_of(copy)):
+        bone = next(bone for bone in rig.data.bones if bone.parent is not None)
+        bone.name = "fresh"
+    play(copy, "anm_reload")
+    play(made.hands, "anm_reload")
+    for hands in (copy, made.hands):
+        rows = hands.motionbridge_hud.actions
+        own = [library.motions_of(rig.motionbridge_motion_files[0]) for rig in (hands, pairs.item_of(hands))]
+        assert {row.hands for row in rows} == set(own[0])
+        assert {row.item for row in rows if row.item is not None} <= set(own[1])
+        for rig, actions in zip((hands, pairs.item_of(hands)), own, strict=True):
+            named = {bone_within(curve.data_path) for one in actions for curve in compat.curve_bag(one).fcurves}
+            assert named <= set(rig.data.bones.keys())
+        assert save_back(hands) == {"CANCELLED"}
+    assert bytes_of(gamedata) == before
 
 
 def test_a_renamed_motion_is_renamed_in_its_file_and_in_new_lines(gamedata):  # noqa: F811

@@ -15,7 +15,6 @@ from ...blender.typed import Action, Context, Object
 from ...core import model as core_model
 from ...core.errors import ReadError
 from ...core.report import Report
-from ...games import renamed_bones
 from ...games.arma import animation_edit, animation_import, timing
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, path_search, rpt_
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
@@ -359,7 +358,6 @@ def _play(rig: Object, number: int) -> None:
         return
     # List the action that played until now, so that it stays available.
     animation_import.adopt(rig)
-    renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     actions.play(context, rig, action)
     enter_range(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))

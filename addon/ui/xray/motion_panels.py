@@ -12,7 +12,6 @@ from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.xray import omf
-from ...games import renamed_bones
 from ...games.xray.bones import properties as bone_properties
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
@@ -116,7 +115,6 @@ def _play(rig: Object, number: int) -> None:
 def _play_action(rig: Any, action: Any) -> None:
     library.adopt_copies(omf_codec.OMF, rig)
     library.adopt_copies(skl_codec.SKL, rig)
-    renamed_bones.follow_renames(Report())  # before controls get the keys of bones, by bone name
     context: Any = bpy.context
     library.play(context, rig, action)
     enter_range(context, motion_timing.drawn_ends(action, rig))
