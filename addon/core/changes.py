@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 import numpy as np
@@ -125,7 +125,13 @@ class Changes:
         if not noun:
             self.lines += [f"{prefix}{line}" for line in other.lines]
         self.left_out += [f"{prefix}{line}" for line in other.left_out]
-        self.parts += other.parts
+        known = {(part.noun, part.name): index for index, part in enumerate(self.parts) if not part.new}
+        for part in other.parts:
+            index = None if part.new or part.items else known.get((part.noun, part.name))
+            if index is None:
+                self.parts.append(part)
+            else:  # two steps changed the same part
+                self.parts[index] = replace(self.parts[index], fields=(*self.parts[index].fields, *part.fields))
         self.deleted += other.deleted
 
     def change(self, noun: str, name: str, *fields: str) -> None:

@@ -124,3 +124,13 @@ def test_every_noun_of_our_code_has_a_translation():
 
 def test_forms_are_three_or_none():
     assert {text.count("|") for text in TABLE.values()} == {0, change_words.FORMS - 1}
+
+
+def test_two_steps_that_change_one_mesh_are_one_changed_mesh():
+    changes = Changes()
+    for fields in (("bone numbers",), ("3 weights",)):
+        step = Changes()
+        step.change("mesh", "body", *fields)
+        changes.include(step)
+    assert changes.lines_of("mesh") == ["body: bone numbers", "body: 3 weights"]
+    assert changes.sentence() == "1 mesh changed"

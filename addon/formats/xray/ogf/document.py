@@ -210,6 +210,11 @@ def parts(document: Ogf) -> Iterator[Part]:
     yield from _parts(document, ())
 
 
+def part_name(document: Ogf, part: Part) -> str:
+    """Return the name of a part's mesh: ``model``, or ``model_02`` for its third child."""
+    return "_".join([document.name, *(f"{number:02}" for number in part.path)])
+
+
 def _parts(visual: Ogf, path: tuple[int, ...]) -> Iterator[Part]:
     children = visual.first(Children)
     if children is None:

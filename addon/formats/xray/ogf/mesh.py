@@ -43,7 +43,7 @@ from .chunk_types import (
     VertexContainer,
     Vertices,
 )
-from .document import Children, Ogf, OldVisualType, Part, VisualType, parts, with_parts
+from .document import Children, Ogf, OldVisualType, Part, VisualType, part_name, parts, with_parts
 from .skeleton import decode_skeleton
 
 Floats = NDArray[np.float64]
@@ -99,11 +99,6 @@ def mesh_parts(document: Ogf) -> list[Part]:
         for part in parts(document)
         if part.visual.first(Vertices) is not None and part.visual.first(Indices) is not None
     ]
-
-
-def part_name(document: Ogf, part: Part) -> str:
-    """Return the name of a part's mesh: ``model``, or ``model_02`` for its third child."""
-    return "_".join([document.name, *(f"{number:02}" for number in part.path)])
 
 
 def decode_meshes(document: Ogf, report: Report) -> list[Mesh]:
@@ -354,7 +349,7 @@ def _check(mesh: Mesh, old: Mesh) -> None:
     if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
         raise WriteError(
             f"{mesh.name!r} has several materials, the game supports one per mesh",
-            remedy="Separate it by material",
+            remedy="Give all its faces one material, or export with Replace Meshes",
         )
     if not len(mesh.triangles) and not len(old.triangles):
         return

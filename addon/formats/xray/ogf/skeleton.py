@@ -21,7 +21,7 @@ from ....core.model import Skeleton, parents_first
 from ....core.report import Report, counted, said_of
 from ..omf.document import MotionLibrary
 from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
-from .document import Ogf, parts, with_parts
+from .document import Ogf, part_name, parts, with_parts
 
 Floats = NDArray[np.float64]
 
@@ -288,21 +288,22 @@ def _renumbered(document: Ogf, bone_names: BoneNames, base_index: list[int], cha
         if vertices is None or not vertices.links:
             continue
         rows = vertices.rows.copy()
-        rows["bones"] = _new_numbers(rows["bones"], new_number, bone_names.bones, part.path)
+        name = part_name(document, part)
+        rows["bones"] = _new_numbers(rows["bones"], new_number, bone_names.bones, name)
         changed[part.path] = part.visual.replaced(vertices, Vertices(vertices.format, rows))
-        changes.change("mesh", ".".join(map(str, part.path)), "bone numbers")
+        changes.change("mesh", name, "bone numbers")
     return with_parts(document, changed)
 
 
 def _new_numbers(
-    old: NDArray[np.integer], new_number: NDArray[np.int64], bones: Sequence[BoneName], path: tuple[int, ...]
+    old: NDArray[np.integer], new_number: NDArray[np.int64], bones: Sequence[BoneName], mesh: str
 ) -> NDArray[np.int64]:
     known = old < len(new_number)
     numbers = np.where(known, new_number[np.where(known, old, 0)], old)
     if (numbers < 0).any():
         lost = sorted({bones[number].label for number in np.unique(old[numbers < 0])})
         raise WriteError(
-            f"vertices of child {'.'.join(map(str, path))} follow bones that were removed: {', '.join(lost)}",
+            f"vertices of {mesh!r} follow bones that were removed: {', '.join(lost)}",
             remedy="Assign these vertices to other bones, export the mesh, and then remove the bones",
         )
     return numbers

@@ -292,7 +292,7 @@ def test_vertices_follow_their_bones_into_a_new_order():
     )
     edited, changes = encode_skeleton(swapped, document)
     assert changes.lines == ["order of the bones"]
-    assert changes.lines_of("mesh") == ["0: bone numbers"]
+    assert changes.lines_of("mesh") == ["small_00: bone numbers"]
     rows = edited.children[0].first(Vertices).rows
     assert rows["bones"].tolist() == [[1, 0], [0, 0], [0, 1]]
     assert [bone.name for bone in edited.first(BoneNames).bones] == [b"hand", b"root"]
@@ -307,7 +307,7 @@ def without_hand(old: Skeleton) -> Skeleton:
 
 def test_a_bone_that_vertices_follow_cannot_be_removed():
     document = read(small.MODEL)
-    with pytest.raises(WriteError, match="vertices of child 0 follow bones that were removed: hand") as refusal:
+    with pytest.raises(WriteError, match="vertices of 'small_00' follow bones that were removed: hand") as refusal:
         encode_skeleton(without_hand(skeleton_of(document)), document)
     assert refusal.value.remedy
 
