@@ -253,3 +253,10 @@ def gather_faces(
     heights = positions[corners, 2]
     extremes = np.stack([np.minimum.reduceat(heights, starts), np.maximum.reduceat(heights, starts)], axis=1)
     return middles, extremes, values
+
+
+def shows_instances(obj: Object) -> bool:
+    """Return whether an object shows a collection, or its children, on itself: files store no such instances."""
+    if obj.instance_type == "COLLECTION":
+        return obj.instance_collection is not None
+    return obj.instance_type != "NONE" and bool(obj.children)

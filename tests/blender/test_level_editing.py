@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from addon.core.errors import WriteError
+from addon.core.report import Report
 from addon.games.xray.levels import geometry as level_geometry
+from addon.games.xray.levels.properties import holder_of
 from tests.blender.test_levels import (
     FACE,
     SQUARE,
@@ -293,3 +295,102 @@ def test_what_does_not_count_is_told(path):
         f"the attribute {name!r} is ignored: its domain or data type is wrong",
         "modifiers are not applied",
     ]
+
+
+# What is beside the file's mesh, and what its colours say ----------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["level.cform", "level.hom", "level.som"])
+def test_a_separated_piece_is_said_to_be_left_out_of_both(name, samples):
+    made, _ = imported(samples / "level" / name)
+    whole = made.holder
+    bpy.context.view_layer.objects.active = whole
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    whole.data.polygons[0].select = True
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.separate(type="SELECTED")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    piece = next(obj for obj in bpy.context.scene.objects if obj != whole)
+    words = "objects that were separated or copied from it are not written; join them to it (Ctrl J): "
+    for one, other in ((whole, piece), (piece, whole)):
+        assert f"{words}{other.name!r}" in planned(one)[1].warnings
+    with bpy.context.temp_override(active_object=whole, object=whole, selected_editable_objects=[whole, piece]):
+        bpy.ops.object.join()
+    assert not any(line.startswith(words) for line in planned(whole)[1].warnings)
+
+
+def test_parts_that_lost_their_parent_and_meshes_that_are_no_parts_are_said(two_sectors):
+    made, _ = imported(two_sectors, split=level_geometry.Split.SECTOR)
+    holder, (first, second) = made.holder, made.meshes
+    assert not planned(holder)[1].warnings
+    second.parent = None
+    stranger = drawn("crate", SQUARE, [(0, 1, 2, 3)], "NONE")
+    stranger.parent = first
+    shown = bpy.data.objects.new("crates", None)
+    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("crates")
+    bpy.context.scene.collection.objects.link(shown)
+    shown.parent = holder
+    plan, report = planned(holder)
+    assert plan.faces == 2
+    assert list(report.warnings) == [
+        f"objects that were separated or copied from it are not written; join them to it (Ctrl J): {second.name!r}",
+        "meshes below it that are no part of it are not written; join them to it (Ctrl J): 'crate'",
+        "instances are not written; make them real (Object > Apply) and join them to it: 'crates'",
+    ]
+    between = bpy.data.objects.new("between", None)
+    bpy.context.scene.collection.objects.link(between)
+    between.parent, second.parent = holder, between
+    assert planned(holder)[0].sentence() == "nothing changed"
+    assert holder_of(second) == holder
+
+
+@pytest.mark.parametrize(("name", "share"), [("level.hom", None), ("level.som", 0.6)])
+def test_a_face_drawn_in_edit_mode_is_found_until_it_has_the_values_of_its_color(name, share, samples):
+    made, _ = imported(samples / "level" / name)
+    whole = made.holder
+    count = len(whole.data.polygons)
+    bpy.context.view_layer.objects.active = whole
+    whole.select_set(True)
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.primitive_plane_add(size=5, location=(0, 0, 50))
+    # It has the first slot, which in most files is that of a two-sided face.
+    whole.active_material_index = [slot.name.endswith("one-sided") for slot in whole.material_slots].index(False)
+    bpy.ops.object.material_slot_assign()
+    words = f"2 of {count + 2} faces have other values than their color shows, and the values are exported"
+    assert any(line.startswith(words) for line in planned(whole)[1].warnings)
+    found = level_geometry.find_problems(bpy.context, whole, Report())
+    assert [one.faces.tolist() for one in found if one.problem.sentence == words] == [[count]]
+    assert bpy.ops.motionbridge.level_two_sided(two_sided=True) == {"FINISHED"}
+    if share is not None:
+        assert bpy.ops.motionbridge.level_occlusion(occlusion=share) == {"FINISHED"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    plan, report = planned(whole)
+    assert not any("color shows" in line for line in report.warnings)
+    size = 40 if share is None else 44
+    for row in (plan.data[-size:], plan.data[-2 * size : -size]):
+        assert struct.unpack_from("<I", row, 36)[0] == 1
+        assert share is None or struct.unpack_from("<f", row, 40)[0] == pytest.approx(share)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_joined_faces_without_a_game_material_are_said(named, samples):
+    made, _ = imported(samples / "level" / "level.cform")
+    whole = made.holder
+    crate = drawn("crate", SQUARE, [(0, 1, 2, 3)], "NONE")
+    crate.data.materials.append(bpy.data.materials.new("wood") if named else None)
+    bpy.context.view_layer.objects.active = whole
+    with bpy.context.temp_override(active_object=whole, object=whole, selected_editable_objects=[whole, crate]):
+        bpy.ops.object.join()
+    words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+    plan, report = planned(whole)
+    assert f"2 faces {words}" in report.warnings
+    assert read_cform(plan.data)[1]["m"][-2:].tolist() == [0, 0]
+    whole.data.polygons.foreach_set(
+        "select", [index == len(whole.data.polygons) - 1 for index in range(len(whole.data.polygons))]
+    )
+    level_geometry.set_values(bpy.context, whole, "CFORM", {"material": 5})
+    plan, report = planned(whole)
+    assert not any(words in line for line in report.warnings)
+    assert read_cform(plan.data)[1]["m"][-2:].tolist() == [5, 5]

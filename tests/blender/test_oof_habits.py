@@ -421,3 +421,15 @@ def test_a_bone_posed_without_keys_is_said_and_applied_it_is_exported(ship):
     part = parts(plan.data)[2]
     in_file = np.array(part.offset) + part.positions
     np.testing.assert_allclose(in_file @ SWAP, shown, atol=1e-5)
+
+
+def test_instances_below_a_model_are_said_to_be_left_out(ship):
+    made, _ = imported(ship, textures=False)
+    shown = bpy.data.objects.new("crates", None)
+    bpy.context.scene.collection.objects.link(shown)
+    shown.parent, shown.instance_type = made.parts[0], "COLLECTION"
+    assert warnings(planned(made.holder)[1]) == ""
+    shown.instance_collection = bpy.data.collections.new("crate")
+    plan, report = planned(made.holder)
+    assert plan.data == ship.read_bytes()
+    assert warnings(report) == "its instances are left out (make them real: Object > Apply)"

@@ -184,15 +184,20 @@ def decode(document: Dm, report: Report, name: str = "") -> Mesh:
         lost = int((~valid).sum())
         report.warn(said_of(lost, "triangles", "refer to missing vertices; left out"), name)
         faces = faces[valid]
-    texture, shader = names.decode(document.texture), names.decode(document.shader)
     return Mesh(
         name,
         space.xray_points(document.vertices["position"]),
         space.xray_triangles(faces).astype(np.int32),
         uvs=space.xray_uvs(document.vertices["uv"]),
-        materials=[Material(texture.replace("/", "\\").rpartition("\\")[2] or shader, texture, shader)],
+        materials=[material_of(document)],
         material_index=np.zeros(len(faces), np.int32),
     )
+
+
+def material_of(document: Dm) -> Material:
+    """Return the material of a model, named after the last part of the texture's path."""
+    texture, shader = names.decode(document.texture), names.decode(document.shader)
+    return Material(texture.replace("/", "\\").rpartition("\\")[2] or shader, texture, shader)
 
 
 def with_corner_uvs(mesh: Mesh, uvs: NDArray[np.float32]) -> Mesh:

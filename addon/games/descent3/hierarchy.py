@@ -22,6 +22,7 @@ from mathutils import Matrix, Quaternion, Vector
 from numpy.typing import NDArray
 
 from ...blender import compat
+from ...blender.instances import shows_instances
 from ...blender.transforms import channels_of, playing_curves
 from ...core import names
 from ...core.errors import WriteError
@@ -77,6 +78,8 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
     for found in own:
         if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
             report.warn("is not a mesh; left out (convert it to a mesh)", found.name)
+        if shows_instances(found):
+            report.warn("its instances are left out (make them real: Object > Apply)", found.name)
     parents, point_parents = ([_parent_part(one, holder, indices) for one in objects] for objects in (parts, points))
     return Hierarchy(holder, parts, points, parents, point_parents)
 

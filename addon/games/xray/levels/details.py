@@ -280,7 +280,7 @@ def _gather_models(context: Context, ground: Object, base: Details | None, repor
     documents = []
     for one in models:
         mesh = gather(context, one, "DM", LevelExportOptions(), report).mesh
-        plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"))
+        plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"), report)
         changes.include(plan.changes, one.name)
         if plan.changes:
             report_problems(dm.find_problems(mesh), one.name, report)

@@ -24,6 +24,7 @@ from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report, listed, said_of
 from ....formats.xray import cform, dm, occluders, som
+from ..models.exporting import warn_of_pictures, with_game_names
 from ..options import LevelExportOptions
 from . import materials as level_materials
 
@@ -118,10 +119,19 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
 def _set_game_materials(obj: Object, mesh: Mesh, report: Report) -> None:
     """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute."""
     numbers, index = level_materials.game_numbers(obj.data), mesh.material_index
-    if index is None or not len(numbers) or (numbers < 0).all():
+    if index is None or not len(numbers):
         return
+    slots = np.clip(index, 0, len(numbers) - 1)
     by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
-    by_slot = numbers[np.clip(index, 0, len(numbers) - 1)].astype(np.int32)
+    unset = level_materials.without_game_material(obj.data)[slots] & (
+        True if by_attribute is None else by_attribute == 0
+    )
+    if unset.any():
+        words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+        report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
+    if (numbers < 0).all():
+        return
+    by_slot = numbers[slots].astype(np.int32)
     unknown = by_slot < 0
     if by_attribute is None:
         by_slot[unknown] = 0
@@ -134,9 +144,18 @@ def _set_game_materials(obj: Object, mesh: Mesh, report: Report) -> None:
     mesh.attributes[cform.MATERIAL] = Attribute(Domain.FACE, by_slot)
 
 
-def encode_detail_model(holder: Object, mesh: Mesh, data: bytes) -> Plan:
+def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report) -> Plan:
     """Encode a detail model from its mesh onto the file ``data``, if that is not empty. Raises `WriteError`."""
     base = dm.read(data, "", Report()) if data else None
+    if mesh.materials:
+        default = replace(dm.DEFAULT_MATERIAL, texture="") if base is None else dm.material_of(base)
+        pairs = zip(holder.data.materials, mesh.materials, strict=True)
+        used = {0} if mesh.material_index is None else set(mesh.material_index.tolist())
+        mesh.materials = [
+            with_game_names(made, default, holder.name, report) if number in used else found
+            for number, (made, found) in enumerate(pairs)
+        ]
+        warn_of_pictures(holder.data.materials, report)
     settings = holder.motionbridge_level
     properties = dm.Properties(settings.waving, settings.min_scale, settings.max_scale)
     document, changes = dm.encode(mesh, base, properties)

@@ -9,6 +9,7 @@ and triangulate polygons; the scene stays unchanged.
 from __future__ import annotations
 
 import hashlib
+import itertools
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,6 +22,7 @@ from numpy.typing import NDArray
 
 from ....blender import attributes, scope
 from ....blender import mesh as meshes
+from ....blender.instances import shows_instances
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
 from ....core import files, mesh_parts, pausing, polygons
@@ -37,8 +39,8 @@ from . import details as level_details
 from . import layer_checks, marks
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
-from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
-from .properties import NOT_WELDED, meshes_of
+from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
+from .properties import NOT_WELDED, holder_of, meshes_of
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -265,6 +267,8 @@ def plan_export(context: Context, holder: Object, options: LevelExportOptions, r
             f"{holder.name!r} is not part of a level",
             remedy="Set its kind in the X-Ray Level panel of the sidebar",
         )
+    if kind != "LEVEL":
+        _warn_of_unwritten(context.scene, holder, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
     if kind == "DETAILS":
         context.view_layer.update()
@@ -273,13 +277,14 @@ def plan_export(context: Context, holder: Object, options: LevelExportOptions, r
         context.view_layer.update()
         return visuals_export.plan(context.scene, holder, data, report)
     mesh = _gather_whole(context, holder, options, report)
-    plan = _ENCODERS[kind](holder, mesh, data)
+    plan = _ENCODERS[kind](holder, mesh, data, report)
     for left_out in plan.changes.left_out:
         report.warn(left_out)
     if not plan.faces:
         report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
     if plan.changes:
         report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
+        report_problems(level_materials.find_miscoloured(holder, mesh), holder.name, report)
     return plan
 
 
@@ -340,20 +345,46 @@ def _gather_whole(context: Context, holder: Object, options: LevelExportOptions,
     return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
 
 
-def _encode_collision(_holder: Object, mesh: Mesh, data: bytes) -> Plan:
+def _warn_of_unwritten(scene: typed.Scene, holder: Object, report: Report) -> None:
+    """Warn of objects that look like a part of the file, but are not written to it."""
+    own, below = {holder, *meshes_of(holder)}, set(holder.children_recursive)
+    kind, path = holder.motionbridge_level.kind, holder.motionbridge_level.path
+    ground = holder.motionbridge_level.scattered
+    copies, strangers, shown = [], [], []
+    for obj in sorted(set(scene.objects) - own, key=lambda one: str(one.name)):
+        level = obj.motionbridge_level
+        lost = level.is_part and holder_of(obj) == obj
+        if level.kind == kind and (lost or (path and level.path == path and holder_of(obj) == obj)):
+            copies.append(obj)
+        elif obj in below and obj.type == "MESH" and level.kind == "NONE" and obj != ground:
+            strangers.append(obj)
+        elif obj in below and shows_instances(obj):
+            shown.append(obj)
+    if copies:
+        words = "objects that were separated or copied from it are not written; join them to it (Ctrl J)"
+        report.warn(f"{words}: {listed_objects(copies)}", holder.name)
+    if strangers:
+        words = "meshes below it that are no part of it are not written; join them to it (Ctrl J)"
+        report.warn(f"{words}: {listed_objects(strangers)}", holder.name)
+    if shown:
+        words = "instances are not written; make them real (Object > Apply) and join them to it"
+        report.warn(f"{words}: {listed_objects(shown)}", holder.name)
+
+
+def _encode_collision(_holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
     base = cform.read(data, "", Report()) if data else None
     document, changes = cform.encode(mesh, base)
     return Plan(cform.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes) -> Plan:
+def _encode_occluders(module: Any, holder: Object, mesh: Mesh, data: bytes, _report: Report) -> Plan:
     base = module.read(data, "", Report()) if data else None
     distance = float(holder.motionbridge_level.weld)
     document, changes = module.encode(mesh, base, None if distance < 0 else distance)
     return Plan(module.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-_ENCODERS: dict[str, Callable[[Any, Mesh, bytes], Plan]] = {
+_ENCODERS: dict[str, Callable[[Any, Mesh, bytes, Report], Plan]] = {
     "CFORM": _encode_collision,
     "HOM": partial(_encode_occluders, hom),
     "SOM": partial(_encode_occluders, som),
@@ -379,7 +410,8 @@ def find_problems(
     for number, obj in enumerate(shapes):
         pausing.pause(number / len(shapes))
         shape = gather(context, obj, kind, options, report)
-        for problem in _PROBLEMS[kind](shape.mesh, options):
+        checks = (_PROBLEMS[kind](shape.mesh, options), level_materials.find_miscoloured(obj, shape.mesh))
+        for problem in itertools.chain(*checks):
             pausing.pause((number + 0.5) / len(shapes))
             elements = problem.elements
             on_faces = problem.domain is Domain.FACE

@@ -7,7 +7,7 @@ Colours of occluders only show their attributes.
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +16,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....blender import material
-from ....core import files
+from ....core import files, problems
+from ....core import model as core_model
 from ....core.errors import MotionbridgeError
-from ....core.model import Material
+from ....core.model import Domain, Material
+from ....core.problems import Problem
 from ....core.report import Report
-from ....formats.xray import gamemtl
+from ....formats.xray import gamemtl, som
+from ....formats.xray import occluders as occluder_files
 from ..game_tree import GAME_MATERIALS, GameTree, find_game_materials
 
 if TYPE_CHECKING:
@@ -32,6 +35,8 @@ MOST_MATERIALS = 512
 """Most materials of collision; a real game has about a hundred. The rest is grey, with its numbers in the attribute."""
 MOST_SHARES = 16
 """Most occlusion factors with exact colours; if there are more, they are rounded to tenths."""
+_ONE_SIDED, _SHARE = "one-sided", "lets "
+_OCCLUDERS = ("occluder, two-sided", f"occluder, {_ONE_SIDED}")
 ONE_SIDED, TWO_SIDED = (0.95, 0.45, 0.08, 1.0), (0.15, 0.55, 0.85, 1.0)
 BACK = (0.06, 0.06, 0.07, 1.0)
 DETAIL_MODEL = (0.55, 0.7, 0.25, 1.0)
@@ -153,12 +158,16 @@ def game_numbers(data: Mesh) -> NDArray[np.int64]:
     return np.array(slots, np.int64)
 
 
+def without_game_material(data: Mesh) -> NDArray[np.bool_]:
+    """Return (slots,) whether a slot is empty, or has a material that the import of collision did not create."""
+    slots = [made is None or (_number(made) < 0 and made.get(material.TITLE) is None) for made in data.materials]
+    return np.array(slots, np.bool_)
+
+
 def occluders(two_sided: NDArray[np.bool_]) -> Slots:
     """Return a colour each for one- and two-sided faces; the back of one-sided ones, which hides nothing, is dark."""
-    made = [
-        material.build_coloured("occluder, two-sided", TWO_SIDED),
-        material.build_coloured("occluder, one-sided", ONE_SIDED, back=BACK),
-    ]
+    both, one = _OCCLUDERS
+    made = [material.build_coloured(both, TWO_SIDED), material.build_coloured(one, ONE_SIDED, back=BACK)]
     return made, (~two_sided).astype(np.int32)
 
 
@@ -177,9 +186,46 @@ def sound_occluders(occlusion: NDArray[np.float32], two_sided: NDArray[np.bool_]
     made = []
     for number in numbers.tolist():
         share, one_sided = float(shares[number // 2]), bool(number % 2)
-        name = f"lets {share:.0%} of sound through{', one-sided' if one_sided else ''}"
+        name = _share_title(share, one_sided=one_sided)
         made.append(material.build_coloured(name, share_colour(share), back=BACK if one_sided else None))
     return made, index
+
+
+def _share_title(share: float, *, one_sided: bool) -> str:
+    return f"{_SHARE}{share:.0%} of sound through{f', {_ONE_SIDED}' if one_sided else ''}"
+
+
+def _share_of(title: str) -> float:
+    """Return the share that a colour of `sound_occluders` shows, to whole percents."""
+    return float(title[len(_SHARE) :].partition("%")[0]) / 100 if title.startswith(_SHARE) else 0.0
+
+
+def find_miscoloured(obj: Object, mesh: core_model.Mesh) -> Iterator[Problem]:
+    """Yield a problem of the triangles of occluders whose colour shows other values than they have.
+
+    A face that is drawn in Edit Mode has the colour of the first slot, and 0 in all attributes. Materials that are not
+    colours of ours show nothing.
+    """
+    if obj.motionbridge_level.kind not in ("HOM", "SOM"):
+        return
+    sides = mesh.values(occluder_files.TWO_SIDED, Domain.FACE)
+    titles = [made.get(material.TITLE, "") if made is not None else "" for made in obj.data.materials]
+    if sides is None or mesh.material_index is None or not titles:
+        return
+    index = np.clip(mesh.material_index, 0, len(titles) - 1)
+    colours = np.array([title in _OCCLUDERS or title.startswith(_SHARE) for title in titles])
+    one_sided = np.array([title.endswith(_ONE_SIDED) for title in titles])
+    wrong = one_sided[index] == sides.astype(np.bool_)
+    shares = mesh.values(som.OCCLUSION, Domain.FACE)
+    remedy = "Select them and click Two-Sided or One-Sided"
+    if obj.motionbridge_level.kind == "SOM" and shares is not None:
+        finite = np.clip(np.nan_to_num(shares.astype(np.float64), nan=0.0), 0.0, 1.0)
+        shown = np.array([_share_of(title) for title in titles])
+        step = 0.1 if len(np.unique(finite)) > MOST_SHARES else 0.01
+        wrong |= np.abs(shown[index] - finite) > 0.51 * step
+        remedy = "Select them, click Two-Sided or One-Sided, and set the sound that passes through"
+    what = "have other values than their color shows, and the values are exported"
+    yield from problems.some(wrong & colours[index], "faces", what, remedy)
 
 
 def slots_by_model(numbers: NDArray[Any]) -> Slots:

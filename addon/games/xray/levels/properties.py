@@ -9,7 +9,7 @@ from typing import Any
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, PointerProperty, StringProperty
 
-from ....blender.properties import AddedProperties, bytes_property, seal_property
+from ....blender.properties import AddedProperties, bytes_property, nearest_ancestor, seal_property
 from ....blender.typed import Object
 
 NOT_WELDED = -1.0
@@ -118,9 +118,10 @@ def holder_of(obj: Any) -> Any:
     """Return the object that stores the file of an object, or is exported to it; None if it is not part of a level."""
     if obj is None or obj.motionbridge_level.kind == "NONE":
         return None
-    parent = obj.parent
-    if obj.motionbridge_level.is_part and parent is not None and parent.motionbridge_level.kind != "NONE":
-        return parent
+    if obj.motionbridge_level.is_part:
+        parent = nearest_ancestor(obj.parent, lambda one: one.motionbridge_level.kind != "NONE")
+        if parent is not None:
+            return parent
     return obj.motionbridge_level.level_file or obj
 
 

@@ -59,7 +59,14 @@ from ..motions.library import motions_of
 from ..motions.skl_codec import SKL
 from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
-from .exporting import parent_bone, transform_in_model, unedited_rest, warn_of_own_transform, warn_of_pictures
+from .exporting import (
+    parent_bone,
+    texture_name,
+    transform_in_model,
+    unedited_rest,
+    warn_of_own_transform,
+    warn_of_pictures,
+)
 from .properties import flags_of, objects_below
 
 if TYPE_CHECKING:
@@ -517,15 +524,6 @@ def new_surface(used: Material, dynamic: bool, report: Report) -> Surface:
         material=made.material or GAME_MATERIAL,
         texture=made.texture or names.encode(texture_name(used)),
     )
-
-
-def texture_name(used: Material) -> str:
-    """Return the game's name of a material's image: its path below ``textures``, else its file name; "" for none."""
-    image = material.image_of(used)
-    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
-    if "textures" in lowered:
-        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
-    return lowered[-1] if lowered else ""
 
 
 def materials_by_surface(found: list[Object]) -> dict[str, Material]:

@@ -18,6 +18,7 @@ from ....blender import armature, attributes, material
 from ....blender import mesh as meshes
 from ....blender.properties import kept
 from ....core import files, names, space
+from ....core import model as core_model
 from ....core.changes import ENGLISH, Changes, Words
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
@@ -25,14 +26,13 @@ from ....core.model import Mesh, Skeleton
 from ....core.report import Report
 from ....formats.xray import ogf
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Ogf
+from ....formats.xray.ogf.document import Ogf, part_name
 from ....formats.xray.ogf.mesh import (
     Settings,
     bone_labels,
     decode_meshes,
     encode_meshes,
     mesh_parts,
-    part_name,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
 from ..bones import properties as bone_properties
@@ -149,7 +149,7 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
         if len(objects) > 1:
             raise WriteError(
                 f"{' and '.join(repr(obj.name) for obj in objects)} are both {part_name(base, part)!r} of the model",
-                remedy="Join them, or delete one",
+                remedy="Join them, delete one, or export with Replace Meshes",
             )
         if not objects:
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
@@ -164,13 +164,17 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             )
         used.update(dict.fromkeys(objects[0].data.materials))
         mesh, is_exact = _gather_mesh(objects[0], holder, bone_labels(base), report)
+        _complete_material(objects[0], mesh, file_mesh, report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
             report.warn("it has no UV map: vertices of the file keep their texture coordinates", objects[0].name)
         exact = exact and is_exact
         gathered.append(mesh)
     for obj in [obj for obj in model_properties.objects_below(holder) if obj.type == "MESH"]:
         if not obj.motionbridge_mesh.is_part:
-            report.warn("a mesh that is not of the model is left out; join it to one that is", obj.name)
+            report.warn(
+                "a mesh that is not of the model is left out; join it to one that is, or export with Replace Meshes",
+                obj.name,
+            )
     warn_of_pictures(used, report)
     settings = Settings(0.0 if exact else NORMAL_TOLERANCE, options.most_links)
     return encode_meshes(gathered, base, settings)
@@ -193,6 +197,47 @@ def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
                 "path of another texture in Properties > Material > X-Ray Material",
                 one.name,
             )
+
+
+def _complete_material(obj: Object, mesh: Mesh, file_mesh: Mesh, report: Report) -> None:
+    """Give the material of a mesh the names that it lacks: those of its image and of the file."""
+    if not mesh.materials or not file_mesh.materials:
+        return
+    number = int(mesh.material_index[0]) if mesh.material_index is not None and len(mesh.material_index) else 0
+    used = obj.data.materials[number]
+    mesh.materials[number] = with_game_names(used, file_mesh.materials[0], obj.name, report)
+
+
+def with_game_names(
+    used: Material | None, default: core_model.Material, place: str, report: Report
+) -> core_model.Material:
+    """Return the game's names of a material, None for an empty slot.
+
+    If it lacks the texture, that of its image or of ``default`` is used, and ``default``'s engine shader if it lacks
+    that.
+    """
+    found = material.gather(used)
+    if (found.texture, found.shader) == (default.texture, default.shader):
+        return found
+    place = used.name if used is not None else place
+    texture = found.texture or (texture_name(used) if used is not None else "")
+    if not texture and default.texture:
+        remedy = "type the path of another one in Properties > Material > X-Ray Material"
+        report.warn(f"the material names no texture of the game, so that of the file stays; {remedy}", place)
+    elif not texture:
+        report.warn("the material has no texture; type its path in Properties > Material > X-Ray Material", place)
+    if not found.shader and default.shader:
+        report.note(f"materials without engine shader get {default.shader}", place)
+    return replace(found, texture=texture or default.texture, shader=found.shader or default.shader)
+
+
+def texture_name(used: Material) -> str:
+    """Return the game's name of a material's image: its path below ``textures``, else its file name; "" for none."""
+    image = material.image_of(used)
+    lowered = [part.lower() for part in material.path_of(image).parts] if image is not None else []
+    if "textures" in lowered:
+        return "\\".join(lowered[len(lowered) - lowered[::-1].index("textures") :])
+    return lowered[-1] if lowered else ""
 
 
 def _gather_mesh(obj: Object, holder: Object, labels: list[str], report: Report) -> tuple[Mesh, bool]:

@@ -66,6 +66,8 @@ from ..options import (
 )
 from . import editor_exporting, exporting
 from .editor_exporting import (
+    SHADER,
+    STATIC_SHADER,
     ModelPlan,
     follow,
     gather,
@@ -73,11 +75,10 @@ from .editor_exporting import (
     new_bone,
     new_surface,
     placement,
-    texture_name,
     with_motions,
 )
 from .editor_exporting import find_problems as find_mesh_problems
-from .exporting import warn_of_own_transform
+from .exporting import texture_name, warn_of_own_transform, with_game_names
 from .properties import flags_of, remembered
 
 if TYPE_CHECKING:
@@ -299,11 +300,11 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
     plan = exporting.plan_export(context, holder, without_meshes, report)
     mesh_objects = meshes_for(context, holder)
-    _warn(context, holder, report)
+    default = Material("", "", names.decode(SHADER if holder.type == "ARMATURE" else STATIC_SHADER))
     found, two_sided_faces = [], []
     for one in mesh_objects:
         mesh = editor_exporting.gather(one, holder, report)
-        mesh.materials = [_with_texture_name(used) for used in one.data.materials]
+        mesh.materials = [with_game_names(used, default, one.name, report) for used in one.data.materials]
         found.append(mesh)
         two_sided_faces.append(
             [used is not None and used.motionbridge_surface.two_sided for used in one.data.materials]
