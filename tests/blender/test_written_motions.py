@@ -713,12 +713,13 @@ def test_a_file_that_cannot_be_read_is_said_to_be_replaced(game, export_in_a_win
     assert "No readable motion file: will be replaced" not in drawn(browser), "now it is one"
 
 
-def test_a_new_file_of_motions_never_replaces_a_model(game):
+def test_a_new_file_of_motions_never_replaces_a_model(game, samples):
     walk_of(game)
-    model = game / "humanoid.ogf"
-    before = model.read_bytes()
-    assert "cannot replace a model" in refusal(bpy.ops.export_scene.xray_omf, filepath=str(model))
-    assert model.read_bytes() == before
+    shutil.copy(samples / "weapon.object", game)
+    for name in ("humanoid.ogf", "weapon.object"):
+        before = (game / name).read_bytes()
+        assert "cannot replace a model" in refusal(bpy.ops.export_scene.xray_omf, filepath=str(game / name))
+        assert (game / name).read_bytes() == before
 
 
 def test_motions_of_the_editor_go_into_a_file_that_exists_too(tmp_path, export_in_a_window):

@@ -35,6 +35,7 @@ from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_h
 from ..bones.properties import bones_in_order, game_name
 from ..options import RestChange
 from . import files as motion_files
+from . import hosts
 from .files import LISTS, SKL_LISTS, lists_of
 from .properties import order_of_angles
 
@@ -98,6 +99,9 @@ class Codec(Protocol):
     lists: Kind
     """Names of the properties for this kind of file on armatures and actions."""
 
+    suffix: str
+    """Suffix of a file of many motions, with the dot."""
+
     def read(self, path: str, report: Report) -> Opened:
         """Read the file at ``path``. Raises `ReadError`."""
 
@@ -115,15 +119,12 @@ class Codec(Protocol):
     def mark_new(self, action: Action, order: int) -> None:
         """Mark an action as a new motion with this index in the list."""
 
-    def refuse_to_replace(self, path: str) -> None:
-        """Raise `WriteError` if a new file of motions must not replace the file at this path."""
-
-    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> Host:
+    def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: Any = None) -> hosts.Host:
         """Return the target of an export of ``chosen``: the file at ``disk``, else ``file`` (or theirs) as imported."""
 
     def host_of_list(
         self, rig: Object, file: Any, listed: Sequence[Action], report: Report, *, disk: str, others_changed: bool
-    ) -> Host:
+    ) -> hosts.Host:
         """Return the target for saving a file's list. ``others_changed``: keep those changes at ``disk``."""
 
     def gatherer(self, rig: Object, options: Any, report: Report, sampler: Sampler, host: Any) -> Gatherer:
@@ -344,15 +345,13 @@ def name_of_copy(action: Action, original: Action | None, lists: Kind) -> str:
     return names.shortened(action.name, LONGEST_NAME) if label in inherited else label
 
 
-def refuse_same_names(
-    chosen: Sequence[Action], labels: Sequence[str], had_same_name: Callable[[list[Action], str], bool]
-) -> None:
-    """Raise `WriteError` if two motions would get the same name, unless they already had it in the file."""
+def _refuse_same_names(chosen: Sequence[Action], labels: Sequence[str], host: hosts.Host) -> None:
+    """Raise `WriteError` if two motions would get the same name, unless they already have it in the target."""
     found: dict[str, list[Action]] = {}
     for action, label in zip(chosen, labels, strict=True):
         found.setdefault(label.lower(), []).append(action)
     for label, same_named in found.items():
-        if len(same_named) > 1 and not had_same_name(same_named, label):
+        if len(same_named) > 1 and any(host.name_of(action).lower() != label for action in same_named):
             raise WriteError(
                 f"the actions {' and '.join(repr(action.name) for action in same_named[:3])} would be motions of "
                 f"one name, {label!r}",
@@ -394,22 +393,6 @@ class Plan(FilePlan):
             super().write(backup=backup)
 
 
-class Host(Protocol):
-    """The target of an export: the file that motions are written into."""
-
-    def had_same_name(self, same_named: list[Action], label: str) -> bool:
-        """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
-
-    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
-
-    def remove_deleted(self, *, whole: bool) -> None:
-        """Remove motions deleted in the panel; unless the ``whole`` file is saved, only where that is unavoidable."""
-
-    def arrange(self, plan: Any, chosen: Sequence[Action], *, whole: bool) -> None:
-        """Put the motions of ``plan`` in the order of the list, and store in it what was deleted."""
-
-
 def plan_export(
     codec: Codec,
     context: Context,
@@ -430,7 +413,7 @@ def plan_export(
     if not chosen:
         raise WriteError("no motion is chosen", remedy="Tick motions in the list, or assign an action to the armature")
     if onto is Onto.OWN_FILES:
-        codec.refuse_to_replace(path)
+        hosts.refuse_to_replace(path, codec.suffix)
     host = codec.host(rig, chosen, disk=path if onto is Onto.FILE else "")
     plan = plan_onto(
         codec, context, rig, chosen, path, host=host, options=options, report=report, progress=progress, samples=samples
@@ -468,13 +451,14 @@ def plan_save_back(
     path = bpy.path.abspath(file.path)
     on_disk = starts_from_disk(path, _known_digests(rig, file), if_changed)
     others_changed = on_disk and if_changed is OtherBase.DISK and changed_by_others(rig, file)
+    hosts.refuse_missing_model(file, path)
     host = codec.host_of_list(rig, file, listed, report, disk=path if on_disk else "", others_changed=others_changed)
     host.remove_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
     theirs: dict[Any, None] = {}
     if others_changed:
         saved = _saved.get((rig.session_uid, path), set())
-        changed = host.changed(chosen, saved)
+        changed = hosts.changed_on_disk(host, chosen, saved)
         theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
     for action in theirs:
         report.warn(
@@ -573,7 +557,7 @@ def plan_onto(
         )
     files.warn_of_replacing(bpy.path.abspath(path), report)
     labels = written_names(chosen, codec.lists, report, rename=options.rename)
-    refuse_same_names(chosen, labels, host.had_same_name)
+    _refuse_same_names(chosen, labels, host)
     gathered = []
     with Sampler(context, rig, samples) as sampler:
         gatherer = codec.gatherer(rig, options, report, sampler, host)

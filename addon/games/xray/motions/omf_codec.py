@@ -73,7 +73,7 @@ DIGEST_SIZE = 16
 class OmfCodec:
     """Codec of the game's motion files (`.omf`) and of models (`.ogf`) that contain motions."""
 
-    lists = LISTS
+    lists, suffix = LISTS, ".omf"
 
     def read(self, path: str, report: Report) -> Opened:
         """Read a motion file or the motions inside a model. Raises `ReadError`."""
@@ -121,15 +121,6 @@ class OmfCodec:
     def mark_new(self, action: Action, order: int) -> None:
         """Mark an action as a new motion with this index in the list."""
         action.motionbridge_motion.status, action.motionbridge_motion.order = "NEW", order
-
-    def refuse_to_replace(self, path: str) -> None:
-        """Raise `WriteError` if the path is that of a model, of which only the motions would be left."""
-        if path.lower().endswith(".ogf"):
-            raise WriteError(
-                "a new file of motions cannot replace a model",
-                file=path,
-                remedy="Name a motion file (.omf), or write into the model's file",
-            )
 
     def host(self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: MotionFile | None = None) -> OmfHost:
         """Return the file at the path ``disk``, in which motions of the same names are replaced.

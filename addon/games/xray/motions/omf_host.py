@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -28,6 +29,7 @@ from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import LISTS
+from .hosts import Host
 from .library import Plan
 
 if TYPE_CHECKING:
@@ -69,7 +71,7 @@ class MotionPlan(Plan):
 
 
 @dataclass
-class OmfHost:
+class OmfHost(Host):
     """Target of an export of the game's motions: a motion file, or a model that contains motions.
 
     ``file``: the same file as stored on the rig. ``moved``: index of a motion at import -> index here. ``indices``:
@@ -130,29 +132,27 @@ class OmfHost:
             return Identity(index, motion_files.motion_of(action) if of_file and not self.is_known else None)
         return Identity(None, motion_files.motion_of(action) if of_file else None)
 
-    def had_same_name(self, same_named: list[Action], label: str) -> bool:
-        """Return whether the motions of all these actions already had the name ``label`` (in lower case) here."""
-        if self.motions is None:
-            return False
-        labels = [definition.label.lower() for definition in self.motions.parameters.definitions]
-        indices = map(self.index, same_named)
-        return all(index is not None and labels[index : index + 1] == [label] for index in indices)
+    def name_of(self, action: Action) -> str:
+        """Return the name that the motion of an action has here, "" for a new one."""
+        index = self.index(action)
+        definitions = self.motions.parameters.definitions if self.motions is not None and index is not None else []
+        return definitions[index].label if index is not None and index < len(definitions) else ""
 
-    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
-        if self.motions is None or self.file is None:
-            return []
-        before = motion_files.document_of(self.file).motion_set.parameters.definitions
-        indices = action_lists.members(self.file, LISTS)
-        found = []
-        for action in chosen:
-            index, stored = self.index(action), motion_files.motion_of(action)
-            if index is None or stored is None:
-                continue
-            current = fingerprint(self.motions.library.motions[index], self.motions.parameters.definitions[index])
-            if current not in saved and current != fingerprint(stored, before[indices[action]]):
-                found.append(action)
-        return found
+    @cached_property
+    def _imported(self) -> tuple[list[Definition], dict[Any, int]]:
+        """The definitions of the file at import, and its actions with their indices there."""
+        definitions = motion_files.document_of(self.file).motion_set.parameters.definitions
+        return definitions, action_lists.members(self.file, LISTS)
+
+    def digests_of(self, action: Action) -> tuple[bytes, bytes] | None:
+        """Return digests of an action's motion as it was imported, and as it is here; None for a new one."""
+        index, stored = self.index(action), motion_files.motion_of(action)
+        if self.motions is None or self.file is None or index is None or stored is None:
+            return None
+        library, parameters = self.motions
+        definitions, indices = self._imported
+        current = fingerprint(library.motions[index], parameters.definitions[index])
+        return fingerprint(stored, definitions[indices[action]]), current
 
     def remove_deleted(self, *, whole: bool) -> None:
         """Remove the motions that were deleted in the panel, so that other motions can get their names.
@@ -294,16 +294,9 @@ def host_of_list(
 
     It gets the bone parts of the panel. If other programs changed the file on disk (``others_changed``), its bone parts
     are kept unless they were edited in the panel. Motions inside a model are always written into the model on disk.
-    Raises `WriteError` if that is missing.
     """
     path = Path(bpy.path.abspath(file.path))
     if disk or file.embedded:
-        if not path.is_file():
-            raise WriteError(
-                "the model with these motions is missing",
-                file=str(path),
-                remedy="Put it back, or export to a motion file",
-            )
         host = host_on_disk(str(path), rig)
         before = motion_files.document_of(file).motion_set.parameters
         edited = motion_files.with_partitions(before, file) is not before

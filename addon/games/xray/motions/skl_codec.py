@@ -24,7 +24,7 @@ from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Part
 from ....core.envelope.curve import fitted
-from ....core.errors import ReadError, WriteError
+from ....core.errors import ReadError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
 from ....core.report import Report, counted_plural, said_of
@@ -73,7 +73,7 @@ Floats = NDArray[np.float64]
 class SklCodec:
     """Codec of the editor's files: motions only (`.skl`, `.skls`), and models (`.object`) that contain motions."""
 
-    lists = SKL_LISTS
+    lists, suffix = SKL_LISTS, ".skls"
 
     def read(self, path: str, report: Report) -> Opened:
         """Read one motion, several, or those inside a model. Raises `ReadError`."""
@@ -114,15 +114,6 @@ class SklCodec:
     def mark_new(self, action: Action, order: int) -> None:
         """Do nothing: motions of the editor have no status and no order in the panel."""
 
-    def refuse_to_replace(self, path: str) -> None:
-        """Raise `WriteError` if the path is that of a model, of which only the motions would be left."""
-        if is_model(path):
-            raise WriteError(
-                "a new file of motions cannot replace a model",
-                file=path,
-                remedy="Name a file of motions (.skls), or write into the model's file",
-            )
-
     def host(
         self, rig: Object, chosen: Sequence[Action], *, disk: str = "", file: SkeletalFile | None = None
     ) -> SklHost:
@@ -147,18 +138,8 @@ class SklCodec:
         disk: str,
         others_changed: bool,
     ) -> SklHost:
-        """Return the same target as `host`, whether or not other programs changed the file.
-
-        Motions inside a model are written into the model on disk. Raises `WriteError` if that model is missing.
-        """
-        path = bpy.path.abspath(file.path)
-        if file.embedded and not Path(path).is_file():
-            raise WriteError(
-                "the model with these motions is missing",
-                file=path,
-                remedy="Put it back, or export to a file of motions",
-            )
-        return self.host(rig, listed, disk=path if file.embedded else disk, file=file)
+        """Return the same target as `host`; motions inside a model are written into the model on disk."""
+        return self.host(rig, listed, disk=bpy.path.abspath(file.path) if file.embedded else disk, file=file)
 
     def gatherer(
         self, rig: Object, options: SkeletalExportOptions, report: Report, sampler: Sampler, _host: SklHost

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,8 @@ from ....formats.xray import object as editor_model
 from ....formats.xray import skl
 from ....formats.xray.skl import SkeletalMotion, Skl
 from .files import SKL_LISTS, skl_motion_of
-from .library import Plan, imported_name
+from .hosts import Host
+from .library import imported_name
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -39,7 +40,7 @@ class MadeMotion:
 
 
 @dataclass
-class SklHost:
+class SklHost(Host):
     """Target of an export of editor motions.
 
     ``document``: the file on disk, or the file as it was imported (without keys); None for a new file.
@@ -58,31 +59,22 @@ class SklHost:
             return skl.write(document)
         return editor_model.write(self.model.with_model(self.model.model.with_motions(document)))
 
-    def had_same_name(self, same_named: list[Action], label: str) -> bool:
-        """Return whether all these actions' motions already had the name ``label`` (in lower case) in the file."""
-        copies = action_lists.copies(same_named, SKL_LISTS)
-        return all(action not in copies and imported_name(action, SKL_LISTS).lower() == label for action in same_named)
+    def name_of(self, action: Action) -> str:
+        """Return the name that the motion of an action has here, "" for a new one."""
+        return "" if action_lists.copies([action], SKL_LISTS) else imported_name(action, SKL_LISTS)
 
-    def changed(self, chosen: Sequence[Action], saved: Collection[bytes]) -> list[Action]:
-        """Return the actions whose motions on disk other programs changed; motions ``saved`` from here do not count."""
-        if self.document is None:
-            return []
-        indices = action_lists.members(self.file, SKL_LISTS)
-        on_disk = by_name(self.document)
-        found = []
-        for action in chosen:
-            stored, current = skl_motion_of(action), on_disk.get(imported_name(action, SKL_LISTS).lower())
-            if stored is None or current is None or indices.get(action, -1) < 0:
-                continue
-            if fingerprint(current) not in saved and fingerprint(current) != fingerprint(stored):
-                found.append(action)
-        return found
+    @cached_property
+    def _known(self) -> tuple[dict[Any, int], dict[str, SkeletalMotion]]:
+        """The actions of the file with their indices, and the motions here by their names."""
+        return action_lists.members(self.file, SKL_LISTS), by_name(self.document or skl.new_skls([]))
 
-    def remove_deleted(self, *, whole: bool) -> None:
-        """Do nothing: the panel cannot delete motions of the editor."""
-
-    def arrange(self, plan: Plan, chosen: Sequence[Action], *, whole: bool) -> None:
-        """Do nothing: motions of the editor keep the order of their file."""
+    def digests_of(self, action: Action) -> tuple[bytes, bytes] | None:
+        """Return digests of an action's motion as it was imported, and as it is here; None for a new one."""
+        indices, motions = self._known
+        stored, current = skl_motion_of(action), motions.get(imported_name(action, SKL_LISTS).lower())
+        if stored is None or current is None or indices.get(action, -1) < 0:
+            return None
+        return fingerprint(stored), fingerprint(current)
 
     def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
         """Return the document to write at ``path``, and its changes.
