@@ -54,6 +54,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "animation_edit",
         "animation_export",
         "animation_import",
+        "model_check",
         "model_export",
         "model_import",
         "textures",

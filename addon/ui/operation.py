@@ -17,7 +17,7 @@ from bpy.props import CollectionProperty, IntProperty, StringProperty
 from ..blender import compat, scope
 from ..blender import mesh as meshes
 from ..blender.properties import refuse_linked
-from ..blender.typed import Context, Object
+from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError
 from ..core.report import Report
@@ -414,7 +414,7 @@ class Check(Operation):
         return Outcome(rpt_("Selected finding {} of {}: {}").format(*words))
 
 
-def draw_last_check(layout: bpy.types.UILayout, holder: Object) -> None:
+def draw_last_check(layout: bpy.types.UILayout, holder: bpy.types.ID) -> None:
     """Draw the result of the last check, if there was one."""
     count = _findings.get(holder.session_uid)
     if count is None:

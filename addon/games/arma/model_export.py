@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -28,10 +28,11 @@ from ...core.changes import ENGLISH, Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ...core.report import Report, said_of
+from ...core.report import Report
 from ...formats.arma import p3d
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
 from . import textures
+from .model_check import BENDING, GatheredLod
 from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
 from .options import Levels, ModelExportOptions, lod_identifier
 from .properties import level_of, model_of
@@ -166,6 +167,18 @@ def plan_save_back(
     return plan
 
 
+def find_warnings(context: Context, chosen: Chosen, options: ModelExportOptions) -> Report:
+    """Return what an export would report. Raises `WriteError` as the export does."""
+    report = Report()
+    _Exporter(context, chosen, options, report).plan("")
+    return report
+
+
+def gather_lods(context: Context, chosen: Chosen, options: ModelExportOptions) -> Iterator[GatheredLod]:
+    """Yield what Blender has of each LOD, and of the Memory LOD if empties show it."""
+    yield from _Exporter(context, chosen, options, Report()).gathered()
+
+
 def settle(plan: FilePlan, model: Any) -> None:
     """After ``plan`` was saved back: the file on disk is known."""
     keep_saved(plan, model.motionbridge_arma_model)
@@ -215,6 +228,25 @@ class _Exporter:
         changes = self.changes if self.base is not None else Changes(new="model")
         return FilePlan(path, data if changes else self.data, changes)
 
+    def gathered(self) -> Iterator[GatheredLod]:
+        """Yield all LODs: meshes, empties, and those that were not imported."""
+        base = self.base.lods if self.base is not None else ()
+        shown = [self._base_index(obj) for obj in self.chosen.levels]
+        yield from (
+            self._lod(obj, base[number] if number >= 0 else None)
+            for obj, number in zip(self.chosen.levels, shown, strict=True)
+        )
+        for number, lod in enumerate(base):
+            marks, imported = self.marks.get(number, []), number in self._shown_numbers()
+            if number in shown:
+                continue
+            if marks:
+                yield GatheredLod(None, _points(lod, marks, imported=imported), lod)
+            elif not imported:
+                yield GatheredLod(None, p3d.content_of(lod, _label(lod), Report()), lod, not_imported=True)
+        if points := self.marks.get(None):
+            yield GatheredLod(None, _points(None, points, imported=True), None)
+
     def _base_index(self, obj: Object) -> int:
         """Return the index of the imported LOD that a mesh is, -1 for a new one."""
         number = int(obj.motionbridge_arma_level.index)
@@ -242,25 +274,26 @@ class _Exporter:
         """Return a LOD of the file with what was edited in it, None if it was deleted in Blender."""
         marks = self.marks.get(number, [])
         if obj is not None:
-            content = self._content(obj, lod)
+            gathered = self._lod(obj, lod)
             for mark in marks:
                 problem = (
                     "a point is left out, because its LOD is a mesh; add a vertex with a vertex group to that mesh"
                 )
                 self.report.warn(problem, mark.name)
         elif marks:
-            content = _points(lod, marks, imported=number in self._shown_numbers())
+            gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
         elif number in self._shown_numbers():
             self.changes.deleted[LEVEL] += 1
             return None
         else:
             self._count_unchanged()
             return lod
-        result, changes = p3d.encode_lod(content, lod, self.report)
+        result, changes = p3d.encode_lod(gathered.content, lod, self.report)
         counts = Counter(part.noun for part in changes.parts)
         lines = [*changes.lines, *(ENGLISH.counted(count, noun) for noun, count in counts.items())]
         lines += [f"{ENGLISH.counted(count, noun)} deleted" for noun, count in changes.deleted.items() if count]
         if lines:
+            gathered.warn(self.report, edited=True)
             self.changes.parts.append(Part(_label(lod), LEVEL, fields=tuple(lines)))
         else:
             self._count_unchanged()
@@ -276,7 +309,9 @@ class _Exporter:
     def _new(self, obj: Object) -> p3d.Lod:
         number = self._base_index(obj)  # of a copy of an imported LOD
         base = self.base.lods[number] if self.base is not None and number >= 0 else None
-        lod, _ = p3d.encode_lod(self._content(obj, base), base, self.report)
+        gathered = self._lod(obj, base)
+        lod, _ = p3d.encode_lod(gathered.content, base, self.report)
+        gathered.warn(self.report, edited=False)
         self.changes.add(LEVEL, _label(lod))
         return lod
 
@@ -292,8 +327,9 @@ class _Exporter:
         lods.insert(after[0] if after else len(lods), lod)
 
     def _add_points(self, lods: list[p3d.Lod], points: Sequence[Object]) -> None:
-        content = _points(None, points, imported=True)
-        lod, _ = p3d.encode_lod(content, None, self.report)
+        gathered = GatheredLod(None, _points(None, points, imported=True), None)
+        lod, _ = p3d.encode_lod(gathered.content, None, self.report)
+        gathered.warn(self.report, edited=False)
         self.changes.add(LEVEL, "memory")
         self._insert(lods, lod, points[0].name)
 
@@ -310,13 +346,9 @@ class _Exporter:
 
     # Content of a LOD -----------------------------------------------------------------------------------------------
 
-    def _content(self, obj: Object, base: p3d.Lod | None) -> p3d.LodContent:
+    def _lod(self, obj: Object, base: p3d.Lod | None) -> GatheredLod:
         level = obj.motionbridge_arma_level
         mesh, polygons = self._gather(obj, base)
-        cut = len(np.unique(polygons[np.flatnonzero(np.diff(polygons, append=-1) == 0)])) if len(polygons) else 0
-        if cut:
-            problem = said_of(cut, "faces", "have more than four corners and are written as triangles")
-            self.report.warn(problem, obj.name)
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
         shown = [int(number) for number in level.uv_sets.split()] if base is not None else []
         mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
@@ -336,18 +368,21 @@ class _Exporter:
         marks = self.marks.get(obj, [])
         if base is None or level.has_proxies or marks:
             proxies = [self._proxy(mark, level.index if base is not None else -1) for mark in marks]
-        return p3d.LodContent(mesh, float(level.resolution), properties, proxies, shown)
+        content = p3d.LodContent(mesh, float(level.resolution), properties, proxies, shown)
+        rig = obj.find_armature()
+        bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
+        modified = self.options.modifiers and meshes.is_modified(obj, BENDING)
+        gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified)
+        for problem in gathered.cut_faces():
+            self.report.warn(problem.sentence, obj.name)
+        return gathered
 
     def _gather(self, obj: Object, base: p3d.Lod | None) -> tuple[PolygonMesh, NDArray[np.int32]]:
         """Return the mesh of an object, not bent by its armature, and the polygon that each face is part of."""
-        bending = {"ARMATURE"}
+        applied = self.options.modifiers
         with (
-            scope.without_modifiers(
-                obj, bending if self.options.modifiers and meshes.is_modified(obj, bending) else ()
-            ),
-            meshes.evaluated_mesh(
-                self.context, obj, self.report, modifiers=self.options.modifiers, without=bending
-            ) as evaluated,
+            scope.without_modifiers(obj, BENDING if applied and meshes.is_modified(obj, BENDING) else ()),
+            meshes.evaluated_mesh(self.context, obj, self.report, modifiers=applied, without=BENDING) as evaluated,
         ):
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
             if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from . import files, models, panels
+from . import files, model_tools, models, panels
 
-_WITH_CLASSES: tuple[Any, ...] = (panels, files, models)
+_WITH_CLASSES: tuple[Any, ...] = (panels, files, models, model_tools)
 
 CLASSES: list[type] = [kind for part in _WITH_CLASSES for kind in part.CLASSES]

@@ -11,18 +11,18 @@ import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
 from ...blender.typed import Context, Object
-from ...core.errors import WriteError
+from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
 from ...formats.arma import p3d
 from ...games import plan as plans
-from ...games.arma import kinds, model_export, textures
+from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import change_lines, plan_sentence
+from ..change_words import change_lines, plan_sentence, sentence_translator
 from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter
-from ..layouts import fields
-from ..operation import Operation, Outcome
+from ..layouts import fields, paragraph
+from ..operation import Operation, Outcome, draw_last_check
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
 from ..target import has_mesh, objects_of
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 
 LEVELS_SHOWN = 12
 """Most LODs that the export's dialog lists."""
+LINE_LENGTH = 30
+"""Letters in a line of the file browser."""
 ModelExportProperties: Any = properties_from(ModelExportOptions)
 
 
@@ -76,6 +78,11 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
     collection: StringProperty(
         name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
     )
+    if TYPE_CHECKING:  # as in `LongWork`
+        _warnings: dict[tuple[bool, bool, bool], list[str]] | None = None
+        """Options -> what the export would warn of, collected for the file browser."""
+    else:
+        _warnings = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -91,6 +98,23 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             self.filepath = bpy.path.abspath(model.motionbridge_arma_model.path)
         elif active is not None:
             self.filepath = f"{bpy.path.clean_name(active.name)}.p3d"
+        self.check(context)
+
+    def _key(self) -> tuple[bool, bool, bool]:
+        return self.selected, self.modifiers, self.transforms
+
+    def check(self, context: Context) -> bool:
+        """Called by Blender when an option or the name changes: collect the warnings of the export."""
+        self._warnings = {} if self._warnings is None else self._warnings
+        if self._key() not in self._warnings:
+            options = options_from(self, ModelExportOptions, work_folder=arma_folder(context))
+            try:
+                chosen = chosen_model(context, self.collection, selected=self.selected)
+                report = model_export.find_warnings(context, chosen, options)
+                self._warnings[self._key()] = report.lines(sentence_translator())[: len(report.warnings)]
+            except MotionbridgeError as refusal:
+                self._warnings[self._key()] = [refusal.sentence(sentence_translator())]
+        return bool(ExportHelper.check(self, context))
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -100,6 +124,12 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "transforms")
         draw_backup(layout, self, self.filepath)
+        warnings = (self._warnings or {}).get(self._key())
+        if warnings:
+            column = layout.column(align=True)
+            column.label(text="Check first:", icon="ERROR")
+            for warning in warnings:
+                paragraph(column, warning, LINE_LENGTH, "DOT")
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.MODELS)
@@ -308,6 +338,8 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         if level is not None:
             _draw_level(layout, level)
         layout.operator("motionbridge.arma_mark_add", icon="EMPTY_DATA")
+        layout.operator("motionbridge.arma_model_check", icon="VIEWZOOM")
+        draw_last_check(layout, model_of(active) or context.scene)
         column = layout.column(align=True)
         if model_of(active) is not None:
             column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
@@ -329,6 +361,11 @@ def _draw_level(layout: bpy.types.UILayout, level: Any) -> None:
     row = facts.row(align=True)
     row.label(text=f"{level.kind} ({level.resolution:g})", icon="MESH_DATA", translate=False)
     row.operator("motionbridge.arma_set_lod", text="", icon="GREASEPENCIL")
+    column = layout.column(align=True)
+    if model_check.has_components(level.id_data):
+        column.operator("motionbridge.arma_find_components", icon="MOD_EXPLODE")
+    if model_check.has_mass(level.id_data):
+        column.operator("motionbridge.arma_set_mass", icon="PHYSICS")
     row = layout.row()
     row.label(text="Named Properties" if len(level.properties) else "No named properties")
     row.operator("motionbridge.arma_property_add", text="", icon="ADD")

@@ -1,0 +1,149 @@
+"""Checks of Arma models, and repairs of geometry LODs: components of connected pieces, and a mass.
+
+What the game refuses is in `formats.arma.p3d.check`; here it gets the objects and polygons that show it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ...blender import attributes, sharp_mesh
+from ...blender.mesh import Offending, is_modified, outside_edit_mode
+from ...core.model import Domain, VertexWeights
+from ...core.problems import Problem
+from ...core.report import Report, said_of
+from ...formats.arma import p3d
+from ...formats.arma.p3d import check
+
+if TYPE_CHECKING:
+    from ...blender.typed import Object
+
+BENDING = frozenset({"ARMATURE"})
+"""Types of modifiers that an export does not apply."""
+
+
+@dataclass
+class GatheredLod:
+    """What Blender has of a LOD. ``obj``: its mesh, None if empties show it; ``base``: the imported LOD, if any.
+
+    ``polygons`` (faces,): polygon of the mesh that each face is, or is part of. ``bones``: selections that are bones.
+    ``not_imported``: neither a mesh nor empties show it. ``is_modified``: the faces are those that modifiers made.
+    """
+
+    obj: Object | None
+    content: p3d.LodContent
+    base: p3d.Lod | None
+    polygons: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
+    bones: frozenset[str] = frozenset()
+    not_imported: bool = False
+    is_modified: bool = False
+
+    def cut_faces(self) -> Iterator[Problem]:
+        """Yield the faces with more than four corners; elements are polygons of the mesh."""
+        cut = np.unique(self.polygons[1:][np.diff(self.polygons) == 0]).astype(np.int64)
+        if len(cut):
+            sentence = said_of(len(cut), "faces", "have more than four corners and are written as triangles")
+            yield Problem(sentence, "Triangulate them (Ctrl T) to see how they are cut", Domain.FACE, cut)
+
+    def selectable(self, problem: Problem) -> Offending:
+        """Return a problem with the polygons or vertices of the object's own mesh."""
+        none = problem.elements[:0]
+        if problem.domain is not Domain.FACE:
+            return Offending(self.obj, problem, none, problem.elements)
+        chosen = np.unique(self.polygons[problem.elements]).astype(np.int64) if len(problem.elements) else none
+        return Offending(self.obj, problem, chosen, none)
+
+    def problems(self) -> Iterator[Problem]:
+        """Yield what the game or its tools would refuse."""
+        yield from check.find_problems(self.content, self.bones, check.hidden_uv_sets(self.content, self.base))
+
+    def warn(self, report: Report, *, edited: bool) -> None:
+        """Warn of the problems; of an ``edited`` imported LOD, of those that it did not have before."""
+        before: Iterable[Problem] = ()
+        if edited and self.base is not None:
+            imported = p3d.content_of(self.base, self.content.mesh.name, Report())
+            before = check.find_problems(imported, self.bones, check.hidden_uv_sets(imported, self.base))
+        for problem in check.new_problems(self.problems(), before):
+            report.warn(problem.line, self.content.mesh.name)
+
+
+def find_problems(lods: Iterable[GatheredLod], report: Report) -> list[Offending]:
+    """Return what the game or its tools would refuse in LODs, with the objects and the polygons or vertices.
+
+    Those of a mesh with modifiers are unknown, which is reported.
+    """
+    found, none = [], np.zeros(0, np.int64)
+    for lod in lods:
+        cut, problems = list(lod.cut_faces()), list(lod.problems())
+        if lod.not_imported:
+            name = lod.content.mesh.name
+            for one in problems:
+                sentence = f"in the LOD {name}, which is not imported: {one.sentence}"
+                found.append(Offending(None, Problem(sentence, one.remedy, Domain.FACE, none), none, none))
+        elif lod.is_modified:
+            found += [Offending(lod.obj, one, none, none) for one in (*cut, *problems)]
+            if cut or problems:
+                report.note("checked with its modifiers applied, so nothing is selected", lod.content.mesh.name)
+        else:
+            found += [Offending(lod.obj, one, one.elements, none) for one in cut]
+            found += [lod.selectable(one) for one in problems]
+    return found
+
+
+# Repairs --------------------------------------------------------------------------------------------------------------
+
+
+def has_components(obj: Object) -> bool:
+    """Return whether an object is a LOD that consists of components."""
+    return _kind(obj) in check.GEOMETRIES
+
+
+def has_mass(obj: Object) -> bool:
+    """Return whether an object is a LOD whose points have masses."""
+    return _kind(obj) in check.WITH_MASS
+
+
+def _kind(obj: Object) -> str:
+    level = obj.motionbridge_arma_level if obj.type == "MESH" else None
+    return p3d.kind_of(level.resolution) if level is not None and level.is_level else ""
+
+
+def number_components(obj: Object) -> int:
+    """Make a vertex group Component01, Component02 … of each piece of connected faces; return how many.
+
+    Earlier groups of such names are removed. Called in object mode.
+    """
+    mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
+    if not len(mesh.counts):
+        return 0
+    surface = check.Surface(mesh)
+    members = np.unique(np.stack([surface.piece[surface.face], mesh.corners], axis=1), axis=0).astype(np.int32)
+    for group in [group for group in obj.vertex_groups if check.COMPONENT.fullmatch(group.name)]:
+        obj.vertex_groups.remove(group)
+    count = int(surface.piece.max()) + 1
+    mesh.groups = [f"Component{number + 1:02}" for number in range(count)]
+    mesh.weights = VertexWeights(members[:, 1], members[:, 0], np.ones(len(members), np.float32))
+    attributes.build_vertex_groups(obj, mesh)
+    return count
+
+
+def mass_of(obj: Object) -> float:
+    """Return the sum of the masses of a LOD's points, in kg; 0 without masses."""
+    with outside_edit_mode(obj) as data:
+        values = attributes.gather(data, p3d.MASS_ATTRIBUTE, Domain.VERTEX, np.float32)
+    return float(values.sum(dtype=np.float64)) if values is not None else 0.0
+
+
+def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> None:
+    """Distribute a mass of ``total`` kg on the points of a LOD. Called in object mode. Raises `WriteError`."""
+    if is_modified(obj, BENDING):
+        report.warn("its modifiers are applied later, which can change the sum: apply them first", obj.name)
+    mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
+    values = check.mass_of_points(mesh, total, by_volume=by_volume)
+    attributes.write(obj.data, p3d.MASS_ATTRIBUTE, Domain.VERTEX, values)
+    obj.data.update()

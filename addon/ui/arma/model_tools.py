@@ -1,0 +1,149 @@
+"""Check of an Arma model, and repairs of its geometry LODs: components and mass."""
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import EnumProperty, FloatProperty
+
+from ...blender import scope
+from ...blender.typed import Context, Object
+from ...core.report import Report
+from ...games.arma import model_check, model_export
+from ...games.arma.options import ModelExportOptions
+from ...games.arma.properties import is_of_model, level_of, model_of
+from ..bases import BlenderOperator, rpt_
+from ..layouts import fields
+from ..operation import Check, Operation, Outcome, StartsAtOnce
+from ..preferences import arma_folder
+from .models import chosen_model
+
+if TYPE_CHECKING:
+    from ...blender.mesh import Offending
+
+
+class MOTIONBRIDGE_OT_arma_model_check(StartsAtOnce, Check, BlenderOperator):
+    """Find what the game or its tools reject in the model, and select the first affected faces or vertices"""
+
+    bl_idname = "motionbridge.arma_model_check"
+    bl_label = "Select Invalid Elements"
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active object is not part of an Arma model")
+        return is_of_model(context.view_layer.objects.active)
+
+    def find(self, context: Context, report: Report) -> tuple[Any, list[Any]]:
+        """Check the model that an export would write."""
+        options = ModelExportOptions(work_folder=arma_folder(context))
+        lods = model_export.gather_lods(context, chosen_model(context), options)
+        found = model_check.find_problems(lods, report)
+        return model_of(context.view_layer.objects.active) or context.scene, found
+
+    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
+        """Return findings on visible meshes that can be edited."""
+        return [one for one in super().selectable(context, found, report) if _can_be_edited(context, one.shown)]
+
+    def select(self, context: Context, chosen: "Offending") -> None:
+        """Edit the object alone, since LODs lie in each other; what is exported stays selected."""
+        selected = [obj for obj in scope.objects_of(context.view_layer) if obj.select_get()]
+        for obj in selected:
+            obj.select_set(False)
+        super().select(context, chosen)
+        chosen.shown.select_set(False)
+        for obj in selected:
+            obj.select_set(True)
+
+
+def _can_be_edited(context: Context, obj: Any) -> bool:
+    there = obj in scope.objects_of(context.view_layer) and obj.visible_get(view_layer=context.view_layer)
+    return there and obj.library is None and obj.data.library is None
+
+
+class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
+    """Make a vertex group Component01, Component02 and so on of each connected piece of the selected geometry LODs"""
+
+    bl_idname = "motionbridge.arma_find_components"
+    bl_label = "Find Components"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        """A geometry LOD is active or selected."""
+        cls.poll_message_set("No geometry LOD is selected: its components are what the game collides with")
+        return bool(_geometries(context))
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        return [block for obj in _geometries(context) for block in (obj, obj.data)]
+
+    def run(self, context: Context, _report: Report) -> Outcome:
+        objects = _geometries(context)
+        with scope.object_mode(context):
+            counts = [model_check.number_components(obj) for obj in objects]
+        if not any(counts):
+            return Outcome(rpt_("No faces, so no components"), done=False)
+        if len(objects) == 1:
+            return Outcome(rpt_("Components of {}: {}").format(objects[0].name, counts[0]))
+        return Outcome(rpt_("Components: {}, LODs: {}").format(sum(counts), len(objects)))
+
+
+def _geometries(context: Context) -> list[Object]:
+    """Return the geometry LODs among the active object (or the LOD that it belongs to) and the selected ones."""
+    level = level_of(context.view_layer.objects.active)
+    objects = [*([level.id_data] if level is not None else []), *context.view_layer.objects.selected]
+    found = [obj for obj in dict.fromkeys(objects) if model_check.has_components(obj)]
+    return list({obj.data: obj for obj in reversed(found)}.values())[::-1]
+
+
+DISTRIBUTIONS = (
+    ("EVENLY", "Evenly", "The same mass on each point"),
+    ("VOLUME", "By Volume", "To each component by its volume, evenly on its points"),
+)
+
+
+class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
+    """Distribute a mass on the points of the geometry LOD"""
+
+    bl_idname = "motionbridge.arma_set_mass"
+    bl_label = "Set Mass"
+    bl_options = {"REGISTER", "UNDO"}
+
+    mass: FloatProperty(
+        name="Mass", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000, precision=3
+    )
+    distribution: EnumProperty(
+        name="Distribution", description="How much each point gets", items=DISTRIBUTIONS, default="EVENLY"
+    )
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active LOD has no mass: make the Geometry LOD active")
+        level = level_of(context.view_layer.objects.active)
+        return level is not None and model_check.has_mass(level.id_data)
+
+    def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
+        obj = level_of(context.view_layer.objects.active).id_data
+        return obj, obj.data
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        """Start from the present mass."""
+        self.mass = model_check.mass_of(level_of(context.view_layer.objects.active).id_data) or self.mass
+        return context.window_manager.invoke_props_dialog(self)
+
+    def draw(self, _context: Context) -> None:
+        layout = fields(self.layout)
+        layout.prop(self, "mass")
+        layout.prop(self, "distribution")
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        obj = level_of(context.view_layer.objects.active).id_data
+        with scope.object_mode(context):
+            model_check.set_mass(obj, self.mass, report, by_volume=self.distribution == "VOLUME")
+        return Outcome(rpt_("{} has a mass of {:g} kg").format(obj.name, self.mass))
+
+
+CLASSES = (
+    MOTIONBRIDGE_OT_arma_model_check,
+    MOTIONBRIDGE_OT_arma_find_components,
+    MOTIONBRIDGE_OT_arma_set_mass,
+)
