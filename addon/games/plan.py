@@ -28,20 +28,21 @@ class OtherBase(Enum):
     """The file as imported: changes that others made since are overwritten."""
 
 
-_saved: dict[tuple[int, str], str] = {}
+_saved: dict[tuple[int, str, str], str] = {}
 
 
-def remember_saved(holder: ID, path: str, digest: str) -> None:
+def remember_saved(holder: ID, path: str, digest: str, part: str = "") -> None:
     """Remember the SHA-256 of what was saved for a data-block (object or action) at ``path``.
 
-    Kept outside the .blend, because undo does not restore files.
+    ``part``: what of the file was saved, if it is not the whole (``motions``). Kept outside the .blend, because undo
+    does not restore files.
     """
-    _saved[holder.session_uid, str(Path(path))] = digest
+    _saved[holder.session_uid, str(Path(path)), part] = digest
 
 
-def saved_here(holder: ID, path: str) -> str:
+def saved_here(holder: ID, path: str, part: str = "") -> str:
     """Return the SHA-256 of a data-block's last save at ``path`` since Blender was started; "" if there was none."""
-    return _saved.get((holder.session_uid, str(Path(path))), "")
+    return _saved.get((holder.session_uid, str(Path(path)), part), "")
 
 
 @dataclass

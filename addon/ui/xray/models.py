@@ -14,6 +14,7 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from ...formats import HEAD_SIZE, detect
+from ...games import plan as plans
 from ...games.arma.properties import is_of_model as is_of_arma_model
 from ...games.descent3 import textures
 from ...games.xray import kinds
@@ -35,8 +36,16 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import plan_sentence
-from ..files import ArmatureExport, FileExport, FileImport, draw_backup, is_collection_exporter, keep_and_show
+from ..change_words import change_lines, plan_sentence
+from ..files import (
+    ArmatureExport,
+    FileExport,
+    FileImport,
+    SaveBackOntoImported,
+    draw_backup,
+    is_collection_exporter,
+    keep_and_show,
+)
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import model_options
@@ -255,6 +264,41 @@ class EXPORT_SCENE_OT_xray_ogf(
         return making.plan_new(context, holder, path, options, report, chosen=chosen, motions=self.motion_options())
 
 
+class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):
+    """Write the model to its source file, after a preview of the changes, with a backup"""
+
+    bl_idname = "motionbridge.model_save_back"
+    bl_label = "Save Model Back"
+    bl_options = {"REGISTER", "UNDO"}
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        cls.poll_message_set("The active object is not part of an imported X-Ray model")
+        return active_game_model(context) is not None
+
+    def source(self, context: Context) -> "ModelProperties":
+        """Return the properties of the object that stores the model."""
+        return active_game_model(context).motionbridge_model
+
+    def planned(self, context: Context, report: Report) -> "FilePlan":
+        if_changed = plans.OtherBase[self.if_changed]
+        return model_export.plan_save_back(context, active_game_model(context), if_changed=if_changed, report=report)
+
+    def details(self, plan: "FilePlan") -> list[str]:
+        """Return the changes of meshes and bones, one line each."""
+        return [line for part in plan.changes.parts for line in change_lines(part)]
+
+    def settle(self, context: Context, plan: Any) -> None:
+        """Store that the model is that of the written file."""
+        model_export.settle(plan, active_game_model(context))
+
+
+def active_game_model(context: Context) -> Any:
+    """Return the object with the imported model of the active object, which may be a mesh that it deforms, or None."""
+    holder = holder_of(context.view_layer.objects.active)
+    return holder if holder is not None and holder.motionbridge_model.is_model else None
+
+
 USER_DATA = "User Data"
 
 SHAPE_FIELDS = {
@@ -381,8 +425,12 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
         draw_holder(layout, context.object, holder)
         model = holder.motionbridge_model
         layout.prop(model, "path", text="")
+        column = layout.column(align=True)
+        column.operator("motionbridge.model_save_back", icon="FILE_TICK")
+        column.operator("export_scene.xray_ogf", text="Export", icon="EXPORT")
         draw_references(layout, holder, model)
         draw_user_data(layout, model)
+        layout.operator("motionbridge.report", icon="TEXT")
 
 
 def draw_holder(layout: Any, obj: Object, holder: Object) -> None:
@@ -579,6 +627,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
 CLASSES = (
     IMPORT_SCENE_OT_xray_ogf,
     EXPORT_SCENE_OT_xray_ogf,
+    MOTIONBRIDGE_OT_model_save_back,
     MOTIONBRIDGE_OT_add_reference,
     MOTIONBRIDGE_OT_remove_reference,
     MOTIONBRIDGE_OT_user_data_to_text,

@@ -50,7 +50,7 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan, OtherBase, keep_saved, onto_imported
+from ...plan import FilePlan, OtherBase, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import PROPERTIES_OF_CHUNK
@@ -238,6 +238,7 @@ def follow_motions(holder: Object, path: str, motions: Skl, before: str, digest:
     _remember_motions(properties, path, motions)
     if before and before in {properties.saved, hashlib.sha256(data).hexdigest()}:
         properties.saved = digest
+        remember_saved(holder, path, digest)
 
 
 def _remember_motions(properties: EditorModelProperties, path: str, motions: Skl) -> None:

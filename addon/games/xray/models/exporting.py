@@ -6,27 +6,29 @@ Blender as after the import; then the numbers of the file are used, which Blende
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ....blender import armature, attributes, material
+from ....blender import action_lists, armature, attributes, material
 from ....blender import mesh as meshes
-from ....blender.properties import kept
+from ....blender.properties import keep, kept
 from ....core import files, names, space
 from ....core import model as core_model
 from ....core.changes import ENGLISH, Changes, Words
 from ....core.errors import WriteError
 from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
-from ....core.report import Report
+from ....core.report import Report, listed
 from ....formats.xray import ogf
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Ogf, part_name
+from ....formats.xray.ogf.document import Ogf, motion_set_of, part_name, with_motion_set
 from ....formats.xray.ogf.mesh import (
     Settings,
     bone_labels,
@@ -35,14 +37,17 @@ from ....formats.xray.ogf.mesh import (
     mesh_parts,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
+from ...plan import FilePlan, OtherBase, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
+from ..motions.files import LISTS
 from ..options import ModelExportOptions
 from . import properties as model_properties
 from .importing import reference_names
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Material, Object, PoseBone
+    from ..motions.omf_host import MotionPlan
 
 
 Floats = NDArray[np.float64]
@@ -96,6 +101,7 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
     document, words = _with_texts(holder, document)
     for left_out in changes.left_out:
         report.warn(left_out)
+    _warn_of_motions(holder, report)
     if not changes and not words:
         return Plan(kept(holder.motionbridge_model, "document"), changes)
     return Plan(ogf.write(document), changes, words)
@@ -112,6 +118,72 @@ def export_model(
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     return plan
+
+
+def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
+    """Plan to write the model into its source file.
+
+    Raises `WriteError` as `plan_export`, or if other programs changed that file and ``if_changed`` is
+    `OtherBase.REFUSE`.
+    """
+    properties = holder.motionbridge_model
+    path = bpy.path.abspath(properties.path)
+    plan = plan_export(context, holder, ModelExportOptions(), report)
+    files.warn_of_replacing(path, report)
+    made = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
+    onto_imported(made, properties, hashlib.sha256(kept(properties, "document")).hexdigest(), if_changed)
+    return made
+
+
+def settle(plan: FilePlan, holder: Object) -> None:
+    """After ``plan`` was saved back: remember the file on disk, also for the motions inside it."""
+    keep_saved(plan, holder.motionbridge_model)
+    for file in _files_inside(holder, plan.path):
+        file.sha256 = plan.digest
+
+
+def follow_motions(holder: Object, plan: MotionPlan, before: str) -> None:
+    """After motions were saved into the model of ``holder``: put them into the stored model too.
+
+    Otherwise its next export would write the motions as they were imported. ``before``: the SHA-256 of the file before,
+    "" if other programs had changed it. The new file counts as saved from here if the old one was the imported or last
+    saved one.
+    """
+    properties = holder.motionbridge_model
+    data = kept(properties, "document")
+    if not properties.is_model or not data or not _is_file(properties.path, plan.path):
+        return
+    base = ogf.read(data, Path(plan.path).name, Report())
+    if motion_set_of(base) is None:
+        return
+    known = {properties.saved, hashlib.sha256(data).hexdigest()}
+    keep(properties, "document", ogf.write(with_motion_set(base, plan.document.motion_set)))
+    if before and before in known:
+        properties.saved = plan.digest
+        remember_saved(holder, plan.path, plan.digest)
+
+
+def _warn_of_motions(holder: Object, report: Report) -> None:
+    """Warn of edited motions inside the model, which are saved by themselves."""
+    found = (
+        action.name
+        for file in _files_inside(holder, bpy.path.abspath(holder.motionbridge_model.path))
+        for action in action_lists.members(file, LISTS)
+        if action.motionbridge_motion.status == "EDITED"
+    )
+    if edited := sorted(found):
+        words = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab"
+        report.warn(f"{words}: {listed(edited)}", holder.name)
+
+
+def _files_inside(holder: Object, path: str) -> list[Any]:
+    """Return the motion files of an armature that are inside the model at ``path``."""
+    listed = holder.motionbridge_motion_files
+    return [file for file in listed if file.embedded and _is_file(file.path, path)]
+
+
+def _is_file(stored: str, path: str) -> bool:
+    return Path(bpy.path.abspath(stored)).resolve() == Path(path).resolve()
 
 
 def _base_of(holder: Object) -> Ogf:

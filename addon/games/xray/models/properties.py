@@ -36,6 +36,7 @@ class ModelProperties(bpy.types.PropertyGroup):
     path: StringProperty(name="Path", description="Path of the imported model", subtype="FILE_PATH")
     document: bytes_property("The model as stored in its file")
     document_seal: seal_property()
+    saved: StringProperty(name="Digest", description="The file as last saved", options={"HIDDEN"})
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
     user_data: StringProperty(name="User Data", description="Settings of the model in ini format")

@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from .properties import MotionFile, SkeletalFile
 
 
+MOTIONS = "motions"  # for `remember_saved`
 _saved: dict[tuple[int, str], set[bytes]] = {}
 """`Codec.fingerprints` of the motions saved for an armature (its ``session_uid``) at a path.
 
@@ -485,7 +486,8 @@ def plan_save_back(
 
 def _known_digests(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
     """Return the SHA-256 digests of a file as it was imported or last saved, and as it was saved before an undo."""
-    return {file.sha256, saved_here(rig, bpy.path.abspath(file.path))}
+    path = bpy.path.abspath(file.path)
+    return {file.sha256, saved_here(rig, path), saved_here(rig, path, MOTIONS)}
 
 
 def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
@@ -511,7 +513,7 @@ def settle_saved(
 ) -> MotionFile | SkeletalFile:
     """After the ``plan`` of `plan_save_back` was written: remember the file, restore the plan's ``theirs`` from it."""
     file = codec.settle(plan, rig, file, options)
-    remember_saved(rig, plan.path, plan.digest)
+    remember_saved(rig, plan.path, plan.digest, MOTIONS)
     _saved.setdefault((rig.session_uid, plan.path), set()).update(codec.fingerprints(plan.document))
     if plan.theirs:
         codec.reload(plan, rig, file)

@@ -174,6 +174,7 @@ class OmfCodec:
             indices[action] = next(added) if identity.index is None else identity.index
         data, document = host.written(encoded)
         plan = MotionPlan(path, data, changes, document, list(zip(chosen, labels, strict=True)), indices=indices)
+        plan.was_known = host.is_known
         plan.edited = [chosen[change.number] for change in changes.parts]
         if not options.sample:
             plan.unsampled = [action for action, bones in zip(chosen, gatherer.sampled, strict=True) if bones]

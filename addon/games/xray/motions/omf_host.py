@@ -25,6 +25,7 @@ from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
 from ..bones import values
+from ..models.exporting import follow_motions
 from ..options import RestChange
 from . import files as motion_files
 from . import timing as motion_timing
@@ -51,6 +52,8 @@ class MotionPlan(Plan):
     """Action -> index of its motion in the written file, also for actions of the file that are not exported."""
     kept_deleted: list[tuple[str, int]] = field(default_factory=list)
     """Name and index of motions that were deleted in the panel but stay in this file."""
+    was_known: bool = False
+    """Whether the file on disk was the one that the armature had imported or saved."""
     unsampled: list[Any] = field(default_factory=list)
     """Actions with bones that were not sampled although they need it."""
 
@@ -330,6 +333,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
     If ``file`` is None, the rig gets a new motion file, so that its motions can be saved back.
     """
     digest = plan.digest
+    follow_motions(rig, plan, file.sha256 if file is not None and plan.was_known else "")
     before = action_lists.members(file, LISTS) if file is not None else {}
     files_of = {action: one.name for action, one in action_lists.files_of_actions(rig, LISTS).items()}
     for action, _ in plan.written:

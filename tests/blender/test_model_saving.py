@@ -1,0 +1,146 @@
+"""Game models (`.ogf`) saved back into their file, beside the motions inside them, which are saved by themselves."""
+
+import shutil
+
+import bpy
+import pytest
+
+from addon.blender import compat
+from tests.blender import raw_ogf
+
+MESHES, MOTIONS = 9, 14
+
+
+@pytest.fixture
+def path(samples, tmp_path):
+    return shutil.copy(samples / "weapon_embedded.ogf", tmp_path / "weapon.ogf")
+
+
+@pytest.fixture
+def rig(path):
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(path), textures=False) == {"FINISHED"}
+    return bpy.context.view_layer.objects.active
+
+
+def activate(obj):
+    bpy.context.view_layer.objects.active = obj
+    return obj
+
+
+def move_vertex(rig):
+    mesh = activate(next(obj for obj in rig.children if obj.type == "MESH"))
+    mesh.data.vertices[0].co.x += 0.01
+
+
+def edit_motion(rig):
+    bone = activate(rig).pose.bones[1]
+    bone.rotation_mode = "QUATERNION"
+    bone.rotation_quaternion = (0.7, 0.7, 0, 0)
+    assert bone.keyframe_insert("rotation_quaternion", frame=1)
+
+
+def last_report():
+    return bpy.context.window_manager.motionbridge_report.splitlines()
+
+
+def differing(first, second):
+    """Ids of the chunks that differ."""
+    found = [raw_ogf.chunks(data) for data in (first, second)]
+    return [number for number in found[0] if found[0][number][1] != found[1][number][1]]
+
+
+def test_a_model_is_saved_back_once_with_a_backup(path, rig):
+    before = path.read_bytes()
+    assert bpy.ops.motionbridge.model_save_back() == {"CANCELLED"}
+    move_vertex(rig)
+    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+    assert last_report()[0] == "weapon.ogf: 1 mesh changed"
+    assert differing(before, path.read_bytes()) == [MESHES]
+    assert path.with_name("weapon.ogf.bak").read_bytes() == before
+    assert bpy.ops.motionbridge.model_save_back() == {"CANCELLED"}
+
+
+def test_texts_of_the_panel_are_named(path, rig):
+    rig.motionbridge_model.references.add().name = "actors\\more"
+    with pytest.raises(RuntimeError, match="references cannot be added"):
+        bpy.ops.motionbridge.model_save_back()
+
+
+@pytest.mark.parametrize("saved_back", [True, False])
+def test_saved_motions_stay_in_the_file_when_the_model_is_written(saved_back, path, rig):
+    original = path.read_bytes()
+    edit_motion(rig)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    with_motion = path.read_bytes()
+    assert differing(original, with_motion) == [MOTIONS]
+    move_vertex(rig)
+    if saved_back:
+        assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+    else:
+        assert bpy.ops.export_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    assert differing(with_motion, path.read_bytes()) == [MESHES]
+
+
+def test_motions_and_model_take_turns_without_asking(path, rig):
+    for motion in ("idle", "reload"):
+        move_vertex(rig)
+        before = path.read_bytes()
+        assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+        assert differing(before, path.read_bytes()) == [MESHES]
+        before = path.read_bytes()
+        action = bpy.data.actions[motion]
+        compat.assign(rig, action, compat.suitable_slot(action, rig))
+        edit_motion(rig)
+        assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+        assert differing(before, path.read_bytes()) == [MOTIONS]
+
+
+def test_a_model_that_others_changed_is_not_replaced_unasked(path, rig):
+    changed = path.read_bytes() + bytes(8)
+    path.write_bytes(changed)
+    move_vertex(rig)
+    with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+        bpy.ops.motionbridge.model_save_back()
+    edit_motion(rig)
+    assert bpy.ops.motionbridge.save_back(if_changed="DISK") == {"FINISHED"}
+    move_vertex(rig)
+    with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+        bpy.ops.motionbridge.model_save_back()
+    assert bpy.ops.motionbridge.model_save_back(if_changed="IMPORTED") == {"FINISHED"}
+
+
+def test_edited_motions_that_are_not_saved_are_said(path, rig):
+    edit_motion(rig)
+    assert bpy.ops.motionbridge.update_status() == {"FINISHED"}
+    move_vertex(rig)
+    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+    words = "edited motions are not saved with the model; save them with Save Back in the Motionbridge tab: "
+    assert any(line.startswith(words) for line in last_report())
+    activate(rig)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    move_vertex(rig)
+    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+    assert not any(line.startswith(words) for line in last_report())
+
+
+def test_a_mesh_that_the_armature_deforms_has_the_button(rig):
+    mesh = next(obj for obj in rig.children if obj.type == "MESH")
+    mesh.parent = None
+    activate(mesh)
+    assert bpy.ops.motionbridge.model_save_back.poll() == (mesh.find_armature() is not None)
+    bpy.ops.mesh.primitive_cube_add()
+    assert not bpy.ops.motionbridge.model_save_back.poll()
+
+
+def test_undo_after_saving_writes_the_imported_bytes_again(path, rig):
+    before = path.read_bytes()
+    bpy.ops.ed.undo_push(message="imported")
+    move_vertex(rig)
+    bpy.ops.ed.undo_push(message="moved")
+    assert bpy.ops.motionbridge.model_save_back("EXEC_DEFAULT", True) == {"FINISHED"}
+    assert path.read_bytes() != before
+    bpy.ops.ed.undo()
+    bpy.ops.ed.undo()
+    activate(next(obj for obj in bpy.context.scene.objects if obj.motionbridge_model.is_model))
+    assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+    assert path.read_bytes() == before
