@@ -221,10 +221,14 @@ def keeps_scale_at_one(curve: bpy.types.FCurve) -> bool:
         return False
     if len(curve.modifiers) or len(curve.sampled_points):
         return False
-    values = np.empty((3, 2 * len(curve.keyframe_points)), np.float32)
+    points = curve.keyframe_points
+    values, kinds = np.empty((3, 2 * len(points)), np.float32), np.empty(len(points), np.uint8)
     for name, row in zip(("co", "handle_left", "handle_right"), values, strict=True):
-        curve.keyframe_points.foreach_get(name, row)
-    return bool((np.abs(values[:, 1::2] - 1.0) <= UNSCALED).all())
+        points.foreach_get(name, row)
+    points.foreach_get("interpolation", kinds)
+    # Baking leaves handles at 0; linear and constant keys ignore them.
+    read = np.stack([np.ones(len(points), np.bool_), *[kinds > _LINEAR] * 2])
+    return bool((np.abs(values[:, 1::2] - 1.0) <= UNSCALED)[read].all())
 
 
 def identity_of(bag: Any, curves: Sequence[bpy.types.FCurve]) -> bytes | None:

@@ -207,3 +207,42 @@ def test_digests_of_other_rotations_and_samples_are_none(game):
     assert digest_of(first, rig) == b""
     curve_of(second).convert_to_samples(0, 5)
     assert digest_of(second, rig) == b""
+
+
+def bake(rig, bone, *, new: bool):
+    """Bake Action with Visual Keying: of one bone without its constraints or, into a new action, of all."""
+    bpy.ops.object.mode_set(mode="POSE")
+    for one in rig.pose.bones:
+        (one if hasattr(one, "select") else one.bone).select = one == bone
+    first, last = map(int, rig.animation_data.action.frame_range)
+    options = {"only_selected": not new, "use_current_action": not new, "clear_constraints": not new}
+    bpy.ops.nla.bake(frame_start=first, frame_end=last, visual_keying=True, bake_types={"POSE"}, **options)
+    return rig.animation_data.action
+
+
+def test_a_baked_constraint_is_one_edited_track_and_unedited_once_it_is_saved(game):
+    rig = load(game)
+    bone = rig.pose.bones["hand_l"]
+    target = bpy.data.objects.new("target", None)
+    bpy.context.scene.collection.objects.link(target)
+    target.location = 1, -2, 1
+    bone.constraints.new("DAMPED_TRACK").target = target
+    bake(rig, bone, new=False)
+    assert not len(bone.constraints)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert bpy.context.window_manager.motionbridge_report == "humanoid.omf: 1 motion, 1 track changed, 4 unchanged"
+    assert set(statuses(rig).values()) == {"UNTOUCHED"}
+    assert bpy.ops.motionbridge.save_back() == {"CANCELLED"}
+
+
+def test_scale_that_a_bake_keeps_at_one_is_nothing_to_leave_out(game):
+    rig = load(game)
+    action = bake(rig, None, new=True)
+    scales = [curve for curve in compat.curve_bag(action).fcurves if curve.data_path.endswith("scale")]
+    assert len(scales) == 3 * len(rig.data.bones)
+    assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert bpy.context.window_manager.motionbridge_report == "humanoid.omf: 1 motion added, 5 unchanged"
+    scales[0].keyframe_points[3].co.y = 1.1
+    bpy.ops.motionbridge.save_back()
+    assert scales[0].data_path in bpy.context.window_manager.motionbridge_report

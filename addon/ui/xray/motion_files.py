@@ -36,7 +36,16 @@ from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
 from ..layouts import fields
 from ..operation import FileChoice, Outcome, call_operator
 from ..preferences import model_options
-from ..target import action_to_export, active_action, active_rig, likely_rig, match_scene, rig_to_export, some_action
+from ..target import (
+    action_to_export,
+    active_action,
+    active_rig,
+    lacks_rig,
+    likely_rig,
+    match_scene,
+    rig_to_export,
+    some_action,
+)
 from .motion_choices import (
     ExistingMotions,
     ExportChoices,
@@ -347,8 +356,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        if active_rig(context) is None:
-            cls.poll_message_set("Several armatures have motions: make one active")
+        if lacks_rig(cls, context):
             return False
         cls.poll_message_set("This armature has no imported motions")
         return active_file(active_rig(context)) is not None

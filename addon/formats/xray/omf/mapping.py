@@ -462,8 +462,9 @@ def _encode_motion(job: _EncodingJob, comparison: _Comparison | None, width: Wid
     pieces: list[Any] = [base.track_bytes(track) for track in range(len(clip.bones))]
     changes = []
     for track, edited, error in zip(comparison.indices, comparison.tracks, comparison.errors, strict=True):
-        pieces[track] = edited
-        if not comparison.unedited[track]:
+        before, pieces[track] = pieces[track], edited.compose() if isinstance(edited, Track) else edited
+        # Edits too small for the file, such as the noise of a bake, give the same bytes.
+        if not comparison.unedited[track] and pieces[track] != before:
             turned, moved = comparison.edited_rotations[track], comparison.edited_translations[track]
             changes.append(Item(clip.bones[track], turned + moved, error if moved else 0.0))
     return Motion.of(name, clip.frames, pieces), changes
@@ -509,7 +510,9 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
     if filling is None:
         raise WriteError(
             f"the motion {clip.name!r} lacks {counted(len(missing), 'bone')} of the file: {listed(missing)}",
-            remedy="Name a model of this skeleton, which gives them its rest pose, or add keys",
+            remedy="Name a model of this skeleton, which gives them its rest pose"
+            if rest is None
+            else "Choose a file of this armature's skeleton, or add these bones to the armature",
         )
     indices = np.array(found)
     is_missing = indices < 0

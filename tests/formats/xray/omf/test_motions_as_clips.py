@@ -465,6 +465,20 @@ def test_bones_the_clip_lacks_keep_their_track_or_stand_in_the_rest_pose() -> No
     assert made.library.motions[1].track(2).translation.tolist() == [[1, 2, -3]]
     with pytest.raises(WriteError, match=r"'new' lacks 1 bone of the file: bone2.*rest pose"):
         encode([short], base)
+    with pytest.raises(WriteError, match=r"lacks 1 bone of the file: bone2.*this armature's skeleton"):
+        encode([short], base, skeleton=flat_skeleton(2))
+
+
+def test_edits_too_small_for_the_file_are_no_changes() -> None:
+    still = identity_clip(2, 3)
+    base, _ = encode([still], skeleton=flat_skeleton(2))
+    still.translations[1, :, 0] = 0.1, 0.1 + 2e-7, 0.1 - 2e-7  # stored as one value, the mean
+    still.translation_keyed[1] = True
+    base, changes = encode([still], base)
+    assert [item.name for item in changes.parts[0].items] == ["bone1"]
+    same, changes = encode([still], base)
+    assert not changes.parts
+    assert same.library.motions[0].body == base.library.motions[0].body
 
 
 def test_marks_travel_as_seconds_and_untouched_ones_keep_their_line_end(corpus) -> None:
