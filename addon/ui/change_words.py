@@ -30,6 +30,7 @@ ITEMS_SHOWN = 4
 SEVERAL = re.compile(r"(\d+) (.+?)( \(.+\))?")
 RESIZED = re.compile(r"(.+?) \(?(\d+) -> (\d+)\)?")
 LENGTH = re.compile(r"(\d+) -> (\d+) (.+)")
+STATE = re.compile(r"(.+), (new|removed)")
 OF = re.compile(r"(shader strings of|bone) (.+)")
 
 
@@ -112,8 +113,8 @@ class TranslatedWords:
         """Translate a line about a change: ``12 positions``, ``faces 12 -> 14``, ``texture or shader``."""
         if text in self._table:
             return self._table.get(f"the {text}") or self.translated(text).split("|")[-1]
-        if text.endswith(", new"):
-            return f"{self.line(text.removesuffix(', new'))}, {self.translated('new')}"
+        if found := STATE.fullmatch(text):
+            return f"{self.line(found[1])}, {self.translated(found[2])}"
         if found := LENGTH.fullmatch(text):
             return f"{found[1]} -> {self.counted(int(found[2]), found[3])}"
         if (found := SEVERAL.fullmatch(text)) and found[2] in self._plurals:

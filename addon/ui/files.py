@@ -413,8 +413,9 @@ class SaveBack(Operation, BackupChoice):
         for number, line in enumerate(wrapped_lines(sentence, LINE_LENGTH)):
             column.label(text=line, icon="BLANK1" if number else "GREASEPENCIL", translate=False)
         details = self.details(plan)
-        for line in details[:NAMES_SHOWN]:
-            column.label(text=line, icon="DOT", translate=False)
+        for detail in details[:NAMES_SHOWN]:
+            for number, line in enumerate(wrapped_lines(detail, LINE_LENGTH)):
+                column.label(text=line, icon="BLANK1" if number else "DOT", translate=False)
         if len(details) > NAMES_SHOWN:
             column.label(text=iface_("and {} more").format(len(details) - NAMES_SHOWN), icon="BLANK1", translate=False)
         for note in self.notes(plan):

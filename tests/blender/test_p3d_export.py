@@ -1,5 +1,6 @@
 """Arma models out of Blender: byte for byte unless edited, edits alone, deleted and new parts, new models."""
 
+import json
 import shutil
 from pathlib import Path
 
@@ -15,11 +16,13 @@ from addon.formats.arma import p3d
 from addon.formats.arma.p3d.document import KINDS, NUMBERED_KINDS
 from addon.games.arma import model_export
 from addon.games.arma.options import LOD_KINDS, lod_identifier
+from addon.ui import change_words
 from addon.ui.arma import models
 from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
 from tests.real_files import corpus_files
 
+RUSSIAN = Path(change_words.__file__).with_name("ru.json")
 ALL = {"FIRST", "VISUAL", "VIEWS", "SHADOW", "GEOMETRY", "MEMORY", "OTHER"}
 
 
@@ -108,6 +111,27 @@ def test_a_moved_vertex_changes_its_point(man):
     chosen.levels[0].data.vertices[0].co.z -= 0.25
     assert bpy.ops.motionbridge.arma_model_save_back() == {"FINISHED"}
     assert man.read_bytes() == before
+
+
+def test_the_dialog_names_what_changes_in_each_lod_and_which_lods_go(man):
+    chosen = load(man)
+    mesh = chosen.levels[0]
+    old = mesh.vertex_groups[0].name
+    mesh.vertex_groups[0].name = "flap"
+    mesh.motionbridge_arma_level.selections.clear()
+    for mark in chosen.marks:
+        if mark.motionbridge_arma_mark.kind == "POINT":
+            bpy.data.objects.remove(mark)
+    bpy.context.view_layer.objects.active = mesh
+    bpy.ops.motionbridge.arma_property_add(label="class", value="house")
+    dialog = as_in_a_window(models.MOTIONBRIDGE_OT_arma_model_save_back)
+    dialog.check(bpy.context)
+    shown = " ".join(line.strip() for line in drawn(dialog))
+    assert f"1 selection ({old}), removed; 1 selection (flap), new" in shown
+    assert "1 named property (class), new" in shown
+    assert "the LOD leaves the file, because it is no longer in Blender (memory)" in shown
+    russian = change_words.TranslatedWords(json.loads(RUSSIAN.read_bytes())["Changes"])
+    assert russian.line("2 selections (a, b), removed") == "2 выделения (a, b), удалено"
 
 
 def test_a_file_that_others_changed_is_asked_about(man):

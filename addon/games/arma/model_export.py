@@ -28,7 +28,7 @@ from ...core.changes import ENGLISH, Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ...core.report import Report
+from ...core.report import Report, listed
 from ...formats.arma import p3d
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
 from . import textures
@@ -284,14 +284,13 @@ class _Exporter:
             gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
         elif number in self._shown_numbers():
             self.changes.deleted[LEVEL] += 1
+            self.report.warn("the LOD leaves the file, because it is no longer in Blender", _label(lod))
             return None
         else:
             self._count_unchanged()
             return lod
         result, changes = p3d.encode_lod(gathered.content, lod, self.report)
-        counts = Counter(part.noun for part in changes.parts)
-        lines = [*changes.lines, *(ENGLISH.counted(count, noun) for noun, count in counts.items())]
-        lines += [f"{ENGLISH.counted(count, noun)} deleted" for noun, count in changes.deleted.items() if count]
+        lines = [*_part_lines(changes, lod, result), *changes.lines]
         if lines:
             gathered.warn(self.report, edited=True)
             self.changes.parts.append(Part(_label(lod), LEVEL, fields=tuple(lines)))
@@ -411,7 +410,7 @@ class _Exporter:
             )
             self.report.warn(problem, made.name)
         elif not surface.shader and (base is None or ("", "") not in base.textures()):
-            self.report.note(f"the material has no texture; {where}", made.name)
+            self.report.warn(f"the material has no texture; {where}", made.name)
 
     def _selection(self, obj: Object, group: str) -> str:
         """Return the selection that a vertex group is: as imported, else the game's name of a bone, else its name."""
@@ -446,6 +445,22 @@ def _numbered_uvs(layers: Mapping[str, NDArray[np.float32]], taken: Collection[i
 def _uv_number(name: str) -> int:
     number = name.rpartition(" ")[2]
     return int(number) if number.isdecimal() and name == p3d.uv_set_name(int(number)) else 0
+
+
+def _part_lines(changes: Changes, before: p3d.Lod, after: p3d.Lod) -> Iterator[str]:
+    """Yield lines with the names of deleted, changed and new selections, named properties and proxies of a LOD."""
+    names_of = {
+        "selection": lambda lod: [name for name, _, _ in lod.selections()],
+        "named property": lambda lod: list(lod.properties()),
+        "proxy": lambda lod: [one.name for one in p3d.proxies(lod)],
+    }
+    for noun, number in changes.deleted.items():
+        gone = [name for name in names_of[noun](before) if name not in names_of[noun](after)]
+        if number:
+            yield f"{ENGLISH.counted(number, noun)}{f' ({listed(gone)})' if gone else ''}, removed"
+    for noun, new in dict.fromkeys((part.noun, part.new) for part in changes.parts):
+        found = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
+        yield f"{ENGLISH.counted(len(found), noun)} ({listed(found)}){', new' if new else ''}"
 
 
 def _is_sorted(lods: Sequence[p3d.Lod]) -> bool:

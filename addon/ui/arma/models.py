@@ -19,7 +19,7 @@ from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import change_lines, plan_sentence, sentence_translator
+from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, draw_last_check
@@ -182,7 +182,7 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
 
     def details(self, plan: "FilePlan") -> list[str]:
         """Return what changes in each LOD."""
-        return [line for part in plan.changes.parts for line in change_lines(part)]
+        return [change_text(part) for part in plan.changes.parts]
 
 
 # LODs, points and proxies ---------------------------------------------------------------------------------------------
@@ -337,6 +337,8 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         level = level_of(active)
         if level is not None:
             _draw_level(layout, level)
+            if active.active_material is not None:
+                _draw_material(fields(layout.column()), context, active.active_material)
         layout.operator("motionbridge.arma_mark_add", icon="EMPTY_DATA")
         layout.operator("motionbridge.arma_model_check", icon="VIEWZOOM")
         draw_last_check(layout, model_of(active) or context.scene)
@@ -390,12 +392,15 @@ class MOTIONBRIDGE_PT_arma_material(BlenderPanel):
         return context.material is not None and is_of_model(context.object)
 
     def draw(self, context: Context) -> None:
-        column = fields(self.layout).column()
-        properties = context.material.motionbridge_material
-        column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
-        if not properties.texture and (path := textures.texture_of(context.material, arma_folder(context))):
-            column.label(text=iface_("From the image: {}").format(path), icon="IMAGE_DATA", translate=False)
-        column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
+        _draw_material(fields(self.layout).column(), context, context.material)
+
+
+def _draw_material(column: bpy.types.UILayout, context: Context, material: Any) -> None:
+    properties = material.motionbridge_material
+    column.prop(properties, "texture", text=iface_("Texture (.paa)"), translate=False)
+    if not properties.texture and (path := textures.texture_of(material, arma_folder(context))):
+        column.label(text=iface_("From the image: {}").format(path), icon="IMAGE_DATA", translate=False)
+    column.prop(properties, "shader", text=iface_("Material (.rvmat)"), translate=False)
 
 
 CLASSES = (
