@@ -8,6 +8,7 @@ measured on 660 LODs of published models.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -369,10 +370,10 @@ class _Encoder:
             return
         stored = list(proxies(self.base))
         taken = {one.name.lower() for one in stored}
-        done = set()
+        done, new = set(), []
         for one in self.content.proxies:
             if not 0 <= one.source < len(stored) or one.source in done:
-                self._append_proxy(result, _unique(one.path, taken), one.transform)
+                new.append((_unique(one.path, taken), one.transform))
                 continue
             done.add(one.source)
             tag, faces = self.proxy_tags[one.source]
@@ -389,27 +390,37 @@ class _Encoder:
                 self.changes.change("proxy", one.path, "name")
         if self.deleted_proxies:
             self.changes.deleted["proxy"] += len(self.deleted_proxies)
+        if new:
+            self._append_proxies(result, [path for path, _ in new], np.array([transform for _, transform in new]))
 
-    def _append_proxy(self, result: Lod, path: str, transform: Floats) -> None:
-        points = np.zeros(3, POINT)
-        points["position"] = space.arma_points(PROXY_TRIANGLE @ transform[:3, :3].T + transform[:3, 3])
+    def _append_proxies(self, result: Lod, paths: Sequence[str], transforms: Floats) -> None:
+        """Append the triangles of new proxies; ``transforms`` (n, 4, 4)."""
+        number, count, rows = len(paths), len(result.points), len(result.faces)
+        points = np.zeros(3 * number, POINT)
+        placed = PROXY_TRIANGLE @ transforms[:, :3, :3].swapaxes(1, 2) + transforms[:, None, :3, 3]
+        points["position"] = space.arma_points(placed.reshape(-1, 3))
         points["flags"] = HIDDEN
-        face = np.zeros(1, FACE)
-        face["count"] = 3
-        numbers = len(result.points) + np.arange(3)
-        face["corners"]["point"][0, :3] = numbers
-        face["corners"]["normal"][0, :3] = len(result.normals)
+        faces = np.zeros(number, FACE)
+        faces["count"] = 3
+        corners = count + np.arange(3 * number).reshape(-1, 3)
+        faces["corners"]["point"][:, :3] = corners
+        faces["corners"]["normal"][:, :3] = len(result.normals)
         result.points = np.append(result.points, points)
         result.normals = np.concatenate([result.normals, np.array([[0, 1, 0]], np.float32)])
         empty = self._encoded_texts("", "")
         if empty not in result.texts:
             result.texts.append(empty)
-        result.face_texts = np.append(result.face_texts, np.int32(result.texts.index(empty)))
-        self.added.append((names.encode(f"{PROXY}{path}"), numbers, len(result.faces)))
-        result.faces = np.append(result.faces, face)
-        self.point_source, self.face_source = np.append(self.point_source, [-1] * 3), np.append(self.face_source, -1)
-        self.point_vertex, self.face_mesh = np.append(self.point_vertex, [-1] * 3), np.append(self.face_mesh, -1)
-        self.changes.add("proxy", path)
+        texts = np.full(number, result.texts.index(empty), np.int32)
+        result.face_texts = np.append(result.face_texts, texts)
+        result.faces = np.append(result.faces, faces)
+        of_points, of_faces = np.full(3 * number, -1), np.full(number, -1)
+        self.point_source = np.append(self.point_source, of_points)
+        self.point_vertex = np.append(self.point_vertex, of_points)
+        self.face_source = np.append(self.face_source, of_faces)
+        self.face_mesh = np.append(self.face_mesh, of_faces)
+        for place, path in enumerate(paths):
+            self.added.append((names.encode(f"{PROXY}{path}"), corners[place], rows + place))
+            self.changes.add("proxy", path)
 
 
 def _used(lod: Lod, faces: Bools) -> Bools:

@@ -237,26 +237,30 @@ class TagEncoder:
 
     def _sharp_edges(self) -> bytes:
         """Return the pairs of points: those of the file that were not smoothed in Blender, then new ones, sorted."""
-        rows, edges = self.rows.row_of_vertex, _edges(self.mesh)
-        now = {_pair(rows[one], rows[two]) for one, two in edges & _pairs(self.mesh.sharp_edges)}
+        count = len(self.lod.points)
         tag = self.first.get(SHARP_EDGES)
-        stored = np.frombuffer(tag.data, "<u4", len(tag.data) // 4) if tag is not None else np.zeros(0, "<u4")
-        kept = []
-        for one, two in stored[: len(stored) // 2 * 2].reshape(-1, 2).tolist():
-            if max(one, two) < len(self.rows.row_of_base):
-                pair = int(self.rows.row_of_base[one]), int(self.rows.row_of_base[two])
-                kept += [pair] if min(pair) >= 0 else []
-        known = {_pair(*pair) for pair in kept}
-        smoothed = known & {_pair(rows[one], rows[two]) for one, two in edges} - now
-        added = sorted(pair for pair in now - known if min(pair) >= 0)
-        same = np.array_equal(self.rows.row_of_base, np.arange(len(self.base.points)))
-        if added or smoothed:
+        data = bytes(tag.data) if tag is not None else b""
+        stored = np.frombuffer(data, "<u4", len(data) // 8 * 2).reshape(-1, 2).astype(np.int64)
+        kept = self.rows.row_of_base[stored[(stored < len(self.rows.row_of_base)).all(axis=1)]]
+        kept = kept[(kept >= 0).all(axis=1)]
+        known, edges = _pair_keys(kept, count), _pair_keys(self._written(_edges(self.mesh)), count)
+        now = np.intersect1d(edges, _pair_keys(self._written(self.mesh.sharp_edges), count))
+        smoothed = np.isin(known, np.setdiff1d(edges, now))
+        added = np.setdiff1d(now, known)
+        if len(added) or smoothed.any():
             self.changes.lines.append("sharp edges")
-        elif same:
-            return bytes(tag.data) if tag is not None else b""
-        return (
-            np.array([*(pair for pair in kept if _pair(*pair) not in smoothed), *added], "<u4").reshape(-1, 2).tobytes()
-        )
+        elif np.array_equal(self.rows.row_of_base, np.arange(len(self.base.points))):
+            return data
+        pairs = np.stack(np.divmod(added, max(count, 1)), axis=1)
+        return np.concatenate([kept[~smoothed], pairs]).astype("<u4").tobytes()
+
+    def _written(self, edges: NDArray[np.int32] | None) -> Ints:
+        """Return (n, 2) the written rows of pairs of vertices, without pairs of which a vertex is not written."""
+        if edges is None:
+            return np.zeros((0, 2), np.int64)
+        rows = self.rows.row_of_vertex[edges]
+        written: Ints = rows[(rows >= 0).all(axis=1)]
+        return written
 
     def _properties(self) -> tuple[dict[int, Tag], list[Tag]]:
         """Return id of each imported tag that stays -> the tag to write, and the tags of new properties.
@@ -317,17 +321,27 @@ class TagEncoder:
             kept[id(tag)] = tag if data == bytes(tag.data) else replace(tag, data=data)
         if edited:
             self.changes.lines.append(counted(edited, "selection"))
+        fresh = [number for number in range(len(groups)) if number not in matched and weights[number].any()]
+        return kept, self._new_selections(fresh, weights)
+
+    def _new_selections(self, fresh: Sequence[int], weights: NDArray[np.float32]) -> list[Tag]:
+        """Return the tags of the vertex groups ``fresh`` and of new proxies; ``weights`` (groups, vertices)."""
         new = []
-        for number, name in enumerate(groups):
-            if number not in matched and weights[number].any():
-                data = self._selection(bytes(count + len(self.base.faces)), weights[number], None)
-                new.append(self._tag(names.encode(name), data))
-                self.changes.add("selection", name)
+        for number in fresh:
+            name = self.mesh.groups[number]
+            if name.startswith("#"):
+                raise WriteError(
+                    f"{self.name!r} has a selection named {name!r}; names that begin with # are the file's own",
+                    remedy="Rename its vertex group or point",
+                )
+            data = self._selection(bytes(len(self.base.points) + len(self.base.faces)), weights[number], None)
+            new.append(self._tag(names.encode(name), data))
+            self.changes.add("selection", name)
         for field, points, face in self.added:
             members = np.zeros(len(self.lod.points) + len(self.lod.faces), np.uint8)
             members[points], members[len(self.lod.points) + face] = 1, 1
             new.append(self._tag(field, members.tobytes()))
-        return kept, new
+        return new
 
     def _is_redrawn(self, tag: Tag, data: bytes) -> bool:
         """Return whether a selection differs in rows alone that are new, which other changes name."""
@@ -437,15 +451,12 @@ def _corner_uvs(lod: Lod) -> NDArray[np.float32]:
     return result
 
 
-def _pairs(edges: NDArray[np.int32] | None) -> set[tuple[int, int]]:
-    return {_pair(one, two) for one, two in edges.tolist()} if edges is not None else set()
+def _edges(mesh: PolygonMesh) -> NDArray[np.int32]:
+    """Return (corners, 2) the vertices of the edges of all faces."""
+    return np.stack([mesh.corners, mesh.corners[next_corners(mesh.counts)]], axis=1)
 
 
-def _edges(mesh: PolygonMesh) -> set[tuple[int, int]]:
-    """Return the edges of all faces as pairs of vertices, the smaller one first."""
-    following = mesh.corners[next_corners(mesh.counts)]
-    return {_pair(one, two) for one, two in zip(mesh.corners.tolist(), following.tolist(), strict=True)}
-
-
-def _pair(one: int, two: int) -> tuple[int, int]:
-    return (int(min(one, two)), int(max(one, two)))
+def _pair_keys(pairs: Ints, count: int) -> Ints:
+    """Return (n,) a number for each pair of points (n, 2) of ``count``, whatever their order; sorted as the pairs."""
+    keys: Ints = pairs.min(axis=1, initial=count) * count + pairs.max(axis=1, initial=0)
+    return keys

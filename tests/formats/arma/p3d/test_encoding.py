@@ -190,6 +190,25 @@ def test_further_uvs_follow_deleted_and_new_faces():
     assert len(uvs_of(result.tags[0])) == 4
 
 
+def test_names_of_the_file_itself_are_no_selections():
+    """They would be read as the end of the LOD, or as its masses."""
+    lod = tagged((b"hand", bytes((1, 0, 0, 0, 0, 0, 0, 0))))
+    with pytest.raises(WriteError, match="'#EndOfFile#'") as refused:
+        encoded(edited(lod, groups=["#EndOfFile#"]), lod)
+    assert "Rename" in str(refused.value.remedy)
+
+
+def test_many_new_proxies_lie_where_they_belong():
+    places = np.tile(np.eye(4), (3, 1, 1))
+    places[:, :3, 3] = np.arange(9).reshape(3, 3)
+    content = replace(edited(level(SQUARE)), proxies=[ProxyContent("tag\\gun", place) for place in places])
+    result, changes = encoded(content, level(SQUARE))
+    assert changes.sentence() == "3 proxies added"
+    found = list(p3d.proxies(p3d.read(p3d.write(p3d.P3d(0x101, [result])), "", Report()).lods[0]))
+    assert [one.name for one in found] == ["tag\\gun.001", "tag\\gun.002", "tag\\gun.003"]
+    assert np.array_equal([one.transform for one in found], places)
+
+
 def test_a_normal_that_no_face_uses_any_more_is_replaced():
     lod = level(SQUARE)
     lod.normals = np.array([[0, -1, 0], [0, 0, -1]], np.float32)
