@@ -7,6 +7,7 @@ import pytest
 
 from addon import cli
 from addon.core import png
+from addon.core.report import Report
 from addon.formats.descent3 import hog2
 
 
@@ -169,3 +170,61 @@ def test_many_files_can_be_replaced(run, man, tmp_path):
         *(f"{tmp_path / f'walk{number}.rtm'}: no changes, file not written" for number in range(2)),
         "2 files: 2 converted",
     ]
+
+
+# Packing ------------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def loose(tmp_path):
+    """A folder with two files."""
+    folder = tmp_path / "loose"
+    folder.mkdir()
+    (folder / "Ship.oof").write_bytes(b"model")
+    (folder / "hull.OGF").write_bytes(b"texture")
+    return folder
+
+
+def content_of(path):
+    document = hog2.read(path.read_bytes(), path.name, Report())
+    return {name: bytes(content) for name, content in zip(document.names, document.contents, strict=True)}
+
+
+def test_a_folder_becomes_an_archive_that_is_no_part_of_itself(loose, capsys):
+    target = loose / "mod.hog"
+    for _ in range(2):
+        assert cli.main(["pack", str(loose), "-o", str(target)]) == 0
+        assert content_of(target) == {"hull.OGF": b"texture", "Ship.oof": b"model"}
+    assert capsys.readouterr().out.splitlines()[-1] == f"{target}: 2 files, {68 + 2 * 48 + 12} bytes"
+
+
+def test_one_file_of_an_archive_is_replaced_in_place_with_a_backup(loose, capsys):
+    target = loose / "mod.mn3"
+    cli.main(["pack", str(loose), "-o", str(target)])
+    before = target.read_bytes()
+    capsys.readouterr()
+    assert cli.main(["pack", str(loose), "--onto", str(target), "--in-place"]) == 0
+    assert capsys.readouterr().out.splitlines()[-1] == f"{target}: no changes, file not written"
+    other = loose.parent / "ship.OOF"
+    other.write_bytes(b"other model")
+    assert cli.main(["pack", str(other), "--onto", str(target), "--in-place", "--backup"]) == 0
+    assert content_of(target) == {"hull.OGF": b"texture", "Ship.oof": b"other model"}
+    assert capsys.readouterr().out.splitlines()[0] == "replaced: ship.OOF"
+    assert target.with_name("mod.mn3.bak").read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["pack", "{loose}", "--in-place"], "Name it with --onto"),
+        (["pack", "{loose}/Ship.oof", "--onto", "{loose}/Ship.oof", "-o", "{loose}/out.hog"], "motionbridge: "),
+        (["pack", "{loose}/nothing", "-o", "{loose}/out.hog"], "there is no such file"),
+        (["pack", "{loose}/empty", "-o", "{loose}/out.hog"], "there is no file in it"),
+        (["pack", "{loose}/Ship.oof", "{loose}/empty/../Ship.oof", "-o", "{loose}/out.hog"], "two files are named"),
+    ],
+)
+def test_what_cannot_be_packed_is_refused(arguments, words, loose, capsys):
+    (loose / "empty").mkdir()
+    assert cli.main([argument.format(loose=loose) for argument in arguments]) == 2
+    assert words in capsys.readouterr().err
+    assert not (loose / "out.hog").exists()

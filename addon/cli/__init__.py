@@ -1,4 +1,4 @@
-"""Command line of Motionbridge: inspect, compare, verify, edit, convert and extract files of the games.
+"""Command line of Motionbridge: inspect, compare, verify, edit, convert, extract and pack files of the games.
 
 `python3 -m addon.cli COMMAND` needs no Blender; `blender --command motionbridge COMMAND` is the same.
 
@@ -40,7 +40,7 @@ def parser() -> argparse.ArgumentParser:
     verification.add_command(commands)
     editing.add_command(commands)
     conversion.add_command(commands)
-    extraction.add_command(commands)
+    extraction.add_commands(commands)
     return top
 
 

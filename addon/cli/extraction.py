@@ -1,4 +1,4 @@
-"""The command `extract`: writes the files of an archive into a folder."""
+"""The commands `extract` and `pack`: files out of an archive into a folder, and files into an archive."""
 
 from __future__ import annotations
 
@@ -9,15 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError, WriteError
-from ..core.report import Report
+from ..core.files import read_file, resolved, warn_of_replacing, write_atomically
+from ..core.report import Report, counted
 from ..formats import format_named
 from ..formats.descent3 import hog2
-from .inspection import opened
+from .inspection import expanded, opened
 from .output import TROUBLE, complain
 
+_LAST_TIME = 0xFFFFFFFF
 
-def add_command(commands: argparse._SubParsersAction[Any]) -> None:
-    """Add the command to the parser."""
+
+def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
+    """Add the two commands to the parser."""
     command = commands.add_parser(
         "extract",
         help="write the files of an archive into a folder",
@@ -28,14 +31,24 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command.add_argument("-o", "--output", metavar="FOLDER", required=True, help="made where it is missing")
     command.add_argument("--overwrite", action="store_true", help="replace existing files")
     command.set_defaults(run=_extract)
+    pack = commands.add_parser(
+        "pack",
+        help="make an archive of files, or put files into one",
+        description="With --onto, files of the archive that have the same name are replaced, all others stay.",
+    )
+    pack.add_argument("files", nargs="+", metavar="FILE", help="a file, a pattern with * and ?, or a folder of files")
+    pack.add_argument("--onto", metavar="ARCHIVE", help="the archive whose other files stay")
+    target = pack.add_mutually_exclusive_group(required=True)
+    target.add_argument("-o", "--output", metavar="OUT", help="write the archive here")
+    target.add_argument("--in-place", action="store_true", help="replace the archive named by --onto, in one step")
+    pack.add_argument(
+        "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
+    )
+    pack.set_defaults(run=_pack)
 
 
 def _extract(chosen: argparse.Namespace) -> int:
-    _, found, archive, report = opened(chosen.archive)
-    if found is not format_named("hog2"):
-        raise ReadError(f"this is a {found.title} ({found.name})", file=chosen.archive, remedy="Name an archive")
-    for line in report.lines():
-        complain(f"{chosen.archive}: {line}")
+    archive = _archive(chosen.archive)
     wanted = _matching(chosen.names, archive) if chosen.names else None
     folder = Path(chosen.output)
     try:
@@ -49,6 +62,60 @@ def _extract(chosen: argparse.Namespace) -> int:
     for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
     return TROUBLE if findings.warnings else 0
+
+
+def _archive(path: str) -> hog2.Hog2:
+    """Return an archive and print what the reader reports. Raises `ReadError`."""
+    _, found, archive, report = opened(path)
+    if found is not format_named("hog2"):
+        raise ReadError(f"this is a {found.title} ({found.name})", file=path, remedy="Name an archive")
+    for line in report.lines():
+        complain(f"{path}: {line}")
+    result: hog2.Hog2 = archive
+    return result
+
+
+def _pack(chosen: argparse.Namespace) -> int:
+    if chosen.in_place and not chosen.onto:
+        raise WriteError("no archive is named that --in-place could replace", remedy="Name it with --onto")
+    output = chosen.onto if chosen.in_place else chosen.output
+    if not chosen.in_place and chosen.onto and resolved(output) == resolved(chosen.onto):
+        raise WriteError("this is the archive itself", file=output, remedy="Use --in-place to replace it")
+    archives = {resolved(path) for path in (output, chosen.onto) if path}
+    paths = [path for path in _files(chosen.files) if resolved(path) not in archives]
+    by_name = {path.name: path for path in paths}
+    if len(by_name) != len(paths):
+        twice = next(name for name in by_name if sum(path.name == name for path in paths) > 1)
+        raise WriteError(f"two files are named {twice!r}", remedy="An archive has no folders: rename one")
+    contents = {name: read_file(path) for name, path in by_name.items()}
+    times = {name: min(max(int(path.stat().st_mtime), 0), _LAST_TIME) for name, path in by_name.items()}
+    base = _archive(chosen.onto) if chosen.onto else None
+    made = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
+    for name, content in contents.items() if base is not None else ():
+        number = base.find(name)
+        same = number is not None and bytes(base.contents[number]) == content
+        print(f"{'added' if number is None else 'unchanged' if same else 'replaced'}: {name}")
+    data = hog2.write(made)
+    if chosen.in_place and data == hog2.write(base):
+        print(f"{output}: no changes, file not written")
+        return 0
+    replacing = Report()
+    warn_of_replacing(output, replacing)
+    for line in replacing.lines():
+        complain(line)
+    write_atomically(output, data, backup=chosen.backup)
+    print(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
+    return 0
+
+
+def _files(named: Sequence[str]) -> list[Path]:
+    """Return the files named, and those that lie in the folders named. Raises `ReadError` if there are none."""
+    found: list[Path] = []
+    for path in map(Path, expanded(named)):
+        found += sorted(one for one in path.iterdir() if one.is_file()) if path.is_dir() else [path]
+    if not found:
+        raise ReadError("there is no file in it", file=named[0], remedy="Name files, or a folder that has some")
+    return found
 
 
 def _matching(patterns: Sequence[str], archive: hog2.Hog2) -> set[int]:

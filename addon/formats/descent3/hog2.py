@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -149,6 +149,31 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
         raise WriteError("two files have one name, for upper and lower case are the same", remedy="Rename one")
     start = _HEADER + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
+
+
+def with_files(document: Hog2, files: Mapping[str, bytes], times: Mapping[str, int] | None = None) -> Hog2:
+    """Return the archive with ``files`` by name: those of its names (case-insensitive) are replaced, others added.
+
+    The other files, and those whose bytes are the same, keep their entries. The table is sorted, if it was not. Raises
+    `WriteError` for unsuitable names.
+    """
+    added = new_hog2(files, times)
+    where = {_sort_key(name): number for number, name in reversed(list(enumerate(document.names)))}
+    table, contents, new = document.table.copy(), list(document.contents), []
+    for number, name in enumerate(added.names):
+        old = where.get(_sort_key(name))
+        if old is None:
+            new.append(number)
+        elif bytes(contents[old]) != added.contents[number]:
+            contents[old] = added.contents[number]
+            table["length"][old], table["time"][old] = added.table["length"][number], added.table["time"][number]
+    rows = np.concatenate([table, added.table[new]])
+    contents += [added.contents[number] for number in new]
+    keys = [_sort_key(strings.decode(entry.tobytes())) for entry in rows["name"]]
+    order = sorted(range(len(rows)), key=lambda number: keys[number])
+    start = document.start + rows.nbytes - document.table.nbytes
+    ordered = [contents[number] for number in order]
+    return replace(document, start=start, table=rows[order], contents=ordered)
 
 
 def _sort_key(name: str) -> bytes:

@@ -168,3 +168,28 @@ def test_what_differs_is_named():
     ]
     assert list(hog2.differences(one, one)) == []
     assert list(hog2.dump(one))[-3:] == ["file 0 6f6e65", "file 1 74776f2e2e2e", "file 2 "]
+
+
+def test_files_are_put_into_an_archive_and_the_others_keep_their_bytes():
+    document, _ = read(archive(FILES, start=68 + 48 * 3 + 5, tail=b"end"))
+    new = {"B.oof": b"longer than before", "aa.ogf": b"new", "C.TXT": b""}
+    made = hog2.with_files(document, new, dict.fromkeys(new, 99))
+    data = hog2.write(made)
+    again, report = read(data)
+    assert list(report.warnings) == ["3 extra bytes after the files; kept"]
+    assert again.names == ["A.ogf", "aa.ogf", "b.OOF", "c.txt"]
+    assert [bytes(content) for content in again.contents] == [b"one", b"new", b"longer than before", b""]
+    assert again.table["time"].tolist() == [7, 99, 99, 7]
+    for number, entry_before in ((0, 0), (3, 2)):
+        assert again.table[number].tobytes() == document.table[entry_before].tobytes()
+    assert (bytes(again.gap), bytes(again.tail)) == (bytes(5), b"end")
+    assert hog2.write(hog2.with_files(document, {"A.OGF": b"one"})) == hog2.write(document)
+
+
+def test_an_archive_that_was_not_sorted_is_sorted_when_files_are_put_into_it():
+    document, report = read(archive(FILES[::-1]))
+    assert report.warnings
+    again, report = read(hog2.write(hog2.with_files(document, {"a2.ogf": b"x"})))
+    assert not report
+    assert again.names == ["A.ogf", "a2.ogf", "b.OOF", "c.txt"]
+    assert [bytes(again.content(name)) for name in again.names] == [b"one", b"x", b"two...", b""]
