@@ -13,7 +13,7 @@ from mathutils import Matrix
 from addon.blender import compat
 from addon.core.report import Report
 from addon.formats.arma import p3d
-from addon.formats.arma.p3d.document import KINDS, NUMBERED_KINDS
+from addon.formats.arma.p3d.document import FLASHPOINT, KINDS, NUMBERED_KINDS
 from addon.games.arma import model_export
 from addon.games.arma.options import LOD_KINDS, lod_identifier
 from addon.ui import change_words
@@ -323,6 +323,37 @@ def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
     bpy.context.scene.collection.objects.link(copy)
     now = list(p3d.proxies(p3d.read(exported(tmp_path), "", Report()).lods[0]))
     assert [one.name for one in now][len(before) :] == ["tag\\gun.001", "tag\\gun.002"]
+
+
+def test_what_a_file_cannot_store_is_said(man, tmp_path):
+    mesh = load(man).levels[0]
+    bpy.context.view_layer.objects.active = mesh
+    assert bpy.ops.motionbridge.arma_mark_add(kind="PROXY", label="tag\\gun.001") == {"FINISHED"}
+    proxy = next(obj for obj in bpy.context.scene.objects if obj.motionbridge_arma_mark.kind == "PROXY")
+    exported(tmp_path)
+    assert len(last_report()) == 1
+    proxy.scale = 2, 2, 2
+    edited = bmesh.new()
+    edited.from_mesh(mesh.data)
+    edited.edges.new([edited.verts.new((9, 9, at)) for at in (0, 1)])
+    edited.to_mesh(mesh.data)
+    edited.free()
+    bpy.context.view_layer.objects.active = mesh
+    exported(tmp_path)
+    assert any("its scale is not exported" in line and proxy.name in line for line in last_report())
+    assert any("edges without faces are not exported: 1" in line for line in last_report())
+
+
+def test_a_lod_of_flashpoint_has_one_uv_map(man, tmp_path):
+    lod = read(man).lods[0]
+    texts, end = [(b"a.paa".ljust(32, b"\0"), b"")], p3d.Tag(b"#EndOfFile#".ljust(64, b"\0"), b"")
+    arrays = lod.points, lod.normals, lod.faces
+    old = p3d.Lod(FLASHPOINT, 0x99, 0, b"", *arrays, texts, np.zeros_like(lod.face_texts), [end], lod.resolution)
+    man.write_bytes(p3d.write(p3d.P3d(0x101, [old])))
+    mesh = load(man).levels[0]
+    mesh.data.uv_layers.new(name="more")
+    assert exported(tmp_path) == man.read_bytes()
+    assert any("a LOD of Operation Flashpoint has one UV map" in line for line in last_report())
 
 
 def test_lods_that_were_not_imported_stay_and_deleted_ones_go(man, tmp_path):

@@ -30,6 +30,7 @@ from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
 from ...core.report import Report, listed
 from ...formats.arma import p3d
+from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
 from . import textures
 from .model_check import BENDING, GatheredLod
@@ -38,7 +39,7 @@ from .options import Levels, ModelExportOptions, lod_identifier
 from .properties import level_of, model_of
 
 if TYPE_CHECKING:
-    from ...blender.typed import Context, Object
+    from ...blender.typed import Context, Mesh, Object
 
 Floats = NDArray[np.float64]
 
@@ -58,6 +59,8 @@ WANTED: Wanted = {
 }
 POINT_TOLERANCE = 1e-5
 """Metres by which a point may be off its imported place: Blender computes the place of a child in 32 bits."""
+SCALED = 1e-3
+"""Difference of a proxy's scale from 1 that is reported."""
 AT_REST = 1e-6
 """Largest element of a transform's difference from the identity that counts as none."""
 
@@ -351,6 +354,9 @@ class _Exporter:
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
         shown = [int(number) for number in level.uv_sets.split()] if base is not None else []
         mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
+        if base is not None and base.signature == FLASHPOINT and not shown and mesh.more_uvs:
+            mesh.more_uvs = {}
+            self.report.warn("a LOD of Operation Flashpoint has one UV map; the others are not exported", obj.name)
         if mesh.weights is None:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
@@ -384,10 +390,17 @@ class _Exporter:
             meshes.evaluated_mesh(self.context, obj, self.report, modifiers=applied, without=BENDING) as evaluated,
         ):
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
+            self._warn_of_loose_edges(obj, evaluated or obj.data)
             if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:
                 for one, made in zip(mesh.materials, sharp_mesh.materials_of(obj, evaluated or obj.data), strict=True):
                     self._set_texture(one, made, base)
             return mesh, polygons
+
+    def _warn_of_loose_edges(self, obj: Object, data: Mesh) -> None:
+        loose = np.zeros(len(data.edges), np.bool_)
+        data.edges.foreach_get("is_loose", loose)
+        if loose.any():
+            self.report.warn(f"edges without faces are not exported: {int(loose.sum())}", obj.name)
 
     def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
         """Set the texture of a material that names none to that of its image; report what the game will not show."""
@@ -427,6 +440,8 @@ class _Exporter:
         axes = np.linalg.norm(place[:3, :3], axis=0)
         if not np.isfinite(place).all() or axes.min() < 1e-9:
             raise WriteError(f"the proxy {mark.name!r} has a scale of 0", remedy="Clear its scale (Alt S)")
+        if np.abs(axes - 1).max() > SCALED or np.linalg.det(place[:3, :3]) < 0:
+            self.report.warn("its scale is not exported: the game shows the attached model in its own size", mark.name)
         place[:3, :3] /= axes
         path = properties.game_name or mark.name
         return p3d.ProxyContent(path, place, int(properties.source) if properties.level == level >= 0 else -1)
