@@ -94,6 +94,8 @@ WITH_VALUES = sorted(english for english in TABLE if VALUE in english)
 @given(st.sampled_from(WITH_VALUES), st.data())
 def test_a_sentence_is_found_with_its_values(english, data):
     values = data.draw(st.lists(VALUES, min_size=english.count(VALUE), max_size=english.count(VALUE)))
+    # Where only a space separates two values, nothing tells where the first one ends if it has a space itself.
+    assume(f"{VALUE} {VALUE}" not in english or not any(" " in value for value in values))
     sentence, russian = filled(english, values)
     if letters(english) < 5 and not all(value.isdecimal() for value in values):
         assert RUSSIAN.translated(sentence) == sentence

@@ -149,6 +149,7 @@ FORMATS: tuple[Format, ...] = (
     Format("env_mod", "X-Ray weather modifiers", (".env_mod",), "xray.env_mod"),
     Format("snd_static", "X-Ray static sounds", (".snd_static",), "xray.snd_static"),
     Format("spawn", "X-Ray spawned objects of a level", (".spawn",), "xray.spawn"),
+    Format("paa", "Arma texture", (".paa", ".pac"), "arma.paa"),
 )
 
 

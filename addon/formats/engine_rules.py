@@ -12,6 +12,7 @@ from ..core import names
 from ..core.errors import ReadError
 from ..core.problems import Problem
 from ..core.report import Report, counted
+from .arma import paa
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, level_ai, skl, som
@@ -129,6 +130,7 @@ RULES: Mapping[str, Rules] = {
     "bones": _bones,
     "object": _object,
     "rtm": _rtm,
+    "paa": paa.problems,
     "details": _details,
     "dm": _dm,
     "oof": _oof,

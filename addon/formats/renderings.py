@@ -8,6 +8,7 @@ from typing import Any
 from ..core.errors import WriteError
 from ..core.report import Report
 from . import GameModelChoice
+from .arma import paa
 from .descent3 import ogf_image
 from .xray import conversion, ogf, omf, skl
 from .xray.object.document import Object
@@ -58,6 +59,7 @@ def _inside_motions_into(document: Object, target: Object, report: Report) -> Ob
 
 RENDERINGS: Mapping[str, Mapping[str, Rendering]] = {
     "ogf_image": {"png": ogf_image.as_png},
+    "paa": {"png": paa.as_png},
     "omf": {"skls": _editor_motions},
     "skl": {"omf": _game_motions},
     "object": {"skls": _motions_inside, "omf": _game_motions_inside, "ogf": game_model("", GameModelChoice())},

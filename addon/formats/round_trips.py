@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from ..core.report import Report
-from .arma import p3d, rtm
+from .arma import p3d, paa, rtm
 from .arma.skeletons import Hierarchy
 from .descent3 import ogf_image, oof
 from .xray import anm, bones, cform, details, dm, err, hom, skl, som
@@ -103,6 +103,15 @@ def _decoded_image(document: Any, _report: Report) -> Any:
     return document
 
 
+def _texture(document: paa.Paa, _report: Report) -> paa.Paa:
+    for level in document.levels:
+        paa.decode(document, level)
+    coding = paa.coding_of(document)
+    if coding is None or not document.levels:
+        return document
+    return paa.encode(paa.picture(document), coding, document)
+
+
 ROUND_TRIPS: Mapping[str, RoundTrip] = {
     "omf": _omf,
     "ogf": _ogf,
@@ -113,6 +122,7 @@ ROUND_TRIPS: Mapping[str, RoundTrip] = {
     "p3d": _p3d,
     "err": _decoded_errors,
     "ogf_image": _decoded_image,
+    "paa": _texture,
     "anm": lambda document, report: anm.encode(anm.decode(document, report), document)[0],
     "skl": lambda document, report: skl.encode(skl.decode(document, report), document)[0],
     "cform": lambda document, report: cform.encode(cform.decode(document, report), document)[0],

@@ -185,6 +185,59 @@ def pack_frames(data: bytes, random: Random, _other: bytes) -> bytes:
     return changed
 
 
+# Textures of Arma ---------------------------------------------------------------------------------------------------
+
+_TYPES = (0xFF01, 0xFF02, 0xFF03, 0xFF04, 0xFF05, 0x4444, 0x1555, 0x8080, 0x8888, 0x0001, 0x0000)
+_SIDES = (0, 1, 2, 3, 4, 5, 16, 64, 1234, 4096, 8765, 32767, 65535)
+
+
+def _levels(data: bytes) -> tuple[int, list[tuple[int, int, bytes]], int]:
+    """Return the end of the tags, the levels (width with its flag, height, data), and the end of the last level."""
+    at = 0 if data[:4] == b"GGAT" else 2
+    while data[at : at + 4] == b"GGAT":
+        at += 12 + int.from_bytes(data[at + 8 : at + 12], "little")
+    start, levels = at, []
+    at += 2 + 3 * int.from_bytes(data[at : at + 2], "little")
+    while at + 7 <= len(data) and data[at : at + 4] != bytes(4):
+        width, height = struct.unpack_from("<HH", data, at)
+        size = int.from_bytes(data[at + 4 : at + 7], "little")
+        levels.append((width, height, data[at + 7 : at + 7 + size]))
+        at += 7 + size
+    return start, levels, at
+
+
+def change_levels(data: bytes, random: Random, _other: bytes) -> bytes:
+    """Change the type of a texture, its palette, or sides and packing of its levels."""
+    start, levels, end = _levels(data)
+    if not levels or end > len(data):
+        return damaged(data, random)
+    head = data[:start]
+    if random.random() < 0.4:
+        head = random.choice(_TYPES).to_bytes(2, "little") + head[2:]
+    colours = random.choice((0, 0, 1, 3, 256))
+    for _ in range(random.choice((1, 1, 3))):
+        place = random.randrange(len(levels))
+        width, height, body = levels[place]
+        way = random.randrange(6)
+        if way == 0:
+            levels[place] = (random.choice(_SIDES), random.choice((height, *_SIDES)), body)
+        elif way == 1:
+            levels[place] = (width ^ 0x8000, height, body)
+        elif way == 2:
+            levels[place] = (width, height, damaged(body or bytes(4), random))
+        else:
+            plain = (body * 3)[: random.choice((8, 16, 32, 128, LONGEST_PACKED))]
+            if way == 3:
+                levels[place] = (width | 0x8000, height, packing.pack_lzo(packing.tokens_of(plain, 3000, 49151)))
+            else:
+                packed = packing.pack_lzss(packing.tokens_of(plain, 18, 4095))
+                levels[place] = (width & 0x7FFF, height, packed)
+    written = b"".join(
+        struct.pack("<HH", width, height) + len(body).to_bytes(3, "little") + body for width, height, body in levels
+    )
+    return head + colours.to_bytes(2, "little") + random.randbytes(3 * colours) + written + data[end:]
+
+
 # Descent 3 ----------------------------------------------------------------------------------------------------------
 
 

@@ -180,6 +180,7 @@ _WAYS: dict[str, tuple[Way, ...]] = {
     "gam": (structures.change_pages, structures.set_floats),
     "hog2": (structures.change_table,),
     "ogf_image": (structures.change_runs,),
+    "paa": (structures.change_levels, structures.change_levels, structures.set_floats),
     "cform": (structures.set_floats,),
     "dm": (structures.set_floats,),
     "ai": (structures.set_floats,),

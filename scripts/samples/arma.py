@@ -1,4 +1,5 @@
-"""A small man made of boxes for Operation Flashpoint and Arma: his walk, plain and binarised, his model and model.cfg.
+"""A small man made of boxes for Operation Flashpoint and Arma: his walk, plain and binarised, his model, model.cfg
+and textures.
 
 Seven bones with names of the games' man. Sines and cosines are those of Pythagorean triangles, which are the same on
 every machine.
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 
 from addon.core import deltas
 from addon.core.model import DeltaClip, Event
-from addon.formats.arma import lzo, p3d, rtm
+from addon.formats.arma import lzo, lzss, p3d, paa, rtm
 from addon.formats.arma.p3d.document import ARMA, CORNER, FACE, LAST_TAG, POINT, PROPERTY, Lod, P3d, Tag
 from addon.formats.arma.skeletons import Hierarchy
 
@@ -162,6 +163,29 @@ def _model_cfg() -> bytes:
     return "\r\n".join(lines).encode()
 
 
+def _block(first: int, second: int, rows: int) -> bytes:
+    """Return a color block of two colors; each of ``rows`` (a byte per row, the lowest first) has 2 bits per texel."""
+    return first.to_bytes(2, "little") + second.to_bytes(2, "little") + rows.to_bytes(4, "little")
+
+
+def _bricks() -> bytes:
+    """Return a texture of 16 x 16 texels, DXT1 with two levels: red bricks with gray joints."""
+    brick = _block(0xA145, 0x4A49, 0xAA0000_55)
+    levels = [paa.Level(16, 16, brick * 16), paa.Level(8, 8, brick * 4)]
+    tags = [paa.Tag("AVGC", bytes((41, 41, 150, 255))), paa.Tag("MAXC", b"\xff" * 4), paa.Tag("OFFS", bytes(64))]
+    texture = paa.Paa(paa.TextureType.DXT1, tags, np.zeros((0, 3), np.uint8), levels, bytes(2))
+    paa.set_offsets(texture)
+    return paa.write(texture)
+
+
+def _glass() -> bytes:
+    """Return a texture of 6 x 4 texels, ARGB4444 that is blended: from transparent blue to opaque white."""
+    values = np.array([0x000F, 0x344F, 0x677F, 0x9AAF, 0xCDDF, 0xFFFF], "<u2")
+    level = paa.Level(6, 4, lzss.stored(np.tile(values, 4).tobytes(), signed=True))
+    tags = [paa.Tag("AVGC", bytes((255, 200, 200, 127))), paa.Tag("FLAG", bytes((1, 0, 0, 0)))]
+    return paa.write(paa.Paa(paa.TextureType.ARGB4444, tags, np.zeros((0, 3), np.uint8), [level], bytes(2)))
+
+
 def man() -> dict[str, bytes]:
     """Return file name -> bytes of every file; one frame of the binarised animation is compressed."""
     binarised, _ = rtm.encode_binarised(walk(), SKELETON)
@@ -172,4 +196,6 @@ def man() -> dict[str, bytes]:
         "walk_binarised.rtm": rtm.write(binarised),
         "man.p3d": p3d.write(P3d(0x101, [_body(), _memory()])),
         "model.cfg": _model_cfg(),
+        "bricks_co.paa": _bricks(),
+        "glass_ca.paa": _glass(),
     }

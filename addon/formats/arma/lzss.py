@@ -1,8 +1,8 @@
-"""LZSS, the compression of arrays in binarised files of version 2: a window of 4096 bytes, and a checksum at the end.
+"""LZSS, the compression of textures and of arrays in binarised files of version 2: a window of 4096 bytes, a checksum.
 
 A byte holds eight flags, lowest bit first: 1 is a literal, 0 a match of 3 to 18 bytes, up to 4095 bytes back. The
-window before the first byte is filled with spaces. After the stream follows a u32, the sum of all unpacked bytes. Known
-from the community's description; no file of that version was available.
+window before the first byte is filled with spaces. After the stream follows a u32, the sum of all unpacked bytes: in
+textures as signed bytes, which real ones confirm; no other file that uses it was available.
 """
 
 from __future__ import annotations
@@ -69,7 +69,9 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:
     return bytes(out[4096:]), at
 
 
-def stored(plain: bytes) -> bytes:
-    """Return a stream that unpacks to ``plain``, without compression."""
+def stored(plain: bytes, *, signed: bool = False) -> bytes:
+    """Return a stream that unpacks to ``plain``, without compression. ``signed``: the sum is that of signed bytes, as
+    in textures.
+    """
     parts = [b"\xff" + plain[start : start + 8] for start in range(0, len(plain), 8)]
-    return b"".join(parts) + struct.pack("<I", sum(plain) & 0xFFFFFFFF)
+    return b"".join(parts) + struct.pack("<I", _sums(plain)[signed])

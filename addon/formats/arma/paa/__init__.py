@@ -1,0 +1,63 @@
+"""`.paa` and `.pac`: the textures of Arma and Operation Flashpoint."""
+
+from __future__ import annotations
+
+from .document import (
+    Alpha,
+    Level,
+    Paa,
+    Tag,
+    TextureType,
+    describe,
+    differences,
+    dump,
+    packing,
+    problems,
+    raw_size,
+    read,
+    recompose,
+    starts_like,
+    unpack,
+    write,
+)
+from .pictures import (
+    WRITABLE,
+    Coding,
+    as_png,
+    coding_of,
+    decode,
+    encode,
+    picture,
+    set_offsets,
+    swizzle_of,
+    usual_coding,
+)
+
+__all__ = [
+    "WRITABLE",
+    "Alpha",
+    "Coding",
+    "Level",
+    "Paa",
+    "Tag",
+    "TextureType",
+    "as_png",
+    "coding_of",
+    "decode",
+    "describe",
+    "differences",
+    "dump",
+    "encode",
+    "packing",
+    "picture",
+    "problems",
+    "raw_size",
+    "read",
+    "recompose",
+    "set_offsets",
+    "starts_like",
+    "swizzle_of",
+    "unpack",
+    "usual_coding",
+    "write",
+]

@@ -1,0 +1,349 @@
+"""Pictures of textures (`.paa`) and back: RGBA arrays with the top row first.
+
+Facts about the game's tools, measured on real textures: the mean color of a color texture is computed in linear light
+and weighted by alpha, that of a swizzled one is the plain mean of the original image.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import png
+from ....core.errors import ReadError, WriteError
+from ....core.report import Report, counted
+from .. import dxt, lzss
+from .document import END, LARGEST_SIDE, SMALLEST_SIDE, Alpha, Level, Paa, Tag, TextureType, plain_size, unpack
+
+
+def decode(document: Paa, level: Level) -> NDArray[np.uint8]:
+    """Return a level as (height, width, 4) RGBA, top row first, channels in the stored order. Raises `ReadError`."""
+    plain, kind = unpack(document, level), document.kind
+    shape = (level.height, level.width, 4)
+    if kind is None:
+        return _of_palette(document, plain).reshape(shape)
+    if kind >= TextureType.DXT1:
+        return dxt.decode(plain, level.width, level.height, kind - TextureType.DXT1 + 1)
+    if kind == TextureType.ARGB8888:
+        return np.ascontiguousarray(np.frombuffer(plain, np.uint8).reshape(shape)[..., [2, 1, 0, 3]])
+    if kind == TextureType.AI88:
+        return np.ascontiguousarray(np.frombuffer(plain, np.uint8).reshape(*shape[:2], 2)[..., [0, 0, 0, 1]])
+    values = np.frombuffer(plain, "<u2").astype(np.int32)
+    if kind == TextureType.ARGB4444:
+        channels = [(values >> shift & 15) * 17 for shift in (8, 4, 0, 12)]
+    else:
+        fives = [values >> shift & 31 for shift in (10, 5, 0)]
+        channels = [*(five << 3 | five >> 2 for five in fives), (values >> 15) * 255]
+    return np.stack(channels, axis=-1).astype(np.uint8).reshape(shape)
+
+
+_TRANSPARENT = ((255, 0, 255), (0, 255, 255))
+"""Colors of a palette (red, green, blue) that are transparent in the game."""
+
+
+def _of_palette(document: Paa, plain: bytes) -> NDArray[np.uint8]:
+    indices = np.frombuffer(plain, np.uint8)
+    if len(indices) and indices.max() >= len(document.palette):
+        raise ReadError(
+            f"a texel has color {indices.max()}, the palette has {counted(len(document.palette), 'color')}",
+            file=document.file,
+            remedy="Copy the file again",
+        )
+    colours = np.full((len(document.palette), 4), 255, np.uint8)
+    colours[:, :3] = document.palette[:, ::-1]
+    for transparent in _TRANSPARENT:
+        colours[(colours[:, :3] == transparent).all(axis=1), 3] = 0
+    found: NDArray[np.uint8] = colours[indices]
+    return found
+
+
+# Pictures -----------------------------------------------------------------------------------------------------------
+
+_CHANNELS = (3, 0, 1, 2)
+"""Index in RGBA of the channels that codes 0 to 3 of a swizzle name: alpha, red, green, blue."""
+
+
+def picture(document: Paa, largest: int = LARGEST_SIDE) -> NDArray[np.uint8]:
+    """Return (height, width, 4) RGBA, top row first, with the channels in the order of the original image.
+
+    It is the first level without a side longer than ``largest``, or else the last one. Raises `ReadError` for damaged
+    data and if there is no level.
+    """
+    filled = [level for level in document.levels if level.width and level.height]
+    if not filled:
+        raise ReadError("the texture has no texels", file=document.file, remedy="Copy it again")
+    level = next((level for level in filled if max(level.width, level.height) <= largest), filled[-1])
+    shown = _without_swizzle(decode(document, level), document.tag("SWIZ"))
+    mean = document.tag("AVGC")
+    if document.kind is None and len(mean) >= 3:
+        # As in the game, so that transparent colors leave no fringe when the image is smoothed.
+        shown[shown[..., 3] == 0] = (mean[2], mean[1], mean[0], 0)
+    return shown
+
+
+def _without_swizzle(stored: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
+    """Return the channels of the original image. ``codes``: for each of the stored alpha, red, green and blue the
+    channel it holds (0 to 3), the inverted channel (4 to 7), or a constant (8: ones, 9: zeros).
+    """
+    result = stored.copy()
+    for place, code in zip(_CHANNELS, codes[:4], strict=False):
+        if code < 4:
+            result[..., _CHANNELS[code]] = stored[..., place]
+        elif code < 8:
+            result[..., _CHANNELS[code - 4]] = 255 - stored[..., place]
+    return result
+
+
+def as_png(document: Paa, report: Report) -> list[bytes]:
+    """Return the largest level as a PNG file. Raises `ReadError` if it is damaged or there is none."""
+    if document.tag("SWIZ"):
+        report.note("the texture is swizzled; the picture has the channels of the original image")
+    return [png.encode(picture(document))]
+
+
+# New and edited textures ----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Coding:
+    """How to store a texture: ``kind`` (one of `WRITABLE`), ``alpha`` mode, ``swizzle`` as for `swizzle_of`, and
+    whether it has smaller ``levels`` of detail.
+    """
+
+    kind: TextureType
+    alpha: Alpha = Alpha.OPAQUE
+    swizzle: bytes = b""
+    levels: bool = True
+
+
+WRITABLE = (
+    TextureType.DXT1,
+    TextureType.DXT5,
+    TextureType.ARGB8888,
+    TextureType.ARGB4444,
+    TextureType.ARGB1555,
+    TextureType.AI88,
+)
+_SWIZZLES = {
+    "_nohq": bytes((5, 4, 2, 3)),
+    "_smdi": bytes((8, 8, 2, 3)),
+    "_as": bytes((8, 8, 2, 8)),
+    "_sky": bytes((6, 1, 4, 3)),
+}
+_LARGEST_LEVEL = (1 << 24) - 1
+
+
+def swizzle_of(name: str) -> bytes:
+    """Return the codes (for stored alpha, red, green, blue) that the game's tools use for a texture of this name
+    without suffix; empty for one that is not swizzled.
+    """
+    return next((codes for ending, codes in _SWIZZLES.items() if name.lower().endswith(ending)), b"")
+
+
+def usual_coding(name: str, pixels: NDArray[np.uint8]) -> Coding:
+    """Return how the game's tools store pixels (height, width, 4) in a texture of this name without suffix."""
+    swizzle = swizzle_of(name)
+    if swizzle:
+        return Coding(TextureType.DXT5 if swizzle[0] < 8 else TextureType.DXT1, swizzle=swizzle)
+    alpha = pixels[..., 3]
+    if (alpha == 255).all():
+        return Coding(TextureType.DXT1)
+    if ((alpha == 0) | (alpha == 255)).all() and not name.lower().endswith("_ca"):
+        return Coding(TextureType.DXT1, Alpha.CLIP)
+    return Coding(TextureType.DXT5, Alpha.BLEND)
+
+
+def coding_of(document: Paa) -> Coding | None:
+    """Return how a texture is stored; None for types that are only read (palettes, DXT2 to DXT4)."""
+    kind = document.kind
+    if kind is None or kind not in WRITABLE:
+        return None
+    return Coding(kind, document.alpha, document.tag("SWIZ")[:4], len(document.levels) > 1)
+
+
+def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -> Paa:
+    """Return the texture of pixels (height, width, 4) RGBA, top row first, channels as `picture` returns them.
+
+    ``base``: the texture that was edited. If it is stored in the same way and has the same size, its levels keep the
+    bytes of all blocks, and uncompressed levels the values of all texels, whose pixels were not edited; without an edit
+    it is returned itself. Raises `WriteError` for sizes that the game or the type does not support.
+    """
+    height, width, _ = pixels.shape
+    _check_sides(width, height, coding.kind)
+    if base is not None and (coding_of(base) != coding or _sides(base.levels[0]) != (width, height)):
+        base = None
+    stored = _swizzled(pixels, coding.swizzle)
+    if coding.kind == TextureType.DXT1 and coding.alpha is Alpha.OPAQUE:
+        stored[..., 3] = 255
+    edited = np.ones((height, width), np.bool_)
+    if base is not None:
+        edited = (pixels != picture(base)).any(axis=2)
+        if not edited.any():
+            return base
+    levels: list[Level] = []
+    for old in _old_levels(base, width, height, coding):
+        if levels:
+            stored = _halved(stored, _sides(old), is_colour=not coding.swizzle)
+            edited = _halved_mask(edited, _sides(old))
+        if base is not None:
+            stored = np.where(edited[..., None], stored, decode(base, old))
+        levels.append(_encode_level(stored, coding, base, old, edited))
+    tags = _tags(pixels, coding, [] if base is None else base.tags)
+    document = Paa(int(coding.kind), tags, np.zeros((0, 3), np.uint8), levels, END)
+    set_offsets(document)
+    return document
+
+
+def _check_sides(width: int, height: int, kind: TextureType) -> None:
+    size = f"{width} x {height}"
+    if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (width, height)):
+        raise WriteError(
+            f"the image is {size}, the game supports sides of {SMALLEST_SIDE} to {LARGEST_SIDE}",
+            remedy="Scale the image",
+        )
+    if kind >= TextureType.DXT1 and (width & (width - 1) or height & (height - 1) or min(width, height) < dxt.SIDE):
+        raise WriteError(
+            f"the image is {size}, {kind.name} needs sides that are powers of two, such as 256, 512 or 1024",
+            remedy="Scale the image, or choose the type ARGB8888",
+        )
+    needed = plain_size(Paa(int(kind), [], np.zeros((0, 3), np.uint8), []), Level(width, height, b""))
+    if needed > _LARGEST_LEVEL:
+        raise WriteError(
+            f"the image is {size}, which is too large for {kind.name}",
+            remedy="Scale the image, or choose the type DXT1",
+        )
+
+
+def _sides(level: Level) -> tuple[int, int]:
+    return level.width, level.height
+
+
+def _old_levels(base: Paa | None, width: int, height: int, coding: Coding) -> list[Level]:
+    """Return the levels of ``base``; without one, empty levels down to the smallest side that the tools write."""
+    if base is not None:
+        return [level for level in base.levels if level.width and level.height]
+    least = dxt.SIDE if coding.kind >= TextureType.DXT1 else 1
+    levels = [Level(width, height, b"")]
+    while coding.levels and min(width, height) >= 2 * least:
+        width, height = width // 2, height // 2
+        levels.append(Level(width, height, b""))
+    return levels
+
+
+def _swizzled(pixels: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
+    """Return the channels as stored, the inverse of `_without_swizzle`."""
+    result = pixels.copy()
+    for place, code in zip(_CHANNELS, codes, strict=False):
+        if code < 4:
+            result[..., place] = pixels[..., _CHANNELS[code]]
+        elif code < 8:
+            result[..., place] = 255 - pixels[..., _CHANNELS[code - 4]]
+        else:
+            result[..., place] = 255 if code == 8 else 0
+    return result
+
+
+_LIGHT = np.array([v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.arange(256) / 255])
+"""Linear light (0 to 1) of sRGB values 0 to 255."""
+
+
+def _srgb(light: NDArray[np.float64]) -> NDArray[np.uint8]:
+    """Return sRGB values (0 to 255) of linear light."""
+    shares = np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0031308) ** (1 / 2.4) - 0.055)
+    values: NDArray[np.float64] = np.rint(255 * shares)
+    return values.astype(np.uint8)
+
+
+def _mean(texels: NDArray[np.uint8], axes: tuple[int, ...], *, is_colour: bool) -> NDArray[np.uint8]:
+    """Return the mean RGBA of texels (…, 4) over ``axes``: of colors in linear light, weighted by alpha."""
+    alpha = texels[..., 3:].astype(np.float64)
+    mean_alpha = np.rint(alpha.mean(axis=axes)).astype(np.uint8)
+    if not is_colour:
+        plain = np.rint(texels[..., :3].mean(axis=axes)).astype(np.uint8)
+        return np.concatenate([plain, mean_alpha], axis=-1)
+    weight = alpha + 1e-3  # a small share for transparent texels, which count only where all are transparent
+    light = (_LIGHT[texels[..., :3]] * weight).sum(axis=axes) / weight.sum(axis=axes)
+    return np.concatenate([_srgb(light), mean_alpha], axis=-1)
+
+
+def _halved(stored: NDArray[np.uint8], sides: tuple[int, int], *, is_colour: bool) -> NDArray[np.uint8]:
+    """Return the next level, with ``sides`` width and height: the `_mean` of each 2 x 2 texels."""
+    width, height = sides
+    four = stored[: 2 * height, : 2 * width].reshape(height, 2, width, 2, 4)
+    return _mean(four, (1, 3), is_colour=is_colour)
+
+
+def _halved_mask(edited: NDArray[np.bool_], sides: tuple[int, int]) -> NDArray[np.bool_]:
+    width, height = sides
+    four = edited[: 2 * height, : 2 * width].reshape(height, 2, width, 2)
+    found: NDArray[np.bool_] = np.logical_or.reduce(four, axis=(1, 3))
+    return found
+
+
+def _encode_level(
+    stored: NDArray[np.uint8], coding: Coding, base: Paa | None, old: Level, edited: NDArray[np.bool_]
+) -> Level:
+    """Return a level of texels (height, width, 4); bytes of ``old``, of ``base``, where nothing was ``edited``."""
+    height, width, _ = stored.shape
+    if base is not None and not edited.any():
+        return old
+    plain = np.frombuffer(unpack(base, old), np.uint8) if base is not None else None
+    kind, see_through = coding.kind, coding.alpha is not Alpha.OPAQUE and not coding.swizzle
+    if kind >= TextureType.DXT1:
+        version = kind - TextureType.DXT1 + 1
+        blocks = dxt.blocks_of(stored)
+        if plain is None:
+            return Level(width, height, dxt.encode(blocks, version, see_through=see_through).tobytes())
+        mask = np.repeat(edited[..., None], 4, axis=2).astype(np.uint8)
+        changed = dxt.blocks_of(mask).any(axis=(1, 2))
+        data = plain.reshape(len(blocks), -1).copy()
+        data[changed] = dxt.encode(blocks[changed], version, see_through=see_through)
+        return Level(width, height, data.tobytes())
+    texels = _encode_texels(stored, kind)
+    if plain is not None:
+        texels = np.where(edited.reshape(-1, 1), texels, plain.reshape(len(texels), -1))
+    packed = texels.astype(np.uint8).tobytes()
+    return Level(width, height, packed if kind == TextureType.ARGB8888 else lzss.stored(packed, signed=True))
+
+
+def _encode_texels(stored: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uint8]:
+    """Return the bytes (texels, bytes per texel) of an uncompressed type."""
+    flat = stored.reshape(-1, 4)
+    if kind == TextureType.ARGB8888:
+        return flat[:, [2, 1, 0, 3]]
+    if kind == TextureType.AI88:
+        gray = np.rint(flat[:, :3] @ np.array([0.299, 0.587, 0.114]))
+        return np.stack([gray.astype(np.uint8), flat[:, 3]], axis=1)
+    bits = np.array([4, 4, 4, 4] if kind == TextureType.ARGB4444 else [5, 5, 5, 1])
+    levels = np.rint(flat * ((1 << bits) - 1) / 255).astype(np.uint16)
+    below = np.array([bits[1] + bits[2], bits[2], 0, bits[:3].sum()], np.uint16)
+    values: NDArray[np.uint16] = (levels << below).sum(axis=1, dtype=np.uint16)
+    return values.astype("<u2")[:, None].view(np.uint8)
+
+
+def _tags(pixels: NDArray[np.uint8], coding: Coding, kept: list[Tag]) -> list[Tag]:
+    """Return the tags in the order of the game's tools; of an edited texture its own with the new mean color."""
+    red, green, blue, alpha = _mean(pixels, (0, 1), is_colour=not coding.swizzle).tolist()
+    colour = bytes((blue, green, red, alpha))
+    if kept:
+        return [Tag(tag.name, colour) if tag.name == "AVGC" else Tag(tag.name, bytes(tag.data)) for tag in kept]
+    tags = [Tag("AVGC", colour), Tag("MAXC", b"\xff" * 4)]
+    if coding.alpha is not Alpha.OPAQUE:
+        tags.append(Tag("FLAG", int(coding.alpha).to_bytes(4, "little")))
+    if coding.swizzle:
+        tags.append(Tag("SWIZ", coding.swizzle))
+    return [*tags, Tag("OFFS", bytes(64))]
+
+
+def set_offsets(document: Paa) -> None:
+    """Set the tag with the position of each level in the file, if there is one."""
+    at = (0 if document.type is None else 2) + sum(12 + len(tag.data) for tag in document.tags) + 2
+    positions = np.zeros(16, "<u4")
+    for number, level in enumerate(document.levels[:16]):
+        positions[number] = at
+        at += 7 + len(level.data)
+    for tag in document.tags:
+        if tag.name == "OFFS":
+            tag.data = positions.tobytes()
