@@ -215,6 +215,34 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     return made
 
 
+def gather_pixels(image: Any) -> NDArray[np.uint8]:
+    """Return the pixels of an image as (height, width, 4) red, green, blue, alpha, top row first.
+
+    Images of floats are in linear light and are converted to sRGB, unless their color space is Non-Color. Raises
+    `WriteError` for an image without pixels, such as one whose file is missing.
+    """
+    width, height = image.size
+    if not width or not height or image.source not in ("FILE", "GENERATED"):
+        raise WriteError(
+            f"the image {image.name!r} has no pixels of its own",
+            remedy="Choose a single image whose file exists, or pack it",
+        )
+    values = np.empty(width * height * image.channels, np.float32)
+    image.pixels.foreach_get(values)
+    values = values.reshape(height, width, image.channels)[::-1]
+    result = np.ones((height, width, 4), np.float32)
+    if image.channels < 3:
+        result[..., :3] = values[..., :1]
+        result[..., 3] = values[..., -1] if image.channels == 2 else 1
+    else:
+        result[..., : image.channels] = values
+    result = np.clip(np.nan_to_num(result), 0, 1)
+    if image.is_float and image.colorspace_settings.name != "Non-Color":
+        light = result[..., :3]
+        result[..., :3] = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+    return np.rint(255 * result).astype(np.uint8)
+
+
 def build_image_sequence(folder: Path, name: str, pictures: Sequence[NDArray[np.uint8]]) -> bpy.types.Image | None:
     """Write ``pictures`` (each as for `build_image`) to files ``NAME_0001.png`` … and return an image that plays them.
 

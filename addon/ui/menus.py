@@ -38,6 +38,13 @@ def _draw_export(menu: Any, _context: Context) -> None:
         _draw_operators(menu.layout, "export_scene", entries)
 
 
+def _draw_image(menu: Any, _context: Context) -> None:
+    kinds = [kind for game in KINDS for kind in game if kind.drop is Drop.IMAGE]
+    menu.layout.separator()
+    _draw_operators(menu.layout, "import_scene", importers(kinds))
+    _draw_operators(menu.layout, "export_scene", exporters(kinds))
+
+
 class GameImports:
     """Mixin for the menus with the imports of one game."""
 
@@ -101,7 +108,8 @@ def handler_of(kind: FileKind) -> Any:
         "bl_file_extensions": ";".join(kind.suffixes),
         "poll_drop": classmethod(lambda _handler, context: CAN_DROP[kind.drop](context)),
     }
-    if kind.exported_suffixes:
+    # An image is in no collection, so collections do not export it.
+    if kind.exported_suffixes and kind.drop is not Drop.IMAGE:
         values["bl_export_operator"] = f"export_scene.{kind.operator}"
     return type(identifier, (FileHandler,), values)
 
@@ -111,7 +119,11 @@ CLASSES = (
     *GAME_MENUS,
     *(handler_of(kind) for kinds in KINDS for kind in kinds if kind.suffixes),
 )
-MENUS: Any = ((bpy.types.TOPBAR_MT_file_import, _draw_import), (bpy.types.TOPBAR_MT_file_export, _draw_export))
+MENUS: Any = (
+    (bpy.types.TOPBAR_MT_file_import, _draw_import),
+    (bpy.types.TOPBAR_MT_file_export, _draw_export),
+    (bpy.types.IMAGE_MT_image, _draw_image),
+)
 
 
 def register() -> None:

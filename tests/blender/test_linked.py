@@ -84,6 +84,7 @@ def arguments(name: str, files: Path, target: Path) -> dict:
     imports = {
         "xray_omf": "humanoid.omf", "xray_skl": "editor.skls", "xray_bones": "bones.bones", "xray_ogf": "weapon.ogf",
         "xray_anm": "camera.anm", "arma_rtm": "arma/walk.rtm", "arma_p3d": "arma/man.p3d",
+            "arma_paa": "arma/bricks_co.paa",
         "descent3_oof": "descent3/ship.oof", "descent3_ogf": "descent3/SampleHull.ogf",
         "xray_level_geometry": "level/level.hom", "xray_object": "weapon.object",
     }  # fmt: skip

@@ -11,8 +11,9 @@ from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma.animation_import import import_animation
-from addon.games.arma.model_import import KINDS, Surfaces, colour_of, import_model
+from addon.games.arma.model_import import KINDS, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
+from addon.games.arma.textures import Surfaces, colour_of
 from tests.blender.rtm_scene import raw_matrices
 from tests.real_files import CORPUS, corpus_files
 
@@ -272,7 +273,7 @@ def test_pictures_beside_the_model_are_shown(written, tmp_path):
     file = written(small_lod(), name="first.p3d")
     plain = load(file, report=report).meshes[0]
     assert not [node for node in plain.data.materials[0].node_tree.nodes if node.type == "TEX_IMAGE"]
-    assert sum("PAA" in line for line in report.lines()) == 1
+    assert sum("textures are not found" in line for line in report.lines()) == 1
     names = plain.data.materials[0].motionbridge_material
     assert (plain.data.materials[0].name, names.texture, names.shader) == ("a_co", "tex\\a_co.paa", "tex\\a.rvmat")
     (tmp_path / "Tex").mkdir()

@@ -28,6 +28,7 @@ SAME = {
     *("S.T.A.L.K.E.R. (X-Ray)", "Arma, Operation Flashpoint", "Descent 3"),
     *("X-Ray Motion Path (.anm)", "3", "4", "5", "model.cfg"),
     *("OpenXRay", "Anomaly", "IX-Ray", "Advanced X-Ray", "16:9", "4:3", "HUD", "PhysX"),
+    *("DXT1", "DXT5", "ARGB 8888", "ARGB 4444", "ARGB 1555"),
     *("file", "frames", "matrix", "File Path", "Filepath used for exporting the file"),
     *("Check Existing", "Check and warn on overwriting existing files"),
 }

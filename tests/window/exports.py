@@ -31,7 +31,7 @@ IMPORTERS = {
     ".ogf": "import_scene.xray_ogf", ".omf": "import_scene.xray_omf", ".skls": "import_scene.xray_skl",
     ".bones": "import_scene.xray_bones", ".anm": "import_scene.xray_anm", ".rtm": "import_scene.arma_rtm",
     ".hom": "import_scene.xray_level_geometry", ".oof": "import_scene.descent3_oof",
-    ".object": "import_scene.xray_object",
+    ".object": "import_scene.xray_object", ".paa": "import_scene.arma_paa",
 }  # fmt: skip
 
 
@@ -81,6 +81,15 @@ EXPORTS = [
     Export("export_scene.arma_rtm", ("arma/walk.rtm",), key_bone),
     Export("export_scene.descent3_oof", ("descent3/ship.oof",), move_vertex),
 ]
+
+
+def paint() -> None:
+    """The lowest pixels of the image. Blender does not undo what a script paints."""
+    image = bpy.data.images["bricks_co.paa"]
+    image.pixels[:64] = [1.0, 0.5, 0.0, 1.0] * 16
+
+
+TEXTURE = Export("export_scene.arma_paa", ("arma/bricks_co.paa",), paint)
 
 
 def begin(dialog: Export) -> Path:
@@ -178,8 +187,24 @@ def cancelled(dialog: Export) -> Steps:
 
 Kind = Callable[[Export], Steps]
 KINDS: list[Kind] = [untouched, saved_undone_saved, cannot_be_written, nothing_to_export, cancelled]
+
+
+def painted(dialog: Export) -> Steps:
+    """The painted pixels are in the file, and the old file is beside it."""
+    path = begin(dialog)
+    before = path.read_bytes()
+    dialog.edit()
+    yield from export(dialog, path)
+    after = path.read_bytes()
+    assert after != before
+    assert len(after) == len(before)
+    assert path.with_name(f"{path.name}.bak").read_bytes() == before
+    yield from export(dialog, path)
+    assert path.read_bytes() == after
+
+
 SCENES = [
     (f"export {dialog.label}: {kind.__name__.replace('_', ' ')}", lambda dialog=dialog, kind=kind: kind(dialog))
-    for dialog in EXPORTS
-    for kind in KINDS
+    for dialog, kinds in (*((dialog, KINDS) for dialog in EXPORTS), (TEXTURE, [untouched, painted, cannot_be_written]))
+    for kind in kinds
 ]

@@ -42,6 +42,7 @@ IMPORTS = [
     Import("import_scene.xray_level_geometry", "level/level.hom", salvages=True),
     Import("import_scene.arma_rtm", "arma/walk.rtm"),
     Import("import_scene.arma_p3d", "arma/man.p3d"),
+    Import("import_scene.arma_paa", "arma/bricks_co.paa", where="IMAGE_EDITOR"),
     Import("import_scene.descent3_oof", "descent3/ship.oof"),
     Import("import_scene.descent3_oof", "descent3/ship.hog", lists=True),
     Import("import_scene.descent3_ogf", "descent3/SampleHull.ogf", where="IMAGE_EDITOR"),

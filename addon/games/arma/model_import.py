@@ -3,33 +3,29 @@
 Each chosen level of detail becomes a mesh object; points of the memory LOD and proxies become empties, which follow the
 bone whose selection they are in. With an armature the meshes are its children and have its modifier.
 
-The game's textures (PAA) cannot be shown. PNG or TGA files of the same names are used instead: beside the model, in its
-``data`` folder, or in the folders that the texture's path names. These are searched for below the model's folder and
-its parent folders up to the project's, and below the tools' work folder; nowhere else, since a model from a stranger
-may contain any path. Procedural textures that are a plain colour are shown.
+Materials show the textures that `textures` finds.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 from mathutils import Matrix
 
-from ...blender import armature, attributes, material, scope, sharp_mesh
+from ...blender import armature, attributes, scope, sharp_mesh
 from ...blender import mesh as meshes
 from ...blender.properties import keep
 from ...blender.scope import set_mode
 from ...core import files, names
 from ...core.errors import ReadError
-from ...core.model import Material
 from ...core.report import Report
 from ...formats.arma import p3d
 from ...formats.arma.skeletons import BoneTable
+from . import textures
 from .animation_import import bone_names
 from .options import Levels, ModelImportOptions
 from .skeletons import build_rig, selections_of
@@ -37,141 +33,10 @@ from .skeletons import build_rig, selections_of
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
 
-IMAGE_SUFFIXES = (".png", ".tga")
-ALPHA_ENDING = "_ca"
-"""Ending of the names of textures whose alpha is transparency."""
-WORK_DRIVE = "p:"
-"""The drive that the tools use as the game's root; texture paths may start with it."""
-PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
-ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
-"""Lower-case names of files that mark their folder as that of a project (`PROJECT_MARKS`) or of one of its addons."""
-MOST_FOLDERS = 16
-"""Largest number of folders used from a texture's path, and of parent folders searched around a model."""
-_COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
-
-
-@dataclass
-class Surfaces:
-    """Builds materials. ``model``: the model's file; ``work_folder``: folder that the tools mount as work drive, None
-    if unknown; ``missing``: textures for which no image was found.
-    """
-
-    model: Path
-    textures: bool
-    work_folder: Path | None = None
-    missing: list[str] = field(default_factory=list)
-    _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
-
-    def build(self, wanted: Material) -> Any:
-        """Return a Blender material; an existing one if it looks the same."""
-        colour = colour_of(wanted.texture)
-        if colour is not None:
-            return material.build(wanted, colour=colour)
-        found = self.picture(wanted.texture) if self.textures else None
-        image = material.load_image(found) if found is not None else None
-        if image is None:
-            if self.textures and wanted.texture and not wanted.texture.startswith("#"):
-                self.missing.append(wanted.texture)
-            return material.build(wanted)
-        stem = PurePosixPath(wanted.texture.replace("\\", "/").lower()).stem
-        return material.build(wanted, image, see_through=stem.endswith(ALPHA_ENDING))
-
-    def picture(self, texture: str) -> Path | None:
-        """Return the image file that shows a texture of the game, None if there is none."""
-        path = PurePosixPath(texture.replace("\\", "/").lower())
-        if not path.stem or texture.startswith("#"):
-            return None
-        own = self.model.absolute().parent
-        folders = [own, *self._below(own, ("data",))]
-        parts = _folders_of(path)
-        for around in self._roots(own):
-            # ``P:\\tag\\addon\\data\\a.paa`` may be in tag/addon/data or, for the addon's author, in addon/data.
-            for start in range(len(parts)):
-                folders += self._below(around, tuple(parts[start:]))
-        for folder in dict.fromkeys(folders):
-            listing = self._listing(folder)
-            found = next(
-                (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
-            )
-            if found is not None and found.is_file():
-                return found
-        return None
-
-    def _roots(self, own: Path) -> list[Path]:
-        """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
-        work = [self.work_folder.absolute()] if self.work_folder is not None else []
-        around = [own, *own.parents][: MOST_FOLDERS + 1]
-        last = next((index for index, folder in enumerate(around) if folder in work), None)
-        if last is None:
-            last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
-        if last is None:
-            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
-            last = max(marked, default=0)
-        return [*around[: last + 1], *work]
-
-    def _is_marked(self, folder: Path, marks: frozenset[str]) -> bool:
-        """Return whether a folder contains one of ``marks``; the root of a disk counts only if it is the work drive."""
-        if folder == folder.parent:
-            return folder.drive.lower() == WORK_DRIVE
-        return any(mark in self._listing(folder) for mark in marks)
-
-    def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
-        """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
-        for part in parts:
-            found = self._listing(folder).get(part)
-            if found is None or not found.is_dir():
-                return []
-            folder = found
-        return [folder]
-
-    def _listing(self, folder: Path) -> dict[str, Path]:
-        if folder not in self._folders:
-            try:
-                self._folders[folder] = {entry.name.lower(): entry for entry in sorted(folder.iterdir())}
-            except OSError:  # not readable: treated as empty
-                self._folders[folder] = {}
-        return self._folders[folder]
-
-    def report_missing(self, report: Report) -> None:
-        """Report once which textures cannot be shown."""
-        missing = list(dict.fromkeys(self.missing))
-        if missing:
-            report.note(
-                "textures of the game (PAA) cannot be shown; .png or .tga files of the same names beside the model can"
-                f"; missing: {len(missing)}, such as {missing[0]}",
-                self.model.name,
-            )
-
-
-def _folders_of(texture: PurePosixPath) -> list[str]:
-    """Return the folders of a texture's path, from the root of the work drive; empty for any other drive."""
-    parts = [part for part in texture.parent.parts if part not in ("/", "//", "..", ".")]
-    if parts and parts[0].endswith(":"):
-        if parts[0] != WORK_DRIVE:
-            return []
-        del parts[0]
-    return parts[-MOST_FOLDERS:]
-
-
-def colour_of(texture: str) -> tuple[float, float, float, float] | None:
-    """Return red, green, blue, alpha (0 to 1) of a colour such as ``#(argb,8,8,3)color(1,0,0,1,co)``; else None."""
-    found = _COLOUR.match(texture.strip())
-    if found is None:
-        return None
-    try:
-        values = [min(max(float(value), 0.0), 1.0) for value in found[1].split(",")[:4]]
-    except ValueError:
-        return None
-    return (values[0], values[1], values[2], values[3]) if len(values) == 4 else None
-
-
-# Models ---------------------------------------------------------------------------------------------------------------
-
 POINT_SIZE, PROXY_SIZE = 0.02, 0.1
 """Display size of empties, in metres."""
 MOST_POINTS = 4096
 """Most points of a memory LOD that become empties; a LOD with more becomes a mesh."""
-
 
 KINDS: dict[Levels, tuple[str, ...]] = {
     Levels.VISUAL: ("visual",),
@@ -305,12 +170,12 @@ class _Builder:
     rig: Any
     options: ModelImportOptions
     report: Report
-    surfaces: Surfaces = field(init=False)
+    surfaces: textures.Surfaces = field(init=False)
     model: Any = field(init=False)
     """The collection that stores the file. The dot hides it in Blender's menus."""
 
     def __post_init__(self) -> None:
-        self.surfaces = Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
+        self.surfaces = textures.Surfaces(Path(self.file), self.options.textures, self.options.work_folder)
         self.model = bpy.data.collections.new(names.shortened(f".{Path(self.file).name}"))
         properties = self.model.motionbridge_arma_model
         properties.path = self.file

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.arma import skeletons
-from ..options import HiddenKeysOptions, Options, bone_display_option, choice, made, option, path
+from ..options import HiddenKeysOptions, Options, bone_display_option, choice, listed, made, option, path
 from .properties import STEP_ITEMS
 
 
@@ -316,8 +316,8 @@ class ModelImportOptions(Options):
     textures: bool = option(
         True,
         "Textures",
-        "Show .png and .tga files with the names of the game's textures: next to the model, in its data folder, or "
-        "by the texture path in the project or the Arma folder of the preferences",
+        "Show .png, .tga and .paa files with the names of the game's textures: next to the model, in its data folder, "
+        "or by the texture path in the project or the Arma folder of the preferences",
     )
     proxies: bool = option(True, "Proxies", "Import models attached to this one (proxies) as empties")
     new_rig: bool = False
@@ -357,6 +357,36 @@ class ModelExportOptions(Options):
         "Export meshes as their objects are moved, rotated and scaled; the armature's own transform does not count",
     )
     work_folder: Path | None = None
+
+
+TEXTURE_TYPES = (
+    ("AUTOMATIC", "Automatic", "As in the texture that the image was imported from, otherwise by name and alpha"),
+    ("DXT1", "DXT1", "Compressed to 4 bits per pixel, alpha is 0 or 1"),
+    ("DXT5", "DXT5", "Compressed to 8 bits per pixel, with alpha"),
+    ("ARGB8888", "ARGB 8888", "Not compressed, 8 bits for each color and alpha"),
+    ("ARGB4444", "ARGB 4444", "4 bits for each color and alpha, for Operation Flashpoint"),
+    ("ARGB1555", "ARGB 1555", "5 bits for each color, alpha is 0 or 1, for Operation Flashpoint"),
+    ("AI88", "Gray and Alpha", "8 bits of gray and of alpha"),
+)
+TEXTURE_ALPHAS = (
+    ("AUTOMATIC", "Automatic", "As in the texture that the image was imported from, otherwise by name and alpha"),
+    ("OPAQUE", "Opaque", "The game ignores alpha"),
+    ("CLIP", "Alpha Clip", "Each pixel is either drawn or not"),
+    ("BLEND", "Alpha Blend", "Pixels are mixed with what is behind them"),
+)
+
+
+def _unless_automatic(identifier: str) -> str:
+    return "" if identifier == "AUTOMATIC" else identifier
+
+
+class TextureExportOptions(Options):
+    """Options of exporting textures; ``kind`` and ``alpha``: names in `paa.TextureType` and `paa.Alpha`, "" for
+    automatic.
+    """
+
+    kind: str = listed("AUTOMATIC", _unless_automatic, "Type", "How the texture stores its pixels", TEXTURE_TYPES)
+    alpha: str = listed("AUTOMATIC", _unless_automatic, "Alpha", "How the game draws the texture", TEXTURE_ALPHAS)
 
 
 def _lod_items() -> tuple[tuple[str, str, str], ...]:

@@ -1,41 +1,208 @@
-"""Paths of textures in the game for images that materials show: what an author need not type.
+"""Textures of Arma: the files that materials of a model show, their paths in the game, and images as `.paa`.
+
+Textures of a model are searched for below the model's folder and its parent folders up to the project's, and below the
+tools' work folder; nowhere else, since a model from a stranger may contain any path. A PNG or TGA file of the same
+name is shown before the texture itself (`.paa`). Procedural textures that are a plain color are shown.
 
 The game finds a texture by its addon's prefix and the path below the addon's folder. The tools know the prefix from a
 file ``$PBOPREFIX$`` in that folder; without one it is the folder's path on the work drive, or else the folder's name.
+
+An image imported from a texture is packed into the .blend. It stores the path of its texture, so that an export starts
+from that file and keeps the bytes of what was not painted.
 """
 
 from __future__ import annotations
 
+import re
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import bpy
+import numpy as np
+from numpy.typing import NDArray
 
 from ...blender import material
-from ...formats.arma import names
+from ...core import files
+from ...core import names as short_names
+from ...core.changes import Changes
+from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.model import Material
+from ...core.report import Report
+from ...formats.arma import names, paa
+from ..plan import FilePlan
+from .options import TextureExportOptions
 
 if TYPE_CHECKING:
-    from ...blender.typed import Material
+    from ...blender import typed
+    from ...blender.typed import Context
+
+GAME_SUFFIXES = (".paa", ".pac")
+IMAGE_SUFFIXES = (".png", ".tga", *GAME_SUFFIXES)
+ALPHA_ENDING = "_ca"
+"""Ending of the names of textures whose alpha is transparency."""
+WORK_DRIVE = "p:"
+"""The drive that the tools use as the game's root; texture paths may start with it."""
+PROJECT_MARKS = frozenset({".git", ".hemtt", "mod.cpp"})
+ADDON_MARKS = frozenset({"config.cpp", "model.cfg", "$pboprefix$", "$pboprefix$.txt", "$prefix$"})
+"""Lower-case names of files that mark their folder as that of a project (`PROJECT_MARKS`) or of one of its addons."""
+MOST_FOLDERS = 16
+"""Largest number of folders used from a texture's path, and of parent folders searched around a model or an image."""
+_COLOUR = re.compile(r"^#\([^)]*\)\s*color\(([^)]*)\)", re.IGNORECASE)
+
+
+@dataclass
+class Surfaces:
+    """Builds materials. ``model``: the model's file; ``work_folder``: folder that the tools mount as work drive, None
+    if unknown; ``missing``: textures for which no file was found; ``unreadable``: why others cannot be shown.
+    """
+
+    model: Path
+    textures: bool
+    work_folder: Path | None = None
+    missing: list[str] = field(default_factory=list)
+    unreadable: list[str] = field(default_factory=list)
+    _images: dict[Path, tuple[Any, bool]] = field(default_factory=dict)
+    _folders: dict[Path, dict[str, Path]] = field(default_factory=dict)
+
+    def build(self, wanted: Material) -> Any:
+        """Return a Blender material; an existing one if it looks the same."""
+        colour = colour_of(wanted.texture)
+        if colour is not None:
+            return material.build(wanted, colour=colour)
+        found = self.picture(wanted.texture) if self.textures else None
+        image, see_through = self._shown(found, wanted.texture) if found is not None else (None, False)
+        if image is None:
+            if self.textures and found is None and wanted.texture and not wanted.texture.startswith("#"):
+                self.missing.append(wanted.texture)
+            return material.build(wanted)
+        return material.build(wanted, image, see_through=see_through)
+
+    def _shown(self, file: Path, texture: str) -> tuple[Any, bool]:
+        """Return the image of a file (None if it cannot be shown), and whether it is drawn with its alpha."""
+        if file not in self._images:
+            stem = PurePosixPath(texture.replace("\\", "/").lower()).stem
+            if file.suffix.lower() not in GAME_SUFFIXES:
+                self._images[file] = (material.load_image(file), stem.endswith(ALPHA_ENDING))
+                return self._images[file]
+            try:
+                document = read_texture(file, Report())
+                image = build_image(document, file, SHOWN_ON_MODELS)
+                self._images[file] = (image, document.alpha is not paa.Alpha.OPAQUE)
+            except MotionbridgeError as refusal:
+                self.unreadable.append(str(refusal))
+                self._images[file] = (None, False)
+        return self._images[file]
+
+    def picture(self, texture: str) -> Path | None:
+        """Return the image file that shows a texture of the game, None if there is none."""
+        path = PurePosixPath(texture.replace("\\", "/").lower())
+        if not path.stem or texture.startswith("#"):
+            return None
+        own = self.model.absolute().parent
+        folders = [own, *self._below(own, ("data",))]
+        parts = _folders_of(path)
+        for around in self._roots(own):
+            # ``P:\\tag\\addon\\data\\a.paa`` may be in tag/addon/data or, for the addon's author, in addon/data.
+            for start in range(len(parts)):
+                folders += self._below(around, tuple(parts[start:]))
+        for folder in dict.fromkeys(folders):
+            listing = self._listing(folder)
+            found = next(
+                (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
+            )
+            if found is not None and found.is_file():
+                return found
+        return None
+
+    def _roots(self, own: Path) -> list[Path]:
+        """Return the model's folder, its parents up to the project's or the work folder, and the work folder."""
+        work = [self.work_folder.absolute()] if self.work_folder is not None else []
+        around = [own, *own.parents][: MOST_FOLDERS + 1]
+        last = next((index for index, folder in enumerate(around) if folder in work), None)
+        if last is None:
+            last = next((index for index, folder in enumerate(around) if self._is_marked(folder, PROJECT_MARKS)), None)
+        if last is None:
+            marked = [index for index, folder in enumerate(around) if self._is_marked(folder, ADDON_MARKS)]
+            last = max(marked, default=0)
+        return [*around[: last + 1], *work]
+
+    def _is_marked(self, folder: Path, marks: frozenset[str]) -> bool:
+        """Return whether a folder contains one of ``marks``; the root of a disk counts only if it is the work drive."""
+        if folder == folder.parent:
+            return folder.drive.lower() == WORK_DRIVE
+        return any(mark in self._listing(folder) for mark in marks)
+
+    def _below(self, folder: Path, parts: tuple[str, ...]) -> list[Path]:
+        """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
+        for part in parts:
+            found = self._listing(folder).get(part)
+            if found is None or not found.is_dir():
+                return []
+            folder = found
+        return [folder]
+
+    def _listing(self, folder: Path) -> dict[str, Path]:
+        if folder not in self._folders:
+            try:
+                self._folders[folder] = {entry.name.lower(): entry for entry in sorted(folder.iterdir())}
+            except OSError:  # not readable: treated as empty
+                self._folders[folder] = {}
+        return self._folders[folder]
+
+    def report_missing(self, report: Report) -> None:
+        """Report once which textures cannot be shown."""
+        for problem in self.unreadable:
+            report.warn(f"a texture is not readable: {problem}", self.model.name)
+        missing = list(dict.fromkeys(self.missing))
+        if missing:
+            report.note(
+                "textures are not found beside the model or in its project, as .png, .tga or .paa; "
+                f"missing: {len(missing)}, such as {missing[0]}",
+                self.model.name,
+            )
+
+
+def _folders_of(texture: PurePosixPath) -> list[str]:
+    """Return the folders of a texture's path, from the root of the work drive; empty for any other drive."""
+    parts = [part for part in texture.parent.parts if part not in ("/", "//", "..", ".")]
+    if parts and parts[0].endswith(":"):
+        if parts[0] != WORK_DRIVE:
+            return []
+        del parts[0]
+    return parts[-MOST_FOLDERS:]
+
+
+def colour_of(texture: str) -> tuple[float, float, float, float] | None:
+    """Return red, green, blue, alpha (0 to 1) of a colour such as ``#(argb,8,8,3)color(1,0,0,1,co)``; else None."""
+    found = _COLOUR.match(texture.strip())
+    if found is None:
+        return None
+    try:
+        values = [min(max(float(value), 0.0), 1.0) for value in found[1].split(",")[:4]]
+    except ValueError:
+        return None
+    return (values[0], values[1], values[2], values[3]) if len(values) == 4 else None
+
+
+# Paths in the game ----------------------------------------------------------------------------------------------------
 
 PREFIX_FILES = ("$PBOPREFIX$", "$PBOPREFIX$.txt", "$PREFIX$")
 CONFIG = "config.cpp"
-WORK_DRIVE = "p:/"
-GAME_SUFFIXES = (".paa", ".pac")
-MOST_FOLDERS = 16
-"""Largest number of parent folders that are searched for an addon's files."""
 MOST_BYTES = 4096
 """Most bytes of a prefix file that are read."""
 
 
-def texture_of(made: Material | None, work_folder: Path | None) -> str:
+def texture_of(made: typed.Material | None, work_folder: Path | None) -> str:
     """Return the path in the game of the image that a material shows; "" if it shows none, or one of no addon.
 
     ``work_folder``: folder that the tools mount as work drive, None if unknown.
     """
     image = material.image_of(made)
-    if image is None or image.source != "FILE" or not image.filepath:
+    if image is None or image.source != "FILE":
         return ""
-    return game_path(bpy.path.abspath(image.filepath, library=image.library), work_folder)
+    file = image.get(SOURCE) or bpy.path.abspath(image.filepath, library=image.library)
+    return game_path(file, work_folder) if file else ""
 
 
 def game_path(image: str, work_folder: Path | None) -> str:
@@ -51,8 +218,8 @@ def game_path(image: str, work_folder: Path | None) -> str:
             return _joined(prefix, file.relative_to(folder).as_posix())
     if work_folder is not None and work_folder in around:
         return _joined("", file.relative_to(work_folder).as_posix())
-    if plain.lower().startswith(WORK_DRIVE):
-        return _joined("", plain[len(WORK_DRIVE) :])
+    if plain.lower().startswith(WORK_DRIVE + "/"):
+        return _joined("", plain[len(WORK_DRIVE) + 1 :])
     # An addon may have further configs in folders inside of it.
     addon = next((folder for folder in reversed(around) if (folder / CONFIG).is_file()), None)
     return _joined(addon.name, file.relative_to(addon).as_posix()) if addon is not None and addon.name else ""
@@ -79,3 +246,142 @@ def _prefix_of(folder: Path) -> str:
             if found and not found.startswith("//"):
                 return found
     return ""
+
+
+# Images ---------------------------------------------------------------------------------------------------------------
+
+SOURCE = "motionbridge_source"
+"""Custom property of an image: the path of the texture it was imported from."""
+SHOWN_ON_MODELS = 1024
+"""Longest side of the level that is shown on an imported model: unpacking larger ones takes seconds."""
+_DATA_NAME = re.compile(r"_(no|ns|nof|nofex|nohq|nopx|novhq|dt|dtsmdi|as|ads|adshq|pr|sm|smdi|mask)$", re.IGNORECASE)
+"""Endings of names of textures whose values are not colors."""
+
+
+def read_texture(path: Path, report: Report) -> paa.Paa:
+    """Read a texture. Raises `ReadError`."""
+    return paa.read(files.read_file(path), str(path), report)
+
+
+def build_image(document: paa.Paa, path: Path, largest: int = paa.LARGEST_SIDE) -> bpy.types.Image:
+    """Return the image of a texture, of its first level without a side over ``largest``; an existing one if it is the
+    same. Raises `ReadError` for a damaged level.
+    """
+    image: Any = material.build_image(short_names.shortened(path.name), paa.picture(document, largest))
+    if image.get(SOURCE) == str(path):
+        return image
+    image[SOURCE] = str(path)
+    if _DATA_NAME.search(path.stem):
+        image.colorspace_settings.name = "Non-Color"
+    if document.alpha is paa.Alpha.OPAQUE:
+        # The game ignores this alpha, and Blender would show no color where it is 0.
+        image.alpha_mode = "CHANNEL_PACKED"
+    return image
+
+
+def import_texture(path: Path, report: Report) -> bpy.types.Image:
+    """Import a texture as an image in its full size. Raises `ReadError`."""
+    document = read_texture(path, report)
+    image = build_image(document, path)
+    if document.tag("SWIZ"):
+        report.note(
+            "the texture is swizzled; the image has the channels of the original, an export swizzles them again"
+        )
+    return image
+
+
+# Export ---------------------------------------------------------------------------------------------------------------
+
+
+def plan_texture(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> FilePlan:
+    """Plan an image as the texture at ``path``: based on the texture it was imported from, or on that at ``path``.
+
+    Reports what the texture does not store. Raises `WriteError` for an image without pixels, or whose size the game or
+    the chosen type does not support.
+    """
+    pixels = material.gather_pixels(image)
+    base = _base(image, path)
+    coding = _coding(Path(path).stem, pixels, base, options)
+    document = paa.encode(pixels, coding, base)
+    changes = Changes() if base is not None else Changes(new="texture")
+    if document is not base:
+        _compare(pixels, document, coding, report)
+        if base is not None:
+            changes.lines.append("pixels")
+    return FilePlan(path, paa.write(document), changes)
+
+
+def _base(image: bpy.types.Image, path: str) -> paa.Paa | None:
+    """Return the texture that an image was imported from, else the one at ``path``; None if neither can be read."""
+    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
+        if source and Path(source).is_file():
+            try:
+                return read_texture(Path(source), Report())
+            except ReadError:  # then the texture is written as a new one
+                continue
+    return None
+
+
+def _coding(name: str, pixels: NDArray[np.uint8], base: paa.Paa | None, options: TextureExportOptions) -> paa.Coding:
+    """Return how to store an image: as its base is, else as usual for its name and alpha, with the options that the
+    user set.
+    """
+    usual = paa.usual_coding(name, pixels)
+    known = paa.coding_of(base) if base is not None else None
+    coding = known or usual
+    kind = paa.TextureType[options.kind] if options.kind else coding.kind
+    alpha = paa.Alpha[options.alpha] if options.alpha else coding.alpha
+    return paa.Coding(kind, alpha, coding.swizzle, coding.levels)
+
+
+def _compare(pixels: NDArray[np.uint8], document: paa.Paa, coding: paa.Coding, report: Report) -> None:
+    """Report what a texture does not show of the pixels it was made from."""
+    shown = paa.picture(document)
+    difference = np.abs(shown.astype(np.int16) - pixels)
+    codes = coding.swizzle
+    lost = [word for word, channel in (("red", 0), ("green", 1), ("blue", 2)) if _is_lost(codes, channel + 1, pixels)]
+    if lost:
+        report.warn(f"a swizzled texture of this name does not store {' and '.join(lost)}")
+    has_alpha = bool((pixels[..., 3] < 255).any())
+    if has_alpha and coding.alpha is paa.Alpha.OPAQUE and not codes:
+        report.warn("the texture is opaque: the game does not use its alpha")
+    elif coding.alpha is paa.Alpha.CLIP and coding.kind is paa.TextureType.DXT1 and difference[..., 3].any():
+        report.warn("alpha is only 0 or 255 in the texture: choose DXT5 to keep the values between")
+    seen = difference[..., :3] if coding.alpha is paa.Alpha.OPAQUE else difference[..., :3][pixels[..., 3] > 0]
+    if seen.size and seen.any():
+        report.note(
+            f"colors are approximated ({coding.kind.name}): they differ by {seen.mean():.1f} of 255 on average, "
+            f"by {seen.max()} at most"
+        )
+
+
+def _is_lost(codes: bytes, code: int, pixels: NDArray[np.uint8]) -> bool:
+    """Return whether a swizzle stores no channel ``code`` (1 red, 2 green, 3 blue) although it varies."""
+    if not codes or code in codes or code + 4 in codes:
+        return False
+    values = pixels[..., code - 1]
+    return bool((values != values[0, 0]).any())
+
+
+def image_to_export(context: Context, name: str) -> bpy.types.Image:
+    """Return the image called ``name``; without a name, that of the open image editor or of the active material.
+
+    Raises `WriteError` if there is none.
+    """
+    images: Any = bpy.data.images
+    if name:
+        found = images.get(name)
+        if found is not None:
+            return found
+        raise WriteError(f"there is no image {name!r}", remedy="Choose an image")
+    space = context.space_data
+    if space is not None and space.type == "IMAGE_EDITOR" and space.image is not None:
+        return space.image
+    active = context.view_layer.objects.active
+    shown = material.image_of(active.active_material) if active is not None else None
+    real = [image for image in images if image.source != "VIEWER"]
+    if shown is None and len(real) == 1:
+        return real[0]
+    if shown is None:
+        raise WriteError("no image is chosen", remedy="Open the image in an Image Editor, or choose it in the options")
+    return shown

@@ -407,6 +407,27 @@ def test_an_edited_texel_of_an_uncompressed_texture_changes_its_own_bytes():
     assert {place, place + 1} <= set(changed) <= {place, place + 1, *sums, *mean}
 
 
+def test_an_edit_is_written_once():
+    random = np.random.default_rng(5)
+    pixels = np.full((32, 32, 4), 255, np.uint8)
+    pixels[..., :3] = random.integers(0, 256, (32, 32, 3))
+    first = paa.encode(pixels, paa.usual_coding("a_co", pixels))
+    painted = paa.picture(first)
+    painted[9:12, 9:14, :3] = random.integers(0, 256, (3, 5, 3))
+    coding = paa.coding_of(first)
+    second = paa.encode(painted, coding, first)
+    assert second is not first
+    # The blocks only approximate the painted pixels: that is no further edit.
+    assert paa.encode(painted, coding, second) is second
+
+
+def test_textures_with_irregular_levels_are_written_anew():
+    document, _ = read(texture(0x8888, (4, 4, bytes(64)), (4, 4, bytes(64))))
+    pixels = paa.picture(document)
+    pixels[0, 0] = 1
+    assert [level.width for level in paa.encode(pixels, paa.coding_of(document), document).levels] == [4, 2, 1]
+
+
 def test_another_type_or_size_is_written_anew():
     data = (SAMPLES / "arma" / "bricks_co.paa").read_bytes()
     document, _ = read(data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .document import (
+    LARGEST_SIDE,
     Alpha,
     Level,
     Paa,
@@ -34,6 +35,7 @@ from .pictures import (
 )
 
 __all__ = [
+    "LARGEST_SIDE",
     "WRITABLE",
     "Alpha",
     "Coding",

@@ -167,12 +167,13 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
     """Return the texture of pixels (height, width, 4) RGBA, top row first, channels as `picture` returns them.
 
     ``base``: the texture that was edited. If it is stored in the same way and has the same size, its levels keep the
-    bytes of all blocks, and uncompressed levels the values of all texels, whose pixels were not edited; without an edit
-    it is returned itself. Raises `WriteError` for sizes that the game or the type does not support.
+    bytes of all blocks, and uncompressed levels the values of all texels, whose pixels were not edited. Without an edit
+    that its largest level can store it is returned itself. Raises `WriteError` for sizes that the game or the type does
+    not support.
     """
     height, width, _ = pixels.shape
     _check_sides(width, height, coding.kind)
-    if base is not None and (coding_of(base) != coding or _sides(base.levels[0]) != (width, height)):
+    if base is not None and (coding_of(base) != coding or not _has_levels(base, width, height)):
         base = None
     stored = _swizzled(pixels, coding.swizzle)
     if coding.kind == TextureType.DXT1 and coding.alpha is Alpha.OPAQUE:
@@ -190,6 +191,8 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
         if base is not None:
             stored = np.where(edited[..., None], stored, decode(base, old))
         levels.append(_encode_level(stored, coding, base, old, edited))
+        if base is not None and levels == [old]:
+            return base
     tags = _tags(pixels, coding, [] if base is None else base.tags)
     document = Paa(int(coding.kind), tags, np.zeros((0, 3), np.uint8), levels, END)
     set_offsets(document)
@@ -220,10 +223,16 @@ def _sides(level: Level) -> tuple[int, int]:
     return level.width, level.height
 
 
+def _has_levels(document: Paa, width: int, height: int) -> bool:
+    """Return whether the first level has these sides, and each of the others half the sides of the one before."""
+    halves = [(width >> number, height >> number) for number in range(len(document.levels))]
+    return all(halves[-1]) and [_sides(level) for level in document.levels] == halves
+
+
 def _old_levels(base: Paa | None, width: int, height: int, coding: Coding) -> list[Level]:
     """Return the levels of ``base``; without one, empty levels down to the smallest side that the tools write."""
     if base is not None:
-        return [level for level in base.levels if level.width and level.height]
+        return base.levels
     least = dxt.SIDE if coding.kind >= TextureType.DXT1 else 1
     levels = [Level(width, height, b"")]
     while coding.levels and min(width, height) >= 2 * least:
@@ -285,32 +294,35 @@ def _halved_mask(edited: NDArray[np.bool_], sides: tuple[int, int]) -> NDArray[n
 def _encode_level(
     stored: NDArray[np.uint8], coding: Coding, base: Paa | None, old: Level, edited: NDArray[np.bool_]
 ) -> Level:
-    """Return a level of texels (height, width, 4); bytes of ``old``, of ``base``, where nothing was ``edited``."""
-    height, width, _ = stored.shape
+    """Return a level of texels (height, width, 4); ``old``, of ``base``, if its texels would have the same bytes."""
     if base is not None and not edited.any():
         return old
-    plain = np.frombuffer(unpack(base, old), np.uint8) if base is not None else None
-    kind, see_through = coding.kind, coding.alpha is not Alpha.OPAQUE and not coding.swizzle
+    plain = unpack(base, old) if base is not None else b""
+    before = np.frombuffer(plain, np.uint8)
+    kind = coding.kind
     if kind >= TextureType.DXT1:
-        version = kind - TextureType.DXT1 + 1
+        see_through = coding.alpha is not Alpha.OPAQUE and not coding.swizzle
         blocks = dxt.blocks_of(stored)
-        if plain is None:
-            return Level(width, height, dxt.encode(blocks, version, see_through=see_through).tobytes())
-        mask = np.repeat(edited[..., None], 4, axis=2).astype(np.uint8)
-        changed = dxt.blocks_of(mask).any(axis=(1, 2))
-        data = plain.reshape(len(blocks), -1).copy()
-        data[changed] = dxt.encode(blocks[changed], version, see_through=see_through)
-        return Level(width, height, data.tobytes())
-    texels = _encode_texels(stored, kind)
-    if plain is not None:
-        texels = np.where(edited.reshape(-1, 1), texels, plain.reshape(len(texels), -1))
-    packed = texels.astype(np.uint8).tobytes()
-    return Level(width, height, packed if kind == TextureType.ARGB8888 else lzss.stored(packed, signed=True))
+        in_blocks = dxt.blocks_of(np.repeat(edited[..., None], 4, axis=2).astype(np.uint8))
+        changed = in_blocks.reshape(len(blocks), -1).max(axis=1) > 0
+        made = dxt.encode(blocks[changed], kind - TextureType.DXT1 + 1, see_through=see_through)
+    else:
+        changed = edited.ravel()
+        made = _encode_texels(stored.reshape(-1, 4)[changed], kind)
+    data = np.zeros((len(changed), made.shape[1]), np.uint8)
+    if base is not None:
+        data[:] = before.reshape(data.shape)
+    data[changed] = made
+    new = data.tobytes()
+    if base is not None and new == plain:
+        return old
+    is_packed = kind < TextureType.DXT1 and kind != TextureType.ARGB8888
+    height, width, _ = stored.shape
+    return Level(width, height, lzss.stored(new, signed=True) if is_packed else new)
 
 
-def _encode_texels(stored: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uint8]:
-    """Return the bytes (texels, bytes per texel) of an uncompressed type."""
-    flat = stored.reshape(-1, 4)
+def _encode_texels(flat: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uint8]:
+    """Return the bytes (n, bytes per texel) of texels (n, 4) in an uncompressed type."""
     if kind == TextureType.ARGB8888:
         return flat[:, [2, 1, 0, 3]]
     if kind == TextureType.AI88:

@@ -1,0 +1,199 @@
+"""Textures of Arma in Blender: as images, on models, and back; what is written, byte by byte."""
+
+import shutil
+from pathlib import Path
+
+import bpy
+import numpy as np
+import pytest
+
+from addon.blender import material
+from addon.core.report import Report
+from addon.formats.arma import paa
+from addon.games.arma import textures
+from addon.games.arma.textures import SOURCE
+from tests.real_files import SAMPLES, corpus_files
+
+BRICKS, GLASS = SAMPLES / "arma" / "bricks_co.paa", SAMPLES / "arma" / "glass_ca.paa"
+
+
+def imported(*paths):
+    names = [{"name": Path(path).name} for path in paths]
+    assert bpy.ops.import_scene.arma_paa(directory=str(Path(paths[0]).parent), files=names) == {"FINISHED"}
+    return [bpy.data.images[Path(path).name] for path in paths]
+
+
+def refused(operator, **options):
+    with pytest.raises(RuntimeError) as caught:
+        operator(**options)
+    return str(caught.value)
+
+
+def shown(path):
+    return paa.picture(paa.read(Path(path).read_bytes(), str(path), Report()))
+
+
+def paint(image, across, up, colour):
+    """Set a pixel; rows of Blender go up."""
+    values = np.empty(4 * image.size[0] * image.size[1], np.float32)
+    image.pixels.foreach_get(values)
+    values.reshape(image.size[1], image.size[0], 4)[up, across] = np.array(colour) / 255
+    image.pixels.foreach_set(values)
+
+
+def test_textures_become_images_with_the_pixels_of_the_game():
+    bricks, glass = imported(BRICKS, GLASS)
+    assert (tuple(bricks.size), tuple(glass.size)) == ((16, 16), (6, 4))
+    for image, path in ((bricks, BRICKS), (glass, GLASS)):
+        assert material.gather_pixels(image).tolist() == shown(path).tolist()
+        assert image.packed_file is not None
+        assert image.use_fake_user
+    # Without the tag FLAG the game ignores alpha.
+    assert (bricks.alpha_mode, glass.alpha_mode) == ("CHANNEL_PACKED", "STRAIGHT")
+    assert imported(BRICKS) == [bricks]
+
+
+def test_maps_of_values_are_not_colours(tmp_path):
+    for name in ("a_nohq.paa", "a_smdi.paa", "a_co.paa", "nohq.paa"):
+        shutil.copy(BRICKS, tmp_path / name)
+        (image,) = imported(tmp_path / name)
+        expected = "Non-Color" if name.startswith("a_") and name != "a_co.paa" else "sRGB"
+        assert image.colorspace_settings.name == expected, name
+        bpy.data.images.remove(image)
+
+
+@pytest.mark.parametrize("path", [BRICKS, GLASS, *corpus_files("paa")])
+def test_unpainted_textures_leave_byte_for_byte(path, tmp_path):
+    if path is None:
+        pytest.skip("no corpus")
+    (image,) = imported(path)
+    out = tmp_path / path.name
+    assert bpy.ops.export_scene.arma_paa(filepath=str(out), image=image.name) == {"FINISHED"}
+    assert out.read_bytes() == path.read_bytes()
+
+
+def test_a_painted_pixel_changes_its_block_and_the_mean_colour(tmp_path):
+    path = tmp_path / "wall_co.paa"
+    shutil.copy(BRICKS, path)
+    (image,) = imported(path)
+    before = path.read_bytes()
+    paint(image, 5, 2, (255, 0, 0, 255))
+    assert bpy.ops.export_scene.arma_paa(filepath=str(path), image=image.name, backup=True) == {"FINISHED"}
+    after = path.read_bytes()
+    assert path.with_name("wall_co.paa.bak").read_bytes() == before
+    changed = {at for at in range(len(before)) if before[at] != after[at]}
+    mean = set(range(before.index(b"CGVA") + 8, before.index(b"CGVA") + 12))
+    levels = paa.read(before, "", Report()).levels
+    start = before.index(bytes(levels[0].data))
+    block = start + 8 * (4 * (13 // 4) + 5 // 4)  # row 13 from the top
+    smaller = start + 128 + 7 + 8 * (2 * (6 // 4) + 2 // 4)
+    assert changed <= mean | set(range(block, block + 8)) | set(range(smaller, smaller + 8))
+    assert changed & set(range(block, block + 8))
+    pixel = shown(path)[13, 5].astype(int)
+    assert pixel[0] >= 200
+    # It is the base of the next export, and says the same again.
+    assert bpy.ops.export_scene.arma_paa(filepath=str(path), image=image.name) == {"FINISHED"}
+    assert path.read_bytes() == after
+
+
+def test_a_new_image_gets_the_type_of_its_name_and_alpha(tmp_path):
+    image = bpy.data.images.new("sign", 16, 8, alpha=True)
+    pixels = np.ones((8, 16, 4), np.float32)
+    pixels[:, :8] = 0.2, 0.4, 0.6, 0.5
+    image.pixels.foreach_set(pixels.ravel())
+    out = tmp_path / "sign_ca.paa"
+    assert bpy.ops.export_scene.arma_paa(filepath=str(out), image="sign") == {"FINISHED"}
+    made = paa.read(out.read_bytes(), "", Report())
+    assert (made.kind, made.alpha) == (paa.TextureType.DXT5, paa.Alpha.BLEND)
+    assert np.abs(shown(out)[0, 0].astype(int) - (51, 102, 153, 128)).max() <= 4
+    assert bpy.ops.export_scene.arma_paa(filepath=str(out), image="sign", kind="ARGB8888") == {"FINISHED"}
+    assert shown(out)[7, 0].tolist() == [51, 102, 153, 128]
+    assert shown(out)[7, 15].tolist() == [255, 255, 255, 255]
+
+
+def test_float_images_are_written_as_they_look(tmp_path):
+    image = bpy.data.images.new("light", 4, 4, alpha=True, float_buffer=True)
+    image.colorspace_settings.name = "Linear Rec.709"
+    image.pixels.foreach_set(np.tile(np.array((0.21404, 0.0, 1.0, 1.0), np.float32), 16))
+    out = tmp_path / "light_co.paa"
+    assert bpy.ops.export_scene.arma_paa(filepath=str(out), image="light", kind="ARGB8888") == {"FINISHED"}
+    assert shown(out)[0, 0].tolist() == [127, 0, 255, 255] or shown(out)[0, 0].tolist() == [128, 0, 255, 255]
+
+
+def test_what_a_texture_does_not_store_is_reported_before_it_is_written(tmp_path):
+    image = bpy.data.images.new("x", 8, 8, alpha=True)
+    values = np.linspace(0, 1, 8 * 8 * 4, dtype=np.float32)
+    image.pixels.foreach_set(values)
+    for name, options, words in (
+        ("a_co.paa", {"kind": "DXT1", "alpha": "CLIP"}, "alpha is only 0 or 255"),
+        ("a_co.paa", {"kind": "DXT1", "alpha": "OPAQUE"}, "the game does not use its alpha"),
+        ("a_smdi.paa", {}, "does not store red"),
+        ("a_co.paa", {}, "colors are approximated"),
+    ):
+        report = Report()
+        chosen = textures.TextureExportOptions(**options)
+        textures.plan_texture(image, str(tmp_path / name), chosen, report)
+        assert any(words in line for line in report.lines()), (name, report.lines())
+        assert not (tmp_path / name).exists()
+
+
+def test_refusals_have_a_remedy_and_write_nothing(tmp_path):
+    bpy.data.images.new("odd", 24, 16)
+    out = tmp_path / "odd_co.paa"
+    assert "powers of two" in refused(bpy.ops.export_scene.arma_paa, filepath=str(out), image="odd")
+    assert "there is no image 'gone'" in refused(bpy.ops.export_scene.arma_paa, filepath=str(out), image="gone")
+    bpy.data.images.new("other", 8, 8)
+    assert "no image is chosen" in refused(bpy.ops.export_scene.arma_paa, filepath=str(out))
+    lost = bpy.data.images.new("lost", 8, 8)
+    lost.source, lost.filepath = "FILE", str(tmp_path / "lost.png")
+    assert "has no pixels" in refused(bpy.ops.export_scene.arma_paa, filepath=str(out), image="lost")
+    assert not out.exists()
+    broken = tmp_path / "broken.paa"
+    broken.write_bytes(BRICKS.read_bytes()[:100])
+    assert "the file is damaged" in refused(bpy.ops.import_scene.arma_paa, filepath=str(broken)).lower()
+    assert "broken.paa" not in bpy.data.images
+
+
+def model_beside(tmp_path, **files):
+    folder = tmp_path / "data"
+    folder.mkdir()
+    shutil.copy(SAMPLES / "arma" / "man.p3d", tmp_path / "man.p3d")
+    for name, source in files.items():
+        shutil.copy(source, folder / f"{name}.paa")
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(tmp_path / "man.p3d"), levels={"FIRST"}) == {"FINISHED"}
+    return {made.motionbridge_material.texture: made for made in bpy.data.materials}
+
+
+def test_models_show_their_textures(tmp_path):
+    made = model_beside(tmp_path, cloth_co=BRICKS, skin_co=GLASS)
+    cloth, skin = made["samples\\cloth_co.paa"], made["samples\\skin_co.paa"]
+    assert material.image_of(cloth).get(SOURCE) == str(tmp_path / "data" / "cloth_co.paa")
+
+    def has_alpha(one):
+        return any(link.to_socket.name == "Alpha" for link in one.node_tree.links)
+
+    # Whether alpha is drawn is a tag of the texture, not a matter of its name.
+    assert (has_alpha(cloth), has_alpha(skin)) == (False, True)
+
+
+def test_a_damaged_texture_is_named_and_the_model_is_imported(tmp_path):
+    broken = tmp_path / "broken.paa"
+    broken.write_bytes(BRICKS.read_bytes()[:100])
+    made = model_beside(tmp_path, cloth_co=broken)
+    assert material.image_of(made["samples\\cloth_co.paa"]) is None
+    said = bpy.context.window_manager.motionbridge_report
+    assert "a texture is not readable" in said
+    assert "cloth_co.paa" in said
+
+
+def test_a_new_material_with_an_imported_texture_has_its_path_in_the_game(tmp_path):
+    (tmp_path / "config.cpp").write_text("")
+    addon = tmp_path / "data"
+    addon.mkdir()
+    shutil.copy(BRICKS, addon / "wall_co.paa")
+    (image,) = imported(addon / "wall_co.paa")
+    made = bpy.data.materials.new("wall")
+    if made.node_tree is None:
+        made.use_nodes = True
+    made.node_tree.nodes.new("ShaderNodeTexImage").image = image
+    assert textures.texture_of(made, None) == f"{tmp_path.name}\\data\\wall_co.paa"
