@@ -26,6 +26,8 @@ _GROUP_INPUTS_TYPED = "properties" in bpy.types.NodesModifier.bl_rna.properties
 
 PATH_OPTIONS = {"PATH_SUPPORTS_BLEND_RELATIVE"} if bpy.app.version >= (4, 5, 0) else set[str]()
 """Options for properties whose path may begin with ``//``. Versions before 4.5 do not have the option and need none."""
+GROUPS_UNDONE_IN_EDIT_MODE = bpy.app.version >= (4, 5, 0)
+"""Whether undo in edit mode restores the list of vertex groups; else weights would get those of other groups."""
 BROWSER_WAITS_WITH_UNDO = bpy.app.version >= (5, 2, 0)
 """Whether the file browser adds no undo step for an operator that continues running modally after it was executed
 (checked: not in 4.3).

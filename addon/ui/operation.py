@@ -393,16 +393,20 @@ class Check(Operation):
         return ()
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Report all findings and select the elements of one."""
+        """Report all findings and select the elements of one; without any, the mode stays."""
+        active = context.view_layer.objects.active
+        mode: str = active.mode if active is not None else "OBJECT"
         with scope.leaving_edit_mode(context):
             holder, found = self.find(context, report)
+            selectable = self.selectable(context, found, report)
         if holder is not None:
             _findings[holder.session_uid] = len(found)
-        if not found:
-            return Outcome(rpt_("No errors or warnings found"))
         for one in found:
             report.warn(one.problem.line, one.shown.name if one.shown is not None else "")
-        selectable = self.selectable(context, found, report)
+        if not selectable and mode != "OBJECT":
+            scope.set_mode(mode)
+        if not found:
+            return Outcome(rpt_("No errors or warnings found"))
         if not selectable:
             return Outcome(rpt_("Findings: {}").format(len(found)))
         number = min(self.number, len(selectable) - 1)

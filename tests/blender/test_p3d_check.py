@@ -5,6 +5,8 @@ import bpy
 import numpy as np
 import pytest
 
+from addon.blender import compat
+from addon.blender.mesh import outside_edit_mode
 from addon.core.report import Report
 from addon.formats.arma import p3d
 from addon.games.arma import model_check
@@ -104,6 +106,20 @@ def test_the_check_selects_the_faces_at_fault_in_their_object_alone():
     faces = bmesh.from_edit_mesh(hull.data).faces
     assert selected_faces(hull) == [face.index for face in faces if any(edge.is_boundary for edge in face.edges)]
     assert len(selected_faces(hull)) == 4
+
+
+def test_a_check_without_findings_leaves_the_mode_alone():
+    hull = finished()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert check() == {"FINISHED"}
+    assert last_report() == ["No errors or warnings found"]
+    assert hull.mode == "EDIT"
+    bpy.ops.object.mode_set(mode="OBJECT")
+    hull.vertex_groups.clear()
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert check() == {"FINISHED"}
+    assert last_report()[0] == "Findings: 1"
+    assert hull.mode == "EDIT"
 
 
 def test_a_face_with_many_corners_is_selected_whole():
@@ -255,8 +271,12 @@ def test_components_replace_earlier_ones_and_other_groups_stay():
     hull.vertex_groups.new(name="door").add([3], 0.5, "REPLACE")
     hull.vertex_groups.new(name="Component01").add([3], 0.5, "REPLACE")
     bpy.ops.object.mode_set(mode="EDIT")
+    if not compat.GROUPS_UNDONE_IN_EDIT_MODE:
+        assert not bpy.ops.motionbridge.arma_find_components.poll()
+        bpy.ops.object.mode_set(mode="OBJECT")
+    mode = hull.mode
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
-    assert hull.mode == "EDIT"
+    assert hull.mode == mode
     bpy.ops.object.mode_set(mode="OBJECT")
     assert members(hull) == {"door": [3], "Component01": list(range(8)), "Component02": list(range(8, 16))}
 
@@ -328,18 +348,30 @@ def test_a_mass_by_volume_and_in_edit_mode():
     assert masses(hull) == pytest.approx([1] * 8 + [8] * 8)
 
 
-def test_undo_takes_components_and_mass_back():
+@pytest.mark.parametrize("mode", ["OBJECT", "EDIT"] if compat.GROUPS_UNDONE_IN_EDIT_MODE else ["OBJECT"])
+def test_undo_takes_components_and_mass_back(mode):
     hull = geometry()
+    hull.vertex_groups.new(name="Component07")
+    bpy.ops.ed.undo_push(message="begin")
+    bpy.ops.object.mode_set(mode=mode)
     bpy.ops.ed.undo_push(message="before")
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
+    bpy.ops.ed.undo_push(message="components")
     assert bpy.ops.motionbridge.arma_set_mass(mass=8) == {"FINISHED"}
-    bpy.ops.ed.undo_push(message="after")
-    bpy.ops.ed.undo()
-    hull = bpy.data.objects["hull"]
-    assert (members(hull), "mass" in hull.data.attributes) == ({}, False)
-    bpy.ops.ed.redo()
-    hull = bpy.data.objects["hull"]
-    assert (list(members(hull)), masses(hull)) == (["Component01"], [1.0] * 8)
+    bpy.ops.ed.undo_push(message="mass")
+
+    def state():
+        obj = bpy.data.objects["hull"]
+        assert obj.mode == mode
+        with outside_edit_mode(obj) as data:
+            weights = [[one.group for one in vertex.groups] for vertex in data.vertices]
+        return [group.name for group in obj.vertex_groups], weights, model_check.mass_of(obj)
+
+    states = [(["Component07"], [[]] * 8, 0), (["Component01"], [[0]] * 8, 0), (["Component01"], [[0]] * 8, 8)]
+    assert state() == states[2]
+    for step, expected in ((bpy.ops.ed.undo, 1), (bpy.ops.ed.undo, 0), (bpy.ops.ed.redo, 1), (bpy.ops.ed.redo, 2)):
+        step()
+        assert state() == states[expected]
 
 
 def test_a_linked_geometry_is_checked_and_not_changed(tmp_path):

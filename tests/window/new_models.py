@@ -1,4 +1,7 @@
-"""New models of the game in a window: Suzanne with an armature is set up, checked, given shapes and bones, exported."""
+"""New models of the games in a window: Suzanne with an armature is set up, checked, given shapes and bones, exported.
+
+A box becomes the Geometry LOD of an Arma model.
+"""
 
 from pathlib import Path
 from typing import Any
@@ -6,6 +9,7 @@ from typing import Any
 import bpy
 
 from addon.core.report import Report
+from addon.formats.arma import p3d
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import BoneNames, IkData, Indices
 from addon.formats.xray.ogf.document import motion_set_of
@@ -221,6 +225,56 @@ def wrong_weights_found_and_selected() -> Steps:
     assert not path.exists()
 
 
+def arma_geometry_checked_and_finished() -> Steps:
+    """Components and a mass are missing; both are made, undone, made again and exported."""
+    with stage.there():
+        bpy.ops.mesh.primitive_cube_add()
+        bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY")
+        bpy.ops.object.mode_set(mode="EDIT")
+        bpy.ops.mesh.primitive_uv_sphere_add(segments=8, ring_count=5, location=(4, 0, 0))
+        bpy.ops.mesh.delete(type="ONLY_FACE")
+    settle("Build")
+    stage.invoke("motionbridge.arma_model_check")
+    yield from stage.reported()
+    said = str(bpy.context.window_manager.motionbridge_report)
+    assert "it has no components" in said, said
+    assert bpy.context.mode == "EDIT_MESH", bpy.context.mode
+    with stage.there():
+        bpy.ops.object.mode_set(mode="OBJECT")
+    settle("Leave Edit Mode")
+    stage.invoke("motionbridge.arma_find_components")
+    yield from stage.reported()
+    assert stage.sentence() == "Components of Cube: 1", stage.sentence()
+    stage.step("Find Components")
+    stage.forget_reports()
+    stage.invoke("motionbridge.arma_set_mass")
+    yield
+    yield from stage.confirm()
+    yield from stage.reported()
+    assert stage.sentence() == "Cube has a mass of 100 kg", stage.sentence()
+    for again, groups in (
+        (stage.undo, ["Component01"]),
+        (stage.undo, []),
+        (stage.redo, ["Component01"]),
+        (stage.redo, None),
+    ):
+        yield from again()
+        cube = bpy.data.objects["Cube"]
+        assert groups is None or [group.name for group in cube.vertex_groups] == groups, again
+    stage.forget_reports()
+    stage.invoke("motionbridge.arma_model_check")
+    yield from stage.reported()
+    assert stage.sentence() == "No errors or warnings found", stage.sentence()
+    path = stage.folder() / "box.p3d"
+    stage.forget_reports()
+    yield from stage.choose("export_scene.arma_p3d", path)
+    yield from stage.reported()
+    (lod,) = p3d.read(path.read_bytes(), path.name, Report()).lods
+    assert [name for name, _, _ in lod.selections()] == ["Component01"]
+    (mass,) = (tag.data for tag in lod.tags if tag.name == b"#Mass#")
+    assert len(mass) == 4 * len(lod.points)
+
+
 SCENES = [
     (f"new model: {scene.__name__.replace('_', ' ')}", scene)
     for scene in (
@@ -231,5 +285,6 @@ SCENES = [
         game_material_chosen,
         meshes_replaced,
         wrong_weights_found_and_selected,
+        arma_geometry_checked_and_finished,
     )
 ]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty
 
-from ...blender import scope
+from ...blender import compat, scope
 from ...blender.typed import Context, Object
 from ...core.report import Report
 from ...games.arma import model_check, model_export
@@ -69,7 +69,10 @@ class MOTIONBRIDGE_OT_arma_find_components(Operation, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """A geometry LOD is active or selected."""
+        """A geometry LOD is active or selected, and undo will work."""
+        if context.mode == "EDIT_MESH" and not compat.GROUPS_UNDONE_IN_EDIT_MODE:
+            cls.poll_message_set("Leave edit mode first (Tab): this Blender cannot undo new vertex groups there")
+            return False
         cls.poll_message_set("No geometry LOD is selected: its components are what the game collides with")
         return bool(_geometries(context))
 
@@ -109,7 +112,7 @@ class MOTIONBRIDGE_OT_arma_set_mass(Operation, BlenderOperator):
     bl_options = {"REGISTER", "UNDO"}
 
     mass: FloatProperty(
-        name="Mass", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000, precision=3
+        name="Mass (kg)", description="Mass of the whole LOD in kilograms", default=100, min=0, soft_max=100_000
     )
     distribution: EnumProperty(
         name="Distribution", description="How much each point gets", items=DISTRIBUTIONS, default="EVENLY"
