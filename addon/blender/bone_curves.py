@@ -216,8 +216,8 @@ def rest_value(curve: bpy.types.FCurve) -> float:
 
 
 def keeps_scale_at_one(curve: bpy.types.FCurve) -> bool:
-    """Whether an F-curve keeps a bone's scale at 1. Baking in Blender writes such curves for every bone."""
-    if not curve.data_path.endswith(".scale") or not bone_of(curve.data_path):
+    """Whether an F-curve keeps the scale of a bone or object at 1. Baking in Blender writes such curves."""
+    if curve.data_path != "scale" and not (curve.data_path.endswith(".scale") and bone_of(curve.data_path)):
         return False
     if len(curve.modifiers) or len(curve.sampled_points):
         return False

@@ -22,7 +22,7 @@ from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
-from .bone_curves import rotation_kind
+from .bone_curves import keeps_scale_at_one, rotation_kind
 from .keyed_poses import played_tracks
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ Floats = NDArray[np.float64]
 
 LOCATION, ROTATION = "location", "rotation_euler"
 MOVING = (LOCATION, ROTATION, "rotation_quaternion", "rotation_axis_angle")
+DELTAS = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion")
 _FREE = 0
 MOST_SAMPLED = 200_000
 """Frames; nearly two hours of a path."""
@@ -133,9 +134,28 @@ def why_sampled(owner: Any, action: Action) -> list[str]:
         reasons.append("a rotation that is not Euler YXZ")
     if any(needs_sampling(curve) for curve in curves if curve.data_path in (LOCATION, ROTATION)):
         reasons.append("easing or modifiers the game lacks")
-    if any(abs(value) > 1e-6 for value in (*owner.delta_location, *owner.delta_rotation_euler)):
+    deltas = (*owner.delta_location, *owner.delta_rotation_euler, *owner.delta_rotation_quaternion[1:])
+    if any(abs(value) > 1e-6 for value in deltas) or any(curve.data_path in DELTAS for curve in curves):
         reasons.append("delta transforms")
     return reasons
+
+
+def unread(owner: Object, action: Action | None) -> tuple[list[str], list[str], list[str]]:
+    """Return data paths of F-curves that an export leaves out.
+
+    Of channels that a path cannot contain; of a kind of rotation that the object's mode does not use; of muted ones.
+    """
+    kind, kinds = f"rotation_{rotation_kind(owner.rotation_mode)}", MOVING[1:]
+    others: dict[str, None] = {}
+    unused: dict[str, None] = {}
+    muted: dict[str, None] = {}
+    for curve in _curves(owner, action):
+        is_read = curve.data_path in {LOCATION, kind, *DELTAS}
+        if keeps_scale_at_one(curve):
+            continue
+        found = (muted if compat.is_muted(curve) else {}) if is_read else unused if curve.data_path in kinds else others
+        found[curve.data_path] = None
+    return list(others), list(unused), list(muted)
 
 
 def is_keyed(owner: Object, action: Action) -> bool:

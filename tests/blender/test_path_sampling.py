@@ -337,3 +337,47 @@ def test_a_mirroring_parent_is_warned_of_and_the_other_axes_stay() -> None:
         there = np.array(made.matrix_world)
         assert np.abs(place - there[:3, 3]).max() <= METRES + RNA
         assert np.abs(np.array(turn) - there[:3, :3] * [-1, 1, 1]).max() <= 3 * RADIANS + RNA
+
+
+@pytest.mark.parametrize(
+    ("path", "mode", "said"),
+    [
+        ("scale", "YXZ", "the game cannot store these curves; left out"),
+        ("rotation_quaternion", "YXZ", "keys of a rotation that the object's mode does not read are left out"),
+        ("rotation_euler", "QUATERNION", "keys of a rotation that the object's mode does not read are left out"),
+    ],
+)
+def test_curves_that_are_left_out_are_said(path, mode, said, tmp_path) -> None:
+    made = keyed_object()
+    made.rotation_mode = mode
+    setattr(made, path, [0.5] * len(getattr(made, path)))
+    made.keyframe_insert(path, frame=5)
+    plan_export(bpy.context, made, str(tmp_path / "x.anm"), options=PathExportOptions(), report=(report := Report()))
+    (sentence,) = report.warnings
+    assert sentence.startswith(said)
+    assert report.warnings[sentence] == [f"mover: {path}"]
+
+
+def test_a_baked_scale_of_one_is_nothing_to_leave_out_and_a_muted_curve_is_said(tmp_path) -> None:
+    made = keyed_object()
+    made.keyframe_insert("scale", frame=5)
+    options = PathExportOptions()
+    plan_export(bpy.context, made, str(tmp_path / "x.anm"), options=options, report=(report := Report()))
+    assert not report.warnings
+    curves_of(made)["location", 1].mute = True
+    plan_export(bpy.context, made, str(tmp_path / "x.anm"), options=options, report=report)
+    assert list(report.warnings) == ["curves are muted: the path has the object's current values there"]
+
+
+def test_keyed_delta_transforms_are_sampled_wherever_they_are_zero(tmp_path) -> None:
+    made = keyed_object()
+    for frame, height in ((FIRST, 0.0), (LAST, 2.0)):
+        made.delta_location.z = height
+        made.keyframe_insert("delta_location", frame=frame)
+    bpy.context.scene.frame_set(FIRST)
+    assert why_sampled(made) == ["delta transforms"]
+    options = PathExportOptions()
+    plan = plan_export(bpy.context, made, str(tmp_path / "x.anm"), options=options, report=(report := Report()))
+    assert not report.warnings
+    last = anm.decode(anm.read(plan.data, "", Report()), Report()).channels.location[2].keys[-1]
+    assert last.tolist() == pytest.approx([LAST / 24, 2.0], abs=1e-4)

@@ -246,6 +246,7 @@ def plan_export(
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
     if paths.is_mirrored(owner):
         report.warn(f"{MIRRORED}; apply its scale (Ctrl A) to see what is exported", owner.name)
+    report.include(left_out(owner, action))
     base = _base(action)
     fps = base.animation.rate if base is not None else rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
@@ -283,12 +284,41 @@ def plan_save_back(
     Raises `WriteError` as `plan_export`, or if other programs changed that file and ``if_changed`` is
     `OtherBase.REFUSE`.
     """
-    properties = followed_action(active).motionbridge_path
+    action = followed_action(active)
+    properties = action.motionbridge_path
     file = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, active, file, options=options, report=report)
+    for other in _players_of_file(file, action):
+        report.warn("another object plays a path of this file; the file gets the path of this object", other.name)
     onto_imported(plan, properties, imported, if_changed)
     return plan
+
+
+def _players_of_file(file: str, action: Action) -> list[Any]:
+    """Return the objects that play another action than ``action`` whose path came from ``file``."""
+    objects: Any = bpy.data.objects
+    playing = [(owner, owner.animation_data.action) for owner in objects if _plays_path(owner)]
+    return [
+        owner for owner, other in playing if other != action and bpy.path.abspath(other.motionbridge_path.path) == file
+    ]
+
+
+def left_out(owner: Object, action: Action | None) -> Report:
+    """Return warnings about F-curves of an object that an export leaves out, with their data paths."""
+    report = Report()
+    others, unused, muted = (
+        f"{owner.name}: {', '.join(found)}" if found else "" for found in paths.unread(owner, action)
+    )
+    if others:
+        report.warn("the game cannot store these curves; left out", others)
+    if unused:
+        report.warn(
+            "keys of a rotation that the object's mode does not read are left out, as Blender plays them", unused
+        )
+    if muted:
+        report.warn("curves are muted: the path has the object's current values there", muted)
+    return report
 
 
 def why_sampled(active: Object) -> list[str] | None:
@@ -302,6 +332,12 @@ def why_sampled(active: Object) -> list[str] | None:
     action = owner.animation_data.action if _plays(owner) else None
     reasons = _why_sampled(owner, action)
     return reasons if _moves(owner, action) else None
+
+
+def left_out_of(active: Object) -> Report:
+    """Return `left_out` of the object to export for the active one."""
+    owner = moved_object(active)
+    return left_out(owner, owner.animation_data.action if _plays(owner) else None)
 
 
 def is_mirrored(active: Object) -> bool:

@@ -16,7 +16,7 @@ from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import plan_sentence
+from ..change_words import plan_sentence, sentence_translator
 from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
@@ -159,7 +159,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     """Draw whether the object's own keys are exported, or why it is sampled on every frame."""
-    reasons = motion_paths.why_sampled(active)
+    reasons, translate = motion_paths.why_sampled(active), sentence_translator()
     box = layout.column(align=True)
     if reasons is None:
         box.label(text=iface_("{} does not move").format(active.name), icon="ERROR", translate=False)
@@ -168,7 +168,9 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
     else:
         box.label(text="Sampled on every frame because of:", icon="INFO")
         for reason in reasons:
-            paragraph(box, reason, LINE_LENGTH, "BLANK1")
+            paragraph(box, translate(reason), LINE_LENGTH, "BLANK1")
+    for problem, places in motion_paths.left_out_of(active).warnings.items():
+        paragraph(box, f"{translate(problem)} ({', '.join(places)})", LINE_LENGTH, "ERROR")
     if motion_paths.is_mirrored(active):
         text = iface_("Negative scale: exported without mirroring; apply the scale (Ctrl A) to see the result")
         paragraph(box, text, LINE_LENGTH, "ERROR")
@@ -214,9 +216,10 @@ def _draw_path(layout: bpy.types.UILayout, action: Action) -> None:
 
 def _draw_not_shown(box: Any, oddities: list[str]) -> None:
     column = box.column(align=True)
-    column.label(text="Outside the keys (not shown, kept in the file):", icon="ERROR")
+    translate = sentence_translator()
     for oddity in oddities:
-        paragraph(column, oddity, PANEL_LINE_LENGTH)
+        sentence = f"Blender does not show {oddity} outside the keys; kept unless edited"
+        paragraph(column, translate(sentence), PANEL_LINE_LENGTH, "ERROR")
 
 
 FittingProperties: Any = properties_from(FittingOptions)
