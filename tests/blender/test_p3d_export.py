@@ -344,6 +344,20 @@ def test_what_a_file_cannot_store_is_said(man, tmp_path):
     assert any("edges without faces are not exported: 1" in line for line in last_report())
 
 
+def test_the_transform_of_an_armature_is_said_not_to_count(tmp_path):
+    bpy.ops.object.armature_add()
+    rig = bpy.context.view_layer.objects.active
+    for name, kind in (("body", "VISUAL"), ("hull", "GEOMETRY")):
+        cube(name).parent = rig
+        bpy.ops.motionbridge.arma_set_lod(kind=kind, number=1)
+    exported(tmp_path)
+    assert not any("rotation and scale" in line for line in last_report())
+    rig.scale = 0.01, 0.01, 0.01
+    bpy.context.view_layer.update()
+    assert p3d.read(exported(tmp_path), "", Report()).lods[0].points["position"].max() == 1
+    assert sum("its own rotation and scale are not in the model" in line for line in last_report()) == 1
+
+
 def test_a_lod_of_flashpoint_has_one_uv_map(man, tmp_path):
     lod = read(man).lods[0]
     texts, end = [(b"a.paa".ljust(32, b"\0"), b"")], p3d.Tag(b"#EndOfFile#".ljust(64, b"\0"), b"")

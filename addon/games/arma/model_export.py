@@ -19,7 +19,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ...blender import material, scope, sharp_mesh
+from ...blender import armature, material, scope, sharp_mesh
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.properties import kept
@@ -361,6 +361,9 @@ class _Exporter:
             nothing = np.zeros(0, np.int32)
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
         place = _model_matrix(obj)
+        if base is None and (rig := _rig_above(obj)) is not None and armature.is_turned_or_scaled(rig):
+            problem = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
+            self.report.warn(problem, rig.name)
         if np.abs(place - np.eye(4)).max() > AT_REST:
             if self.options.transforms:
                 mesh = transformed_polygons(mesh, place)
@@ -445,6 +448,13 @@ class _Exporter:
         place[:3, :3] /= axes
         path = properties.game_name or mark.name
         return p3d.ProxyContent(path, place, int(properties.source) if properties.level == level >= 0 else -1)
+
+
+def _rig_above(obj: Object) -> Any:
+    above = obj.parent
+    while above is not None and above.type != "ARMATURE":
+        above = above.parent
+    return above
 
 
 def _numbered_uvs(layers: Mapping[str, NDArray[np.float32]], taken: Collection[int]) -> dict[str, NDArray[np.float32]]:

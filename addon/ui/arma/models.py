@@ -57,8 +57,8 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
     active = context.view_layer.objects.active
     model = model_of(active) if is_of_model(active) else None
     if model is not None:
-        objects: Any = bpy.data.objects  # those of other scenes, too: they are not deleted
-        return model_export.Chosen.of(model, (obj for obj in objects if obj.users_scene))
+        scenes: Any = bpy.data.scenes  # those of other scenes, too: they are not deleted
+        return model_export.Chosen.of(model, dict.fromkeys(obj for scene in scenes for obj in scene.objects))
     if not selected:
         return model_export.Chosen.of(None, context.scene.objects)
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
