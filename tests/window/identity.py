@@ -469,6 +469,40 @@ def edit_undone() -> Steps:
     assert path.read_bytes() != before, stage.sentence()
 
 
+def duplicates_bone_renamed() -> Steps:
+    """A bone of a duplicate is renamed and another motion clicked at once; undone and redone, both keep their keys."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    for shown in bpy.context.scene.objects:
+        shown.select_set(shown == rig())
+    stage.call("object.duplicate")
+    settle("Duplicate")
+    bone = rig().data.bones[4].name
+    rig("humanoid.001").data.bones[bone].name = "renamed"
+    click(rig("humanoid.001"), "jump")
+    stage.step("Rename")
+    assert rig("humanoid.001").animation_data.action.name == "jump.001"
+    for go, name in ((stage.undo, bone), (stage.redo, "renamed")):
+        yield from go()
+        yield from stage.until(lambda found=name: found in rig("humanoid.001").data.bones, "the bone's other name")
+        for owner in ("humanoid", "humanoid.001"):
+            yield from stage.until(lambda one=owner: moves_own_bones(rig(one)), "curves to follow the bone")
+            bpy.context.view_layer.objects.active = rig(owner)
+            yield from unchanged(path, before)
+
+
+def click(one: Any, name: str) -> None:
+    """Click a motion in the list."""
+    listed = library.motions_of(one.motionbridge_motion_files[0])
+    one.motionbridge_motion_row = [action.motionbridge_motion.motion_name for action in listed].index(name)
+
+
+def moves_own_bones(one: Any) -> bool:
+    """Whether each motion in its list moves bones that an armature has."""
+    listed = library.motions_of(one.motionbridge_motion_files[0])
+    return all(bones_of(action) <= {*one.data.bones.keys(), ""} for action in listed)
+
+
 def bones_redrawn() -> Steps:
     """Readable bones are taken away, brought back by undo, and added again: nothing to save, at any moment."""
     path = import_humanoid()
@@ -501,6 +535,6 @@ SCENES = [
         model_saved_back_undone_saved_back, shared_file_saved_by_two, mesh_of_model_duplicated, model_appended,
         appended_model_edited, model_checked, model_in_a_protected_folder,
         action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
-        bones_redrawn,
+        duplicates_bone_renamed, bones_redrawn,
     )
 ]  # fmt: skip
