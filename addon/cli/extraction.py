@@ -92,11 +92,9 @@ def _pack(chosen: argparse.Namespace) -> int:
     base = _archive(chosen.onto) if chosen.onto else None
     made = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
     for name, content in contents.items() if base is not None else ():
-        number = base.find(name)
-        same = number is not None and bytes(base.contents[number]) == content
-        print(f"{'added' if number is None else 'unchanged' if same else 'replaced'}: {name}")
+        print(f"{_change(base, name, content)}: {name}")
     data = hog2.write(made)
-    if chosen.in_place and data == hog2.write(base):
+    if chosen.in_place and base is not None and data == hog2.write(base):
         print(f"{output}: no changes, file not written")
         return 0
     replacing = Report()
@@ -106,6 +104,14 @@ def _pack(chosen: argparse.Namespace) -> int:
     write_atomically(output, data, backup=chosen.backup)
     print(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
     return 0
+
+
+def _change(base: hog2.Hog2 | None, name: str, content: bytes) -> str:
+    """Return what a file with this name and content changes in an archive."""
+    number = base.find(name) if base is not None else None
+    if base is None or number is None:
+        return "added"
+    return "unchanged" if bytes(base.contents[number]) == content else "replaced"
 
 
 def _files(named: Sequence[str]) -> list[Path]:
