@@ -558,6 +558,22 @@ def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):
     ]
 
 
+def test_new_lights_and_instances_beside_those_of_a_level_are_said_by_name(yard):
+    made = imported(yard)
+    (inside,) = made["LIGHT"][0].users_collection
+    lamp = bpy.data.objects.new("Lamp", bpy.data.lights.new("Lamp", "POINT"))
+    shown = bpy.data.objects.new("Crates", None)
+    shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("crate")
+    for obj in (lamp, shown):
+        inside.objects.link(obj)
+    plan, _, report = planned()
+    assert plan.data == (yard / "level").read_bytes()
+    assert list(report.warnings) == [
+        "new lights are written only if they are copies (Shift D) of the level's; not written: 'Lamp'",
+        "instances are not written: 'Crates'",
+    ]
+
+
 def test_boxes_that_are_edited_are_said_by_name(yard):
     (yard / "level.geom").unlink()
     made = imported(yard)

@@ -5,9 +5,15 @@ import pytest
 
 from addon.core.report import Report
 from addon.games.xray.levels import geometry as level_geometry
-from addon.games.xray.models import exporting, making
-from addon.games.xray.models.importing import import_model
-from addon.games.xray.options import LevelExportOptions, LevelImportOptions, ModelExportOptions, ModelImportOptions
+from addon.games.xray.models import editor_exporting, exporting, making
+from addon.games.xray.models.importing import import_editor_model, import_model
+from addon.games.xray.options import (
+    EditorModelExportOptions,
+    LevelExportOptions,
+    LevelImportOptions,
+    ModelExportOptions,
+    ModelImportOptions,
+)
 from tests.blender import raw_ogf
 
 STAYS = (
@@ -133,3 +139,35 @@ def test_a_drawn_plant_gets_the_shader_of_plants():
     plan, report = planned(plant)
     assert plan.data.split(b"\0")[:2] == [b"details\\blend", b"prop\\reed"]
     assert not report.warnings
+
+
+def test_a_new_surface_without_texture_is_said(samples):
+    weapon = import_editor_model(bpy.context, samples / "weapon.object", ModelImportOptions(), Report())
+    for picture in ("", PICTURE):
+        weapon.meshes[0].data.materials[0] = painted(picture)
+        report = Report()
+        editor_exporting.plan_export(bpy.context, weapon.holder, "weapon.object", EditorModelExportOptions(), report)
+        assert (MISSING in report.warnings) == (not picture)
+
+
+def test_instances_below_models_are_said_to_be_left_out(man, samples):
+    weapon = import_editor_model(bpy.context, samples / "weapon.object", ModelImportOptions(), Report())
+    said = "its instances are left out (make them real: Object > Apply)"
+    for holder, plan in (
+        (man.holder, lambda report: exporting.plan_export(bpy.context, man.holder, ModelExportOptions(), report)),
+        (
+            weapon.holder,
+            lambda report: editor_exporting.plan_export(
+                bpy.context, weapon.holder, "weapon.object", EditorModelExportOptions(), report
+            ),
+        ),
+    ):
+        shown = bpy.data.objects.new("scope", None)
+        bpy.context.scene.collection.objects.link(shown)
+        shown.parent = holder
+        report = Report()
+        plan(report)
+        assert said not in report.warnings
+        shown.instance_type, shown.instance_collection = "COLLECTION", bpy.data.collections.new("scope")
+        plan(report)
+        assert report.warnings[said] == [shown.name]

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ....blender import attributes
 from ....blender import mesh as meshes
+from ....blender.instances import shows_instances
 from ....blender.properties import keep, kept
 from ....core import files, names, rebase, space
 from ....core.changes import Changes, Part, Words
@@ -221,7 +222,7 @@ def _warn_of_surfaces(document: Level, found: _Found, imported: Sequence[int], *
 
 
 def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
-    """Warn of edits that are ignored: boxes, modifiers, and new meshes in the level's collections."""
+    """Warn of edits that are ignored: boxes, modifiers, and what is new in the level's collections."""
     edited = [obj for obj in found.boxes if _is_edited_box(document, obj)]
     if edited:
         found.report.warn(f"boxes only show where surfaces and trees are; not written: {listed_objects(edited)}")
@@ -229,15 +230,22 @@ def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
     modified = [obj for obj in shown_meshes if len(obj.modifiers)]
     if modified:
         found.report.warn(f"modifiers that are not applied are not written: {listed_objects(modified)}")
-    strangers: dict[Any, None] = {}
-    mine = {*shown_meshes, *found.boxes}
+    mine = {*shown_meshes, *found.boxes, *found.all_of("LIGHT")}
+    beside: dict[Any, None] = {}
     for collection in scene.collection.children_recursive:
         nearest = [collection, *collection.children]
         if any(obj in mine for one in nearest for obj in one.objects):
-            inside = (one for one in collection.objects if one.type == "MESH" and one.motionbridge_level.kind == "NONE")
-            strangers.update(dict.fromkeys(inside))
-    if strangers:
-        found.report.warn(f"meshes cannot be added to a level; not written: {listed_objects(list(strangers))}")
+            beside.update(dict.fromkeys(obj for obj in collection.objects if obj.motionbridge_level.kind == "NONE"))
+    for words, strangers in (
+        ("meshes cannot be added to a level; not written", [obj for obj in beside if obj.type == "MESH"]),
+        (
+            "new lights are written only if they are copies (Shift D) of the level's; not written",
+            [obj for obj in beside if obj.type == "LIGHT"],
+        ),
+        ("instances are not written", [obj for obj in beside if shows_instances(obj)]),
+    ):
+        if strangers:
+            found.report.warn(f"{words}: {listed_objects(strangers)}")
 
 
 def _is_edited_box(document: Level, obj: Object) -> bool:

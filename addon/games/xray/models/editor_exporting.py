@@ -60,10 +60,12 @@ from ..motions.skl_codec import SKL
 from ..motions.skl_host import SklHost
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import (
+    NO_TEXTURE,
     parent_bone,
     texture_name,
     transform_in_model,
     unedited_rest,
+    warn_of_instances,
     warn_of_own_transform,
     warn_of_pictures,
 )
@@ -167,6 +169,7 @@ def plan_export(
         found = _meshes_of(holder)
         model = _with_meshes(holder, found, model, changes, report)
         warn_of_pictures(materials_by_surface(found).values(), report)
+        warn_of_instances(holder, report)
         model = _with_surfaces(found, base.model, model, changes, report)
     model = _with_texts(properties, model, changes)
     document = base.with_model(model) if changes else base
@@ -560,7 +563,10 @@ def _with_surfaces(found: list[Object], before: Model, model: Model, changes: Ch
         written.append(edited)
     for key, one in used.items():
         if key in used_now and key not in {surface.label.lower() for surface in written}:
-            written.append(_of_layout(new_surface(one, bool(model.bones), report), old.layout))
+            added = new_surface(one, bool(model.bones), report)
+            if not added.texture:
+                report.warn(NO_TEXTURE, one.name)
+            written.append(_of_layout(added, old.layout))
             changes.add("surface", surface_name(one))
     if all(one is other for one, other in zip(written, old.surfaces, strict=False)) and len(written) == len(
         old.surfaces

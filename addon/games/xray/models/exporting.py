@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from ....blender import action_lists, armature, attributes, material
 from ....blender import mesh as meshes
+from ....blender.instances import shows_instances
 from ....blender.properties import keep, kept
 from ....core import files, names, space
 from ....core import model as core_model
@@ -55,6 +56,7 @@ Floats = NDArray[np.float64]
 SAME_ROTATION, SAME_POSITION = 1e-5, 1e-6
 """Tolerances for an unedited rest matrix: matrix elements, metres. In tests, saving and edit mode changed none."""
 SMALLEST_SCALE = 1e-12
+NO_TEXTURE = "the material has no texture; type its path in Properties > Material > X-Ray Material"
 NORMAL_TOLERANCE = 2e-4
 """Tolerance for normals that Blender stores in 16 bits."""
 
@@ -94,6 +96,8 @@ def plan_export(context: Context, holder: Object, options: ModelExportOptions, r
     context.view_layer.update()
     if holder.type != "ARMATURE":
         warn_of_own_transform(holder, report)
+    if options.meshes:
+        warn_of_instances(holder, report)
     document, changes = base, Changes()
     for step in _steps(holder, base, options):
         document, difference = step(holder, document, options, report)
@@ -260,6 +264,13 @@ def warn_of_own_transform(holder: Object, report: Report) -> None:
         )
 
 
+def warn_of_instances(holder: Object, report: Report) -> None:
+    """Warn of instances below a model, which are not meshes of it."""
+    for obj in model_properties.objects_below(holder):
+        if shows_instances(obj):
+            report.warn("its instances are left out (make them real: Object > Apply)", obj.name)
+
+
 def warn_of_pictures(used: Iterable[Material | None], report: Report) -> None:
     """Warn of materials with another image than their texture. Only the texture's path is written."""
     for one in used:
@@ -297,7 +308,7 @@ def with_game_names(
         remedy = "type the path of another one in Properties > Material > X-Ray Material"
         report.warn(f"the material names no texture of the game, so that of the file stays; {remedy}", place)
     elif not texture:
-        report.warn("the material has no texture; type its path in Properties > Material > X-Ray Material", place)
+        report.warn(NO_TEXTURE, place)
     if not found.shader and default.shader:
         report.note(f"materials without engine shader get {default.shader}", place)
     return replace(found, texture=texture or default.texture, shader=found.shader or default.shader)

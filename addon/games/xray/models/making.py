@@ -78,7 +78,7 @@ from .editor_exporting import (
     with_motions,
 )
 from .editor_exporting import find_problems as find_mesh_problems
-from .exporting import texture_name, warn_of_own_transform, with_game_names
+from .exporting import NO_TEXTURE, texture_name, warn_of_instances, warn_of_own_transform, with_game_names
 from .properties import flags_of, remembered
 
 if TYPE_CHECKING:
@@ -113,6 +113,7 @@ def plan_new_object(
         holder.update_from_editmode()
     context.view_layer.update()
     warn_of_own_transform(holder, report)
+    warn_of_instances(holder, report)
     mesh_objects = meshes_for(context, holder) if options.meshes else []
     if not mesh_objects:
         raise WriteError(
@@ -319,9 +320,7 @@ def _warn(context: Context, holder: Object, report: Report) -> None:
     """Warn of materials without a texture, about which the game itself reports nothing."""
     for used in _materials(meshes_for(context, holder)):
         if not _with_texture_name(used).texture:
-            report.warn(
-                "the material has no texture; type its path in Properties > Material > X-Ray Material", used.name
-            )
+            report.warn(NO_TEXTURE, used.name)
 
 
 def _materials(mesh_objects: Sequence[Object]) -> list[typed.Material]:
