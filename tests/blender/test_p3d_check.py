@@ -315,6 +315,18 @@ def test_a_geometry_without_faces_has_no_component():
     assert check() == {"FINISHED"}
 
 
+def test_faces_that_share_no_vertices_are_too_many_pieces():
+    hull = geometry()
+    count = model_check.MOST_COMPONENTS + 1
+    mesh = bpy.data.meshes.new("soup")
+    corners = np.arange(3 * count).reshape(-1, 3)
+    mesh.from_pydata((corners.ravel()[:, None] * [1.0, 0.5, 0.0] + [0, 0, 1]).tolist(), [], corners.tolist())
+    hull.data = mesh
+    hull.vertex_groups.new(name="component1")
+    assert f"'hull' has {count} separate pieces" in refusal(bpy.ops.motionbridge.arma_find_components)
+    assert list(members(hull)) == ["component1"]
+
+
 def test_imported_components_that_are_found_again_keep_the_bytes(tmp_path):
     made = finished()
     made.vertex_groups[0].name = "component01"

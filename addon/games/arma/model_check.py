@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 
 from ...blender import attributes, sharp_mesh
 from ...blender.mesh import Offending, is_modified, outside_edit_mode
+from ...core.errors import WriteError
 from ...core.model import Domain, VertexWeights
 from ...core.problems import Problem
-from ...core.report import Report, said_of
+from ...core.report import Report, counted, said_of
 from ...formats.arma import p3d
 from ...formats.arma.p3d import check
 
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 BENDING = frozenset({"ARMATURE"})
 """Types of modifiers that an export does not apply."""
+MOST_COMPONENTS = 4096
+"""Faces that share no vertices would be as many components, and Blender takes minutes to make so many vertex groups."""
 
 
 @dataclass
@@ -116,16 +119,21 @@ def _kind(obj: Object) -> str:
 def number_components(obj: Object) -> int:
     """Make a vertex group Component01, Component02 … of each piece of connected faces; return how many.
 
-    Earlier groups of such names are removed. Called in object mode.
+    Earlier groups of such names are removed. Called in object mode. Raises `WriteError` for too many pieces.
     """
     mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
     if not len(mesh.counts):
         return 0
     surface = check.Surface(mesh)
+    count = int(surface.piece.max()) + 1
+    if count > MOST_COMPONENTS:
+        raise WriteError(
+            f"{obj.name!r} has {counted(count, 'separate piece')}, too many for components",
+            remedy="Merge vertices at the same place (M), so that faces are connected",
+        )
     members = np.unique(np.stack([surface.piece[surface.face], mesh.corners], axis=1), axis=0).astype(np.int32)
     for group in [group for group in obj.vertex_groups if check.COMPONENT.fullmatch(group.name)]:
         obj.vertex_groups.remove(group)
-    count = int(surface.piece.max()) + 1
     mesh.groups = [f"Component{number + 1:02}" for number in range(count)]
     mesh.weights = VertexWeights(members[:, 1], members[:, 0], np.ones(len(members), np.float32))
     attributes.build_vertex_groups(obj, mesh)
