@@ -135,7 +135,7 @@ def redraw_list(motions: str) -> float:
         MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
         for index in range(ROWS_DRAWN):
             listed_actions.row_drawn(MOTIONS, rig)
-            MOTIONBRIDGE_UL_motions.draw_item(drawn, bpy.context, rows, bpy.data, None, 0, rig, MOTIONS.row, index)
+            MOTIONBRIDGE_UL_motions.draw_row(drawn, rows, None, rig, index)
 
     layout = SimpleNamespace(template_list=drawn_list)
 

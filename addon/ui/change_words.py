@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ..core import phrases
 from ..core.report import FORMS, counted, counted_plural, form_of
-from .bases import file_of, iface_, texts
+from .bases import file_of, iface_, rpt_, texts
 
 if TYPE_CHECKING:
     from ..core.changes import Part, Words
@@ -68,6 +68,11 @@ class ChangesPlan(Protocol):
 def plan_sentence(plan: ChangesPlan, translate: Callable[[str], str] = iface_) -> str:
     """Return what writing a plan changes, as one sentence in the user's language."""
     return plan.sentence(words_for(translate))
+
+
+def file_sentence(path: str | Path, plan: ChangesPlan) -> str:
+    """Return what was written to a file, as one sentence of a report."""
+    return f"{Path(path).name}: {plan_sentence(plan, rpt_)}"
 
 
 def change_text(change: Part) -> str:

@@ -23,7 +23,7 @@ from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
-from .change_words import plan_sentence, sentence_translator
+from .change_words import file_sentence, plan_sentence, sentence_translator
 from .layouts import fields
 from .operation import FileChoice, Operation, Outcome, call_operator, wrapped_lines
 from .preferences import preferences
@@ -80,6 +80,18 @@ class FileImport(Operation, FileChoice):
 
             self.each_file(files, one, report)
         return made
+
+
+class ModelFileImport(FileImport):
+    """Mixin for operators that read models, each into a collection of its own if the user likes."""
+
+    new_collection: BoolProperty(
+        name="New Collection", description="Import each model into its own collection", default=False
+    )
+
+    def own_collection(self, path: str | Path) -> str:
+        """Return the name of the collection for a model's file, "" for none."""
+        return Path(path).stem if self.new_collection else ""
 
 
 def absolute(path: str) -> str:
@@ -182,12 +194,15 @@ class FileExport(Operation, NamedFile, BackupChoice):
         return str(path if keeps else path.with_suffix(suffixes[0]))
 
 
+def source_collection(description: str) -> Any:
+    """Return the property with which a collection's exporter names the collection."""
+    return StringProperty(name="Source Collection", description=description, options={"HIDDEN"})
+
+
 class ArmatureExport(FileExport):
     """Mixin for exports of an armature: its motions, or the properties of its bones."""
 
-    collection: StringProperty(
-        name="Source Collection", description="Export the armature of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the armature of this collection")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -267,6 +282,10 @@ class SaveBack(Operation, BackupChoice):
         """Return the paths of the files that a plan depends on; a plan is made again when one of them changes."""
         return [self.path(context)]
 
+    def base(self) -> plans.OtherBase:
+        """Return the file to start from if the file on disk has changed since import."""
+        return plans.OtherBase[self.if_changed]
+
     def planned(self, context: Context, report: Report) -> "FilePlan":
         """Return the plan for the current options. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
@@ -296,7 +315,7 @@ class SaveBack(Operation, BackupChoice):
 
     def sentence(self, plan: "FilePlan") -> str:
         """Return what was written, as one sentence."""
-        return f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}"
+        return file_sentence(plan.path, plan)
 
     def notes(self, _plan: "FilePlan") -> list[str]:
         """Return notes about a plan, shown below its changes."""

@@ -110,23 +110,35 @@ class TickedChoice(MixedIn):
         return True
 
 
-class TickedRows:
-    """Mixin for `UIList` classes of rows with ``name``, ``file`` and ``ticked``; ``data`` is their operator."""
+class DrawnRows:
+    """Mixin for `UIList` classes, listed before `BlenderList`."""
 
-    def size(self, item: Any) -> str:
-        """Return the text at the end of a row."""
+    def draw_row(self, layout: Any, item: Any, owner: Any, index: int) -> None:
+        """Draw the item at ``index``; ``owner`` has the property with the index of the active row."""
         raise NotImplementedError
 
     def draw_item(
         self,
         _context: Context,
         layout: bpy.types.UILayout,
-        data: Any,
+        _data: Any,
         item: Any,
         _icon: int,
-        _active: Any,
+        owner: Any,
         _property: str,
+        index: int = 0,
     ) -> None:
+        self.draw_row(layout, item, owner, index)
+
+
+class TickedRows(DrawnRows):
+    """Mixin for `UIList` classes of rows with ``name``, ``file`` and ``ticked``; ``owner`` is their operator."""
+
+    def size(self, item: Any) -> str:
+        """Return the text at the end of a row."""
+        raise NotImplementedError
+
+    def draw_row(self, layout: Any, item: Any, owner: Any, _index: int) -> None:
         """Draw the check box, the name, the file if the list has several, the size."""
         row = layout.row(align=True)
         row.prop(item, "ticked", text="")
@@ -134,7 +146,7 @@ class TickedRows:
         right = row.row()
         right.alignment = "RIGHT"
         right.active = False
-        if data.listed[0].file != data.listed[-1].file:
+        if owner.listed[0].file != owner.listed[-1].file:
             right.label(text=Path(item.file).name, translate=False)
         right.label(text=self.size(item), translate=False)
 

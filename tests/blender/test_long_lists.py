@@ -58,7 +58,7 @@ def rows(kind=MOTIONBRIDGE_UL_motions, **filters) -> dict[int, str]:
     found = {}
     for index in (index for index, flag in enumerate(flags) if flag & 1 << 30):
         layout, item = Labels(), bpy.data.actions[index]
-        kind.draw_item(a_list(), bpy.context, layout, bpy.data, item, 0, rig, "", index)
+        kind.draw_row(a_list(), layout, item, rig, index)
         action = listed_actions.action_at(listing, rig, index)
         assert layout.texts[0] == (action.motionbridge_motion.motion_name or action.name)
         found[index] = action.name
@@ -121,7 +121,7 @@ def test_an_inverted_filter_shows_no_action_of_somebody_else(rig):
     flags, _ = MOTIONBRIDGE_UL_motions.filter_items(drawn, bpy.context, bpy.data, "actions")
     assert flags == [1 << 30, 0, 1 << 30, 0, 0, never]
     layout = Labels()
-    MOTIONBRIDGE_UL_motions.draw_item(drawn, bpy.context, layout, bpy.data, bpy.data.actions[5], 0, rig, "", 5)
+    MOTIONBRIDGE_UL_motions.draw_row(drawn, layout, bpy.data.actions[5], rig, 5)
     assert layout.texts == []
 
 

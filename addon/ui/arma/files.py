@@ -1,10 +1,9 @@
 """Files of Arma: import and export of animations (.rtm), import of models (.p3d), and the panel of a model."""
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
+from bpy.props import EnumProperty, FloatProperty, StringProperty
 
 from ...blender import scope
 from ...blender.rotation_modes import played
@@ -25,8 +24,8 @@ from ..bases import (
     rpt_,
 )
 from ..bones import HiddenKeysChoice
-from ..change_words import plan_sentence
-from ..files import ArmatureExport, FileImport, draw_backup
+from ..change_words import file_sentence
+from ..files import ArmatureExport, FileImport, ModelFileImport, draw_backup
 from ..layouts import fields
 from ..operation import Outcome
 from ..preferences import arma_folder
@@ -288,7 +287,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, [played(rig)])
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 # Models ---------------------------------------------------------------------------------------------------------------
@@ -309,7 +308,7 @@ ModelImportProperties: Any = properties_from(ModelImportOptions)
 
 
 class IMPORT_SCENE_OT_arma_p3d(
-    ModelImportProperties, BoneNamesChoice, SkeletonFilesChoice, FileImport, ImportHelper, BlenderOperator
+    ModelImportProperties, BoneNamesChoice, SkeletonFilesChoice, ModelFileImport, ImportHelper, BlenderOperator
 ):
     """Import editable models of Arma and Operation Flashpoint (.p3d, MLOD), to show animations on them"""
 
@@ -320,9 +319,6 @@ class IMPORT_SCENE_OT_arma_p3d(
     filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
     rig: EnumProperty(
         name="Armature", description="Which armature the meshes are parented to", items=RIGS, default="AUTOMATIC"
-    )
-    new_collection: BoolProperty(
-        name="New Collection", description="Import each model into its own collection", default=False
     )
 
     def draw(self, context: Context) -> None:
@@ -366,7 +362,7 @@ class IMPORT_SCENE_OT_arma_p3d(
             ModelImportOptions,
             new_rig=self.rig == "NEW",
             table=self.table(),
-            collection=Path(path).stem if self.new_collection else "",
+            collection=self.own_collection(path),
             work_folder=arma_folder(context),
         )
         return model_import.import_model(context, rig, path, options, report, document=document)

@@ -14,13 +14,12 @@ from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
 from ...formats.arma import p3d
-from ...games import plan as plans
 from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import change_text, plan_sentence, sentence_translator
-from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..change_words import change_text, file_sentence, sentence_translator
+from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
 from ..layouts import fields, paragraph
 from ..operation import Operation, Outcome, draw_last_check
 from ..preferences import arma_folder
@@ -75,9 +74,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
 
     filename_ext = ".p3d"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the model of this collection")
     if TYPE_CHECKING:  # as in `LongWork`
         _warnings: dict[tuple[bool, bool, bool], list[str]] | None = None
         """Options -> what the export would warn of, collected for the file browser."""
@@ -137,7 +134,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         chosen = chosen_model(context, self.collection, selected=self.selected)
         plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 def _draw_chosen(layout: bpy.types.UILayout, chosen: "model_export.Chosen") -> None:
@@ -171,10 +168,9 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
         return model_of(context.view_layer.objects.active).motionbridge_arma_model
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        if_changed = plans.OtherBase[self.if_changed]
         options = ModelExportOptions(work_folder=arma_folder(context))
         chosen = chosen_model(context)
-        return model_export.plan_save_back(context, chosen, options, if_changed=if_changed, report=report)
+        return model_export.plan_save_back(context, chosen, options, if_changed=self.base(), report=report)
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model is the written file."""

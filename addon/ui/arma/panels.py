@@ -20,7 +20,7 @@ from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, path_sea
 from ..bones import HiddenKeysChoice, draw_restore, hides_keys
 from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import SaveBack, absolute
-from ..layouts import STATUS_ICONS, fields, name_filter
+from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
 from ..operation import Operation, Outcome, wrapped_lines
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from ..target import OnAction, active_action, active_rig, enter_range, frame_range_outcome, lacks_rig
@@ -219,19 +219,10 @@ def _event_columns(layout: bpy.types.UILayout) -> tuple[Any, Any, Any]:
     return name, rest, rest
 
 
-class MOTIONBRIDGE_UL_arma_events(BlenderList):
+class MOTIONBRIDGE_UL_arma_events(DrawnRows, BlenderList):
     """Events of an animation."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
             column.prop(item, name, text="", emboss=False)
 
@@ -363,19 +354,10 @@ def _play(rig: Object, number: int) -> None:
     enter_range(context, (math.floor(action.frame_range[0]), math.ceil(action.frame_range[1])))
 
 
-class MOTIONBRIDGE_UL_arma_animations(BlenderList):
+class MOTIONBRIDGE_UL_arma_animations(DrawnRows, BlenderList):
     """Animations of an armature."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: Any,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         if item.action is None:  # deleted after the list was filtered
             return
         animation = item.action.motionbridge_animation

@@ -9,7 +9,6 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.descent3 import hierarchy, kinds, model, model_export, motion, property_values, textures
 from ...games.descent3.model_properties import holder_of
 from ...games.descent3.options import ModelExportOptions, ModelImportOptions
@@ -26,8 +25,17 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import plan_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, keep_and_show
+from ..change_words import file_sentence, sentence_translator
+from ..files import (
+    FileExport,
+    FileImport,
+    ModelFileImport,
+    SaveBackOntoImported,
+    draw_backup,
+    is_collection_exporter,
+    keep_and_show,
+    source_collection,
+)
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
@@ -80,7 +88,7 @@ class MOTIONBRIDGE_UL_listed_models(TickedRows, BlenderList):
         return iface_("{} kB").format(max(item.bytes // 1024, 1))
 
 
-class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFileImport, ImportHelper, BlenderOperator):
     """Import models of Descent 3: sub-objects, textures, gun, attach and ground points, weapon batteries"""
 
     bl_idname = "import_scene.descent3_oof"
@@ -110,9 +118,6 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
         name="Match Scene",
         description="Set the scene to 30 frames per second and to the ticks of the first animated model",
         default=False,
-    )
-    new_collection: BoolProperty(
-        name="New Collection", description="Import each model into its own collection", default=False
     )
     listed: CollectionProperty(type=ListedModel, options={"SKIP_SAVE", "SKIP_PRESET", "HIDDEN"})
     name_filter: StringProperty(
@@ -275,7 +280,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, FileImpo
             few_keys=self.keys == "FEW",
             folders=descent3_folders(context),
             animated=Path(bpy.path.abspath(self.animated_textures)) if self.animated_textures else None,
-            collection=Path(source.member or source.path.name).stem if self.new_collection else "",
+            collection=self.own_collection(source.member or source.path.name),
         )
         return model.import_model(context, source, options, report)
 
@@ -299,11 +304,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     filename_ext = ".oof"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection",
-        description="Export the model of this collection, such as one level of detail",
-        options={"HIDDEN"},
-    )
+    collection: source_collection("Export the model of this collection, such as one level of detail")
     normals: EnumProperty(
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
@@ -345,7 +346,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name the file .oof")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)
         plan = model_export.export_model(context, chosen_model(context, self.collection), path, options, report)
-        return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 def _not_shown_of(context: Context, holder: Object) -> Report:
@@ -431,8 +432,7 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         holder = holder_of(context.view_layer.objects.active)
-        if_changed = plans.OtherBase[self.if_changed]
-        return model_export.plan_save_back(context, holder, if_changed=if_changed, report=report)
+        return model_export.plan_save_back(context, holder, if_changed=self.base(), report=report)
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model and its motions are those of the written file."""

@@ -16,7 +16,7 @@ from ...games.descent3 import hierarchy, model_export, motion
 from ...games.descent3.model_properties import POINT_KINDS, holder_of
 from ..bases import BlenderList, BlenderOperator, BlenderPanel, iface_, rpt_
 from ..change_words import sentence_translator
-from ..layouts import STATUS_ICONS, fields
+from ..layouts import STATUS_ICONS, DrawnRows, fields
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..sidebar import MotionbridgePanel
 from ..target import has_mesh
@@ -116,20 +116,10 @@ FIELDS = {
 MEMBERS_SHOWN = 8
 
 
-class MOTIONBRIDGE_UL_descent_batteries(BlenderList):
+class MOTIONBRIDGE_UL_descent_batteries(DrawnRows, BlenderList):
     """Weapon batteries by index, with the number of their guns."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-        index: int = 0,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, index: int) -> None:
         """Draw the index, and the numbers of guns and turrets."""
         row = layout.row(align=True)
         row.label(text=iface_("Battery {}").format(index), translate=False)

@@ -1,17 +1,15 @@
 """Editor models (.object): import, export, Save Back, checks, and their panels in the Properties editor."""
 
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of
@@ -19,8 +17,15 @@ from ...games.xray.motions import library
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, rpt_
 from ..bones import hides_keys
-from ..change_words import change_lines, change_text, plan_sentence
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..change_words import change_lines, change_text, file_sentence
+from ..files import (
+    FileExport,
+    ModelFileImport,
+    SaveBackOntoImported,
+    draw_backup,
+    is_collection_exporter,
+    source_collection,
+)
 from ..layouts import draw_tolerances, fields
 from ..operation import Check, Operation, Outcome, draw_last_check
 from ..preferences import model_options
@@ -44,7 +49,7 @@ ModelImportProperties: Any = properties_from(ModelImportOptions)
 ModelExportProperties: Any = properties_from(EditorModelExportOptions)
 
 
-class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_object(ModelImportProperties, ModelFileImport, ImportHelper, BlenderOperator):
     """Import models of the editor of S.T.A.L.K.E.R. (X-Ray): armature, meshes, materials and motions"""
 
     bl_idname = "import_scene.xray_object"
@@ -55,9 +60,6 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
     motions: EnumProperty(
         name="Motions", description="Which motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
     )
-    new_collection: BoolProperty(
-        name="New Collection", description="Import each model into its own collection", default=False
-    )
 
     def draw(self, _context: Context) -> None:
         layout = fields(self.layout)
@@ -67,7 +69,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, FileImport, ImportHelpe
     def run(self, context: Context, report: Report) -> Outcome:
 
         def work(path: str, found: Report) -> Any:
-            options = model_options(context, self, collection=Path(path).stem if self.new_collection else "")
+            options = model_options(context, self, collection=self.own_collection(path))
             imported = importing.import_editor_model(context, path, options, found)
             if imported.rig is not None and self.motions != "NONE":
                 import_motions(context, imported, path, found, referenced=self.motions == "ALL", of_editor=True)
@@ -89,9 +91,7 @@ class EXPORT_SCENE_OT_xray_object(
 
     filename_ext = ".object"
     filter_glob: StringProperty(default=kinds.EDITOR_MODELS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the model of this collection")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -135,7 +135,7 @@ class EXPORT_SCENE_OT_xray_object(
         plan.write(backup=self.backup)
         if plan.written:
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):
@@ -326,7 +326,7 @@ class MOTIONBRIDGE_OT_editor_model_save_back(SaveBackOntoImported, EditorMotionC
         return editor_exporting.plan_save_back(
             context,
             editor_model_of(context),
-            if_changed=plans.OtherBase[self.if_changed],
+            if_changed=self.base(),
             report=report,
             motions=self.editor_motion_options(),
             samples=self._samples,

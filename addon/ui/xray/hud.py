@@ -30,7 +30,7 @@ from ..bases import (
 from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
 from ..files import SaveBackOntoEither
-from ..layouts import SIDEBAR, fields, name_filter, paragraph
+from ..layouts import SIDEBAR, DrawnRows, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import folders
 from ..sidebar import MotionbridgePanel
@@ -255,19 +255,10 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
         return Outcome(rpt_("Copied {} lines").format(len(found)))
 
 
-class MOTIONBRIDGE_UL_hud_actions(BlenderList):
+class MOTIONBRIDGE_UL_hud_actions(DrawnRows, BlenderList):
     """Actions of a config section."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         """Draw the config key, the motions of hands and weapon, and the speeds."""
         row = layout.split(factor=0.4)
         row.label(text=item.name, icon="ERROR" if item.hands is None else "NONE", translate=False)
@@ -427,7 +418,7 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
                     rig,
                     file,
                     options=self.motion_options(),
-                    if_changed=plans.OtherBase[self.if_changed],
+                    if_changed=self.base(),
                     report=report,
                     progress=_progress_from(before, step),
                     samples=self._samples_of(rig),

@@ -28,7 +28,7 @@ from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, iface_, options_from, properties_from, rpt_
-from ..layouts import fields
+from ..layouts import DrawnRows, fields
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
 
@@ -519,19 +519,10 @@ class MOTIONBRIDGE_OT_details_clear(GroundOperation, BlenderOperator):
         return Outcome(rpt_("Removed the scattered models"))
 
 
-class MOTIONBRIDGE_UL_detail_models(BlenderList):
+class MOTIONBRIDGE_UL_detail_models(DrawnRows, BlenderList):
     """Detail models of a ground, by their indices."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         row = layout.row(align=True)
         number = row.row()
         number.ui_units_x = 1.8

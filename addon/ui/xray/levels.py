@@ -12,7 +12,6 @@ from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.levels import details as level_details
 from ...games.xray.levels import file as level_file
@@ -32,8 +31,8 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_text, plan_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..change_words import change_text, file_sentence, sentence_translator
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
@@ -181,9 +180,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     filename_ext = ""
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the level object of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the level object of this collection")
     findings: StringProperty(
         name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
     )
@@ -244,7 +241,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
         plan = level_geometry.export_file(context, holder, path, options, report)
-        return Outcome(f"{path.name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 PANEL_PROPERTIES = {"LIGHT": ("light_range",), "GLOW": ("shader", "texture"), "PORTAL": ("front_sector", "back_sector")}
@@ -477,8 +474,7 @@ class MOTIONBRIDGE_OT_level_save_back(SaveBackOntoImported, BlenderOperator):
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
         holder = holder_of(context.view_layer.objects.active)
-        if_changed = plans.OtherBase[self.if_changed]
-        return level_geometry.plan_save_back(context, holder, if_changed=if_changed, report=report)
+        return level_geometry.plan_save_back(context, holder, if_changed=self.base(), report=report)
 
     def details(self, plan: "FilePlan") -> list[str]:
         """Return one line per changed object."""

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, EnumProperty, StringProperty
+from bpy.props import EnumProperty, StringProperty
 
 from ...blender import scope
 from ...blender.properties import refuse_linked
@@ -14,7 +14,6 @@ from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from ...formats import HEAD_SIZE, detect
-from ...games import plan as plans
 from ...games.arma.properties import is_of_model as is_of_arma_model
 from ...games.descent3 import textures
 from ...games.xray import kinds
@@ -36,15 +35,17 @@ from ..bases import (
     properties_from,
     rpt_,
 )
-from ..change_words import change_lines, plan_sentence
+from ..change_words import change_lines, file_sentence
 from ..files import (
     ArmatureExport,
     FileExport,
     FileImport,
+    ModelFileImport,
     SaveBackOntoImported,
     draw_backup,
     is_collection_exporter,
     keep_and_show,
+    source_collection,
 )
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
@@ -73,7 +74,7 @@ MOTION_ITEMS = (
 )
 
 
-class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, ModelFileImport, ImportHelper, BlenderOperator):
     """Import S.T.A.L.K.E.R. (X-Ray) models: armature, meshes, materials and optionally motions"""
 
     bl_idname = "import_scene.xray_ogf"
@@ -83,9 +84,6 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
     filter_glob: StringProperty(default=kinds.MODELS.glob, options={"HIDDEN"})
     motions: EnumProperty(
         name="Motions", description="Which motions to import with the model", items=MOTION_ITEMS, default="INSIDE"
-    )
-    new_collection: BoolProperty(
-        name="New Collection", description="Import each model into its own collection", default=False
     )
 
     def draw(self, _context: Context) -> None:
@@ -117,7 +115,7 @@ class IMPORT_SCENE_OT_xray_ogf(ModelImportProperties, FileImport, ImportHelper, 
         options = model_options(
             context,
             self,
-            collection=Path(path).stem if self.new_collection else "",
+            collection=self.own_collection(path),
         )
         imported = model_importing.import_model(context, path, options, report)
         if imported.rig is not None and self.motions != "NONE":
@@ -193,9 +191,7 @@ class EXPORT_SCENE_OT_xray_ogf(
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the model of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the model of this collection")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -252,9 +248,9 @@ class EXPORT_SCENE_OT_xray_ogf(
             made.write(backup=self.backup)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
-            return Outcome(f"{Path(path).name}: {plan_sentence(made, rpt_)}")
+            return Outcome(file_sentence(path, made))
         plan = model_export.export_model(context, holder, path, options, report)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
     def _plan_new(
         self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
@@ -281,8 +277,7 @@ class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):
         return active_game_model(context).motionbridge_model
 
     def planned(self, context: Context, report: Report) -> "FilePlan":
-        if_changed = plans.OtherBase[self.if_changed]
-        return model_export.plan_save_back(context, active_game_model(context), if_changed=if_changed, report=report)
+        return model_export.plan_save_back(context, active_game_model(context), if_changed=self.base(), report=report)
 
     def details(self, plan: "FilePlan") -> list[str]:
         """Return the changes of meshes and bones, one line each."""
@@ -621,7 +616,7 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         with scope.object_mode(context):
             plan = bone_values.plan_export(rig, path, report)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
 
 CLASSES = (

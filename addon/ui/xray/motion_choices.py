@@ -19,7 +19,7 @@ from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalEx
 from .. import layouts
 from ..bases import BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
-from ..change_words import plan_sentence
+from ..change_words import file_sentence
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
 from ..preferences import folders
@@ -332,7 +332,7 @@ def worst_error_text(plan: "MotionPlan") -> str:
 def written_sentence(name: str, plan: "MotionPlan") -> str:
     """Return what was written to the file ``name``, and the largest rounding error."""
     error = worst_error_text(plan)
-    sentence = f"{name}: {plan_sentence(plan, rpt_)}"
+    sentence = file_sentence(name, plan)
     return f"{sentence}. {error}" if error else sentence
 
 

@@ -12,7 +12,6 @@ from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...formats.xray import omf
-from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models.properties import remembered
@@ -370,7 +369,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
                 rig,
                 file,
                 options=self.motion_options(),
-                if_changed=plans.OtherBase[self.if_changed],
+                if_changed=self.base(),
                 report=report,
                 progress=step,
                 only=self._only(context, rig),

@@ -20,7 +20,7 @@ from ...games.xray.motions import timing as motion_timing
 from .. import listed_actions
 from ..bases import BlenderList, BlenderOperator, iface_, rpt_
 from ..bones import draw_restore
-from ..layouts import SIDEBAR, STATUS_ICONS, Listing, fields, name_filter, paragraph
+from ..layouts import SIDEBAR, STATUS_ICONS, DrawnRows, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, enter_range, rig_to_export
@@ -49,23 +49,14 @@ def state_of(rig: Object, reference: str) -> str:
     return "FOUND" if motion_choices.not_imported(rig, paths) else "IMPORTED"
 
 
-class MOTIONBRIDGE_UL_motion_references(BlenderList):
+class MOTIONBRIDGE_UL_motion_references(DrawnRows, BlenderList):
     """Motion references of the active armature's model."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: Any,
-        data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, model: Any, _index: int) -> None:
         """Draw the short name, and whether the file is imported."""
         row = layout.row(align=True)
         row.label(text=own_name(item.name), translate=False)
-        row.label(icon=ICONS[state_of(data.id_data, item.name)])
+        row.label(icon=ICONS[state_of(model.id_data, item.name)])
 
     def filter_items(self, _context: Context, data: "ModelProperties", _property: str) -> tuple[list[int], list[int]]:
         """Return the references whose path matches the filter, in the model's order."""
@@ -136,24 +127,15 @@ EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_
 """List of the editor motions in all files of an armature."""
 
 
-class MOTIONBRIDGE_UL_motion_files(BlenderList):
+class MOTIONBRIDGE_UL_motion_files(DrawnRows, BlenderList):
     """Motion files of an armature."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        item: Any,
-        _icon: int,
-        _active: Any,
-        _property: str,
-    ) -> None:
+    def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         """Draw the name; the icon tells whether the motions are inside a model."""
         layout.label(text=item.name, icon="FILE_3D" if item.embedded else "FILE", translate=False)
 
 
-class MOTIONBRIDGE_UL_motions(BlenderList):
+class MOTIONBRIDGE_UL_motions(DrawnRows, BlenderList):
     """Actions of a motion file, in its order."""
 
     pattern: StringProperty(
@@ -164,17 +146,7 @@ class MOTIONBRIDGE_UL_motions(BlenderList):
     regular: BoolProperty(name="Regular Expression", description="The filter is a regular expression")
     edited: BoolProperty(name="Edited Only", description="Show new and edited motions only")
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: Any,
-        _data: Any,
-        _item: Any,
-        _icon: int,
-        rig: Object,
-        _property: str,
-        index: int,
-    ) -> None:
+    def draw_row(self, layout: Any, _item: Any, rig: Any, index: int) -> None:
         action = listed_actions.action_at(MOTIONS, rig, index)
         if action is None:
             return

@@ -10,14 +10,13 @@ from bpy.props import BoolProperty, StringProperty
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import plan_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter
+from ..change_words import file_sentence, sentence_translator
+from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
@@ -117,9 +116,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
 
     filename_ext = ".anm"
     filter_glob: StringProperty(default=kinds.PATHS.exported_glob, options={"HIDDEN"})
-    collection: StringProperty(
-        name="Source Collection", description="Export the moving object of this collection", options={"HIDDEN"}
-    )
+    collection: source_collection("Export the moving object of this collection")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -154,7 +151,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         with scope.progress(context, context.scene.frame_end) as step:
             plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
-        return Outcome(f"{Path(file).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(file, plan))
 
 
 def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
@@ -246,9 +243,7 @@ class MOTIONBRIDGE_OT_path_save_back(SaveBackOntoImported, FittingProperties, Bl
     def planned(self, context: Context, report: Report) -> "FilePlan":
         active = context.view_layer.objects.active
         options = PathExportOptions(millimetres=self.millimetres, degrees=self.degrees)
-        return motion_paths.plan_save_back(
-            context, active, options=options, if_changed=plans.OtherBase[self.if_changed], report=report
-        )
+        return motion_paths.plan_save_back(context, active, options=options, if_changed=self.base(), report=report)
 
     def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
         """Draw the tolerances for curves that have to be fitted."""

@@ -11,7 +11,6 @@ from ...blender import action_lists, scope
 from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
-from ...games import plan as plans
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting
 from ...games.xray.motions import files as motion_files
@@ -31,9 +30,9 @@ from ..bases import (
     rpt_,
 )
 from ..bones import hides_keys
-from ..change_words import change_text, plan_sentence
+from ..change_words import change_text, file_sentence
 from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
-from ..layouts import draw_tolerances, fields, name_filter
+from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
 from ..operation import FileChoice, Operation, Outcome, call_operator
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
@@ -247,7 +246,7 @@ class EXPORT_SCENE_OT_xray_skl(
             )
         plan.write(backup=self.backup)
         self.restore_hidden_keys(rig, chosen)
-        return Outcome(f"{Path(path).name}: {plan_sentence(plan, rpt_)}")
+        return Outcome(file_sentence(path, plan))
 
     def _chosen(self, rig: Object) -> list[Action]:
         file = file_of_playing_motion(rig)
@@ -275,20 +274,10 @@ def active_skeletal(context: Context) -> Any:
     return action if action is not None and action.motionbridge_skeletal.is_skeletal else None
 
 
-class MOTIONBRIDGE_UL_editor_motions(BlenderList):
+class MOTIONBRIDGE_UL_editor_motions(DrawnRows, BlenderList):
     """Actions of the editor motions on the active armature."""
 
-    def draw_item(
-        self,
-        _context: Context,
-        layout: bpy.types.UILayout,
-        _data: Any,
-        _item: Any,
-        _icon: int,
-        rig: Object,
-        _property: str,
-        index: int,
-    ) -> None:
+    def draw_row(self, layout: Any, _item: Any, rig: Any, index: int) -> None:
         action = listed_actions.action_at(EDITOR_MOTIONS, rig, index)
         if action is None:
             return
@@ -431,7 +420,7 @@ class MOTIONBRIDGE_OT_skeletal_save_back(SaveBackOntoEither, EditorMotionChoices
                 rig,
                 file_of_playing_motion(rig),
                 options=self.editor_motion_options(),
-                if_changed=plans.OtherBase[self.if_changed],
+                if_changed=self.base(),
                 report=report,
                 samples=self._samples,
             )
