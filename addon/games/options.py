@@ -13,6 +13,9 @@ from typing import Any, ClassVar, NamedTuple, dataclass_transform
 
 from ..blender.rotation_modes import HiddenKeys
 
+Items = Sequence[tuple[str, str, str]]
+"""Identifier, label and tooltip of each item of an enum property."""
+
 
 class Option(NamedTuple):
     """A field of `Options`.
@@ -46,18 +49,34 @@ def bone_display_option() -> Any:
     )
 
 
+class Choice(Enum):
+    """What users choose from. A member's name is its identifier in Blender, its value begins with label and tooltip."""
+
+    @property
+    def label(self) -> str:
+        """Name in the interface."""
+        return str(self.value[0])
+
+    @classmethod
+    def items(cls) -> Items:
+        """Return the items of an enum property."""
+        return tuple((member.name, *member.value[:2]) for member in cls)
+
+
 def choice(
-    default: Enum | frozenset[Any], name: str, description: str, items: Sequence[tuple[str, str, str]], **declared: Any
+    default: Enum | frozenset[Any], name: str, description: str, items: Items | None = None, **declared: Any
 ) -> Any:
-    """Return a field for one member, or a frozenset of members, of an `Enum`; ``items`` have their names as
-    identifiers.
+    """Return a field for one member, or a frozenset of members, of a `Choice`.
+
+    ``items`` are needed for another `Enum`; they have the names of its members as identifiers.
     """
+    if items is None:
+        one = default if isinstance(default, Enum) else next(iter(default))
+        items = type(one).items()
     return option(default, name, description, items=items, **declared)
 
 
-def listed(
-    chosen: str, value: Callable[[str], Any], name: str, description: str, items: Sequence[tuple[str, str, str]]
-) -> Any:
+def listed(chosen: str, value: Callable[[str], Any], name: str, description: str, items: Items) -> Any:
     """Return an enum field with the value ``value(identifier)``; ``chosen`` is the default identifier."""
     declared = {"name": name, "description": description, "items": items, "default": chosen}
     return Option(None, declared, make=lambda: value(chosen), value=value)

@@ -121,7 +121,7 @@ def screen(camera, point, field_of_view):
     """-1 to 1 from left to right and bottom to top, through the scene's camera in 16:9."""
     render = bpy.context.scene.render
     camera.data.angle_y = math.radians(field_of_view)
-    render.resolution_x, render.resolution_y = Aspect.WIDE.value
+    render.resolution_x, render.resolution_y = Aspect.WIDE.size
     bpy.context.view_layer.update()
     found = world_to_camera_view(bpy.context.scene, camera, Vector(point).xzy)
     return [2 * found.x - 1, 2 * found.y - 1]
@@ -783,7 +783,7 @@ def test_another_stance_and_aspect_show_what_a_new_scene_shows(gamedata, first, 
         wanted = np.array(getattr(fresh, name).matrix_basis)
         np.testing.assert_allclose(np.array(getattr(made, name).matrix_basis), wanted, atol=1e-6, rtol=0)
     render = bpy.context.scene.render
-    assert (render.resolution_x, render.resolution_y) == aspect.value
+    assert (render.resolution_x, render.resolution_y) == aspect.size
     assert placing.changed(made.hands) == {}
 
 

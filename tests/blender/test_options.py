@@ -8,7 +8,7 @@ import bpy
 import pytest
 
 from addon.games.arma import options as arma
-from addon.games.options import FittingOptions, Options, choice, listed, made, number_or_none, option, path
+from addon.games.options import Choice, FittingOptions, Options, choice, listed, made, number_or_none, option, path
 from addon.games.xray import options as xray
 from addon.ui.bases import options_from, properties_from
 
@@ -16,12 +16,18 @@ VALUES = [*vars(arma).values(), *vars(xray).values()]
 DECLARED = [value for value in VALUES if isinstance(value, type) and issubclass(value, Options) and value.FIELDS]
 
 
-class Taste(Enum):
-    SWEET = 1
-    SALTY = 2
+class Taste(Choice):
+    SWEET = "Sweet", "As honey"
+    SALTY = "Salty", "As the sea"
 
 
-ITEMS = (("SWEET", "Sweet", "As honey"), ("SALTY", "Salty", "As the sea"))
+class Size(Enum):
+    SMALL = 1
+    LARGE = 2
+
+
+TASTES = (("SWEET", "Sweet", "As honey"), ("SALTY", "Salty", "As the sea"))
+SIZES = (("SMALL", "Small", "As a mouse"), ("LARGE", "Large", "As a house"))
 
 
 VERSIONS = (("AUTOMATIC", "As before", "The file's"), ("5", "5", "The fifth"))
@@ -29,8 +35,9 @@ VERSIONS = (("AUTOMATIC", "As before", "The file's"), ("5", "5", "The fifth"))
 
 class ToyOptions(Options):
     count: int = option(3, "Count", "How many", min=1)
-    taste: Taste = choice(Taste.SALTY, "Taste", "Which taste", ITEMS)
-    tastes: frozenset[Taste] = choice(frozenset({Taste.SWEET}), "Tastes", "Which tastes", ITEMS)
+    taste: Taste = choice(Taste.SALTY, "Taste", "Which taste")
+    tastes: frozenset[Taste] = choice(frozenset({Taste.SWEET}), "Tastes", "Which tastes")
+    size: Size = choice(Size.LARGE, "Size", "Which size", SIZES)
     table: str = path("Table", "A file", ".json")
     version: int | None = listed(
         "AUTOMATIC", number_or_none, "Version", "Which one", (("AUTOMATIC", "-", ""), ("5", "5", ""))
@@ -41,18 +48,23 @@ class ToyOptions(Options):
 
 def test_an_operator_has_a_property_for_each_option_that_is_shown():
     declared = properties_from(ToyOptions).__annotations__
-    assert list(declared) == ["count", "taste", "tastes", "table", "version"]
+    assert list(declared) == ["count", "taste", "tastes", "size", "table", "version"]
     assert declared["count"].keywords["min"] == 1
     assert declared["taste"].keywords["default"] == "SALTY"
+    assert declared["taste"].keywords["items"] == declared["tastes"].keywords["items"] == TASTES
+    assert declared["size"].keywords["items"] == SIZES
     assert declared["tastes"].keywords["options"] == {"ENUM_FLAG"}
     assert declared["version"].keywords["default"] == "AUTOMATIC"
     assert "search" in declared["table"].keywords
 
 
 def test_the_options_are_what_is_set_on_the_operator():
-    operator = SimpleNamespace(count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, table="//names.json", version="5")
+    operator = SimpleNamespace(
+        count=5, taste="SWEET", tastes={"SALTY", "SWEET"}, size="SMALL", table="//names.json", version="5"
+    )
     found = options_from(operator, ToyOptions, hidden=True)
-    assert (found.count, found.taste, found.tastes) == (5, Taste.SWEET, frozenset(Taste))
+    assert (found.count, found.taste, found.size) == (5, Taste.SWEET, Size.SMALL)
+    assert found.tastes == frozenset(Taste)
     assert (found.table, found.hidden, found.names) == (bpy.path.abspath("//names.json"), True, [])
     assert options_from(operator, ToyOptions, count=7).count == 7
     assert (found.version, ToyOptions().version) == (5, None)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from ...formats.arma import skeletons
-from ..options import HiddenKeysOptions, Options, bone_display_option, choice, listed, made, option, path
+from ..options import Choice, HiddenKeysOptions, Options, bone_display_option, choice, listed, made, option, path
 from .properties import STEP_ITEMS
 
 
@@ -29,57 +29,32 @@ def _table() -> Any:
 # Import of animations -------------------------------------------------------------------------------------------------
 
 
-class HierarchyFrom(Enum):
+class HierarchyFrom(Choice):
     """Source of the bone hierarchy."""
 
-    AUTOMATIC = "automatic"
+    AUTOMATIC = (
+        "Automatic",
+        "The model.cfg in the file's folder, otherwise the built-in skeleton with these bones, otherwise none",
+    )
     """The model.cfg that is set or in the file's folder, else a built-in skeleton with these bones, else none."""
-    CONFIG = "model.cfg"
-    ARMA3 = "arma3"
-    ARMA2 = "arma2"
-    FLASHPOINT = "flashpoint"
-    FLAT = "flat"
+    CONFIG = "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"
+    ARMA3 = "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"
+    ARMA2 = "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"
+    FLASHPOINT = "Flashpoint Man", "The Operation Flashpoint man; the game has no hierarchy, this one is for display"
+    FLAT = "None", "No bone has a parent"
     """No bone has a parent: the pose is right, but there is no bone chain to animate."""
 
 
-HIERARCHIES = (
-    (
-        "AUTOMATIC",
-        "Automatic",
-        "The model.cfg in the file's folder, otherwise the built-in skeleton with these bones, otherwise none",
-    ),
-    ("CONFIG", "model.cfg", "The skeleton of the model.cfg set below or found in the file's folder"),
-    ("ARMA3", "Arma 3 Man", "OFP2_ManSkeleton of Arma 3"),
-    ("ARMA2", "Arma 2 Man", "OFP2_ManSkeleton of Arma 2"),
-    (
-        "FLASHPOINT",
-        "Flashpoint Man",
-        "The Operation Flashpoint man; the game has no hierarchy, this one is for display",
-    ),
-    ("FLAT", "None", "No bone has a parent"),
-)
-
-
-class PivotsFrom(Enum):
+class PivotsFrom(Choice):
     """Source of the joints of a new armature; the posed mesh looks the same with each."""
 
-    AUTOMATIC = "automatic"
-    """The pivots model if set, else the animation, else the built-in skeleton."""
-    MODEL = "model"
-    ANIMATION = "animation"
-    BUILT_IN = "built-in"
-
-
-PIVOTS = (
-    (
-        "AUTOMATIC",
+    AUTOMATIC = (
         "Automatic",
         "From the pivots model if one is set, otherwise from the animation, otherwise from the built-in skeleton",
-    ),
-    ("MODEL", "Pivots Model", "Points of a .p3d model with the names of the bones"),
-    ("ANIMATION", "Animation", "Joints are the points around which bones rotate in the animation"),
-    ("BUILT_IN", "Built-In Skeleton", "Joints of the Arma 3 man, accurate to 1 cm"),
-)
+    )
+    MODEL = "Pivots Model", "Points of a .p3d model with the names of the bones"
+    ANIMATION = "Animation", "Joints are the points around which bones rotate in the animation"
+    BUILT_IN = "Built-In Skeleton", "Joints of the Arma 3 man, accurate to 1 cm"
 
 
 class StepMode(Enum):
@@ -103,14 +78,12 @@ class AnimationImportOptions(Options):
         HierarchyFrom.AUTOMATIC,
         "Hierarchy",
         "Parents of the bones; the pose is the same with every choice, but binarised files need the game's hierarchy",
-        HIERARCHIES,
     )
     config: str = _config()
     pivots: PivotsFrom = choice(
         PivotsFrom.AUTOMATIC,
         "Joints",
         "Head positions of the new armature's bones; the pose is the same with every choice",
-        PIVOTS,
     )
     pivots_model: str = path("Pivots Model", "A .p3d model with one point per bone", ".p3d")
     whole_skeleton: bool = option(
@@ -137,96 +110,49 @@ class AnimationImportOptions(Options):
 # Export of animations -------------------------------------------------------------------------------------------------
 
 
-class Encoding(Enum):
+class Encoding(Choice):
     """Encoding of the written file."""
 
-    AS_IT_CAME = "as it came"
-    """Binarised if the action's source file is, else plain."""
-    PLAIN = "plain"
-    BINARISED = "binarised"
-
-
-ENCODINGS = (
-    ("AS_IT_CAME", "Same as Imported", "The encoding of the imported file; plain for new animations"),
-    ("PLAIN", "Plain", "The encoding that tools read (RTM_0101)"),
-    (
-        "BINARISED",
+    AS_IT_CAME = "Same as Imported", "The encoding of the imported file; plain for new animations"
+    PLAIN = "Plain", "The encoding that tools read (RTM_0101)"
+    BINARISED = (
         "Binarised",
         "The game's own encoding (BMTR 5): half precision, one scale for all axes, needs a hierarchy",
-    ),
-)
+    )
 
 
-class FramesFrom(Enum):
+class FramesFrom(Choice):
     """Which frames become keys of the file."""
 
-    KEYS = "keys"
-    """Frames with keys; in new animations also frames between them, where the tolerance requires it."""
-    EVERY = "every"
-    """Every Nth frame of the action's range, and the last frame."""
-    RANGE = "range"
+    KEYS = "Keys", "Every frame where a bone has a key, and in new animations the frames needed for Tolerance"
+    EVERY = "Every Nth Frame", "Every Nth frame of the action's range, and the last frame"
+    RANGE = "Range", "Every Nth frame of a range"
 
 
-FRAMES = (
-    ("KEYS", "Keys", "Every frame where a bone has a key, and in new animations the frames needed for Tolerance"),
-    ("EVERY", "Every Nth Frame", "Every Nth frame of the action's range, and the last frame"),
-    ("RANGE", "Range", "Every Nth frame of a range"),
-)
-
-
-class PhasesFrom(Enum):
+class PhasesFrom(Choice):
     """Phases of the written keys."""
 
-    KEPT = "kept"
-    """The source file's phases at its keys, interpolated between them; from 0 to 1 in new animations."""
-    EVEN = "even"
+    KEPT = "From the File", "Phases of the file's keys, interpolated between them; new animations go from 0 to 1"
+    EVEN = "Evenly Spaced", "Evenly spaced from 0 to 1"
 
 
-PHASES = (
-    ("KEPT", "From the File", "Phases of the file's keys, interpolated between them; new animations go from 0 to 1"),
-    ("EVEN", "Evenly Spaced", "Evenly spaced from 0 to 1"),
-)
-
-
-class StepFrom(Enum):
+class StepFrom(Choice):
     """Source of the file's step."""
 
-    AUTOMATIC = "automatic"
-    """The action's step; if the object's location keys show the step and were edited, the step from these keys."""
-    TYPED = "typed"
-    BONE = "bone"
-    """Travel of a bone in one cycle, which is removed from all bones."""
-
-
-STEPS = (
-    (
-        "AUTOMATIC",
-        "Automatic",
-        "The step of the action's panel, or the travel of the object's keys if they were edited",
-    ),
-    ("TYPED", "Step of the Action", "The step typed into the action's panel"),
-    (
-        "BONE",
+    AUTOMATIC = "Automatic", "The step of the action's panel, or the travel of the object's keys if they were edited"
+    TYPED = "Step of the Action", "The step typed into the action's panel"
+    BONE = (
         "Travel of a Bone",
         "The distance a bone travels in one cycle is removed from the animation and becomes the step",
-    ),
-)
+    )
 
 
-class NamesFrom(Enum):
+class NamesFrom(Choice):
     """Source of the order of bones and of their upper and lower case."""
 
-    FILE = "file"
-    """The action's source file; if there is none, the skeleton stored on the armature."""
-    CONFIG = "model.cfg"
-    ARMATURE = "armature"
-
-
-NAMES = (
-    ("FILE", "Source File", "Names and order of the source file, or of the armature's skeleton if there is none"),
-    ("CONFIG", "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"),
-    ("ARMATURE", "Armature", "Names and order of the armature's bones"),
-)
+    FILE = "Source File", "Names and order of the source file, or of the armature's skeleton if there is none"
+    CONFIG = "model.cfg", "Names and order of the model.cfg set below or found in the file's folder"
+    ARMATURE = "Armature", "Names and order of the armature's bones"
 
 
 class AnimationExportOptions(HiddenKeysOptions):
@@ -241,18 +167,16 @@ class AnimationExportOptions(HiddenKeysOptions):
     error of the game's interpolation between keys of a new animation; 0 to write only Blender's keys.
     """
 
-    kind: Encoding = choice(Encoding.AS_IT_CAME, "File", "Encoding of the written file", ENCODINGS)
-    frames: FramesFrom = choice(FramesFrom.KEYS, "Frames", "Which frames become keys", FRAMES)
+    kind: Encoding = choice(Encoding.AS_IT_CAME, "File", "Encoding of the written file")
+    frames: FramesFrom = choice(FramesFrom.KEYS, "Frames", "Which frames become keys")
     every: int = option(1, "Every Nth", "Number of frames from one key to the next", min=1)
     first: int = option(0, "First", "First frame of the range")
     last: int = option(20, "Last", "Last frame of the range")
-    phases: PhasesFrom = choice(PhasesFrom.KEPT, "Phases", "Phase of each key in the cycle", PHASES)
-    step: StepFrom = choice(StepFrom.AUTOMATIC, "Step", "Distance the model moves in one cycle", STEPS)
+    phases: PhasesFrom = choice(PhasesFrom.KEPT, "Phases", "Phase of each key in the cycle")
+    step: StepFrom = choice(StepFrom.AUTOMATIC, "Step", "Distance the model moves in one cycle")
     step_bone: str = option("", "Bone", "The bone whose travel becomes the step")
     vertical: bool = option(False, "Include Vertical", "Include the vertical travel of the bone in the step")
-    names: NamesFrom = choice(
-        NamesFrom.FILE, "Bone Order", "Where the names and the order of the bones come from", NAMES
-    )
+    names: NamesFrom = choice(NamesFrom.FILE, "Bone Order", "Where the names and the order of the bones come from")
     config: str = path(
         "model.cfg", "The model.cfg of the skeleton, for names, order and the hierarchy of binarised files", ".cfg"
     )
@@ -277,28 +201,16 @@ class AnimationExportOptions(HiddenKeysOptions):
 # Import of models -----------------------------------------------------------------------------------------------------
 
 
-class Levels(Enum):
+class Levels(Choice):
     """Groups of levels of detail, by purpose."""
 
-    FIRST = "first visual"
-    """The first visual level of detail."""
-    VISUAL = "visual"
-    VIEWS = "views"
-    SHADOW = "shadow"
-    GEOMETRY = "geometry"
-    MEMORY = "memory"
-    OTHER = "other"
-
-
-LEVELS = (
-    ("FIRST", "First Visual", "The LOD shown at close range"),
-    ("VISUAL", "All Visual", "All LODs that show the model from outside"),
-    ("VIEWS", "Views", "Inside views of gunner, pilot and cargo"),
-    ("SHADOW", "Shadow", "LODs that cast shadows"),
-    ("GEOMETRY", "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"),
-    ("MEMORY", "Memory", "Import named points as empties in their own collection"),
-    ("OTHER", "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"),
-)
+    FIRST = "First Visual", "The LOD shown at close range"
+    VISUAL = "All Visual", "All LODs that show the model from outside"
+    VIEWS = "Views", "Inside views of gunner, pilot and cargo"
+    SHADOW = "Shadow", "LODs that cast shadows"
+    GEOMETRY = "Geometry", "LODs for collision, view and fire geometry, also for the inside; buoyancy, PhysX"
+    MEMORY = "Memory", "Import named points as empties in their own collection"
+    OTHER = "Others", "Land contact, roadway, paths, hit points, edit, subparts, wreck"
 
 
 class ModelImportOptions(Options):
@@ -310,9 +222,7 @@ class ModelImportOptions(Options):
     none.
     """
 
-    levels: frozenset[Levels] = choice(
-        frozenset({Levels.FIRST}), "LODs", "Which levels of detail (LODs) to import", LEVELS
-    )
+    levels: frozenset[Levels] = choice(frozenset({Levels.FIRST}), "LODs", "Which levels of detail (LODs) to import")
     textures: bool = option(
         True,
         "Textures",

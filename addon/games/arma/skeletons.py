@@ -59,7 +59,7 @@ def chosen_hierarchy(source: HierarchyFrom, config: str, file: str, bones: Seque
                 remedy="Name the model.cfg of the animation's skeleton, or choose a built-in skeleton",
             )
         return fitting_built_in(bones) or FLAT
-    return BUILT_IN[source.value]
+    return BUILT_IN[source.name.lower()]
 
 
 def config_beside(file: str) -> str:

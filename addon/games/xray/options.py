@@ -12,6 +12,7 @@ from typing import Any
 
 from ...formats.xray import omf
 from ..options import (
+    Choice,
     FittingOptions,
     HiddenKeysOptions,
     Options,
@@ -55,21 +56,14 @@ class MotionImportOptions(Options):
     )
 
 
-class RestChange(Enum):
+class RestChange(Choice):
     """How to export motions if the rest pose was edited after they were imported."""
 
-    REFUSE = "refuse"
-    GAME_POSE = "game pose"
-    """Keep the pose in the game: keys are relative to the rest pose at import."""
-    OFFSETS = "offsets"
-    """Keep the offsets: keys are relative to the current rest pose, as Blender shows them."""
-
-
-REST_CHANGES = (
-    ("REFUSE", "Stop", "Cancel the export and ask for a choice"),
-    ("GAME_POSE", "Keep Pose in Game", "The motions look the same in the game as before the edit"),
-    ("OFFSETS", "Keep Offsets", "The motions follow the new rest pose, as in Blender"),
-)
+    REFUSE = "Stop", "Cancel the export and ask for a choice"
+    GAME_POSE = "Keep Pose in Game", "The motions look the same in the game as before the edit"
+    """Keys are relative to the rest pose at import."""
+    OFFSETS = "Keep Offsets", "The motions follow the new rest pose, as in Blender"
+    """Keys are relative to the current rest pose, as Blender shows them."""
 
 
 class ExportOptions(HiddenKeysOptions):
@@ -79,7 +73,6 @@ class ExportOptions(HiddenKeysOptions):
         RestChange.REFUSE,
         "Edited Rest Pose",
         "How to export motions if the rest pose has changed since import",
-        REST_CHANGES,
         options={"SKIP_SAVE"},
     )
     rename: bool = True
@@ -165,21 +158,13 @@ class SkeletalImportOptions(FittingOptions):
 # Motion paths ---------------------------------------------------------------------------------------------------------
 
 
-class Target(Enum):
+class Target(Choice):
     """The object that an imported path moves."""
 
-    EMPTY = "empty"
-    CAMERA = "camera"
-    """A new empty with a child camera that looks where the game's camera looks."""
-    ACTIVE = "active"
-    """The active object. An active camera is parented to a new empty, which the path moves."""
-
-
-TARGETS = (
-    ("EMPTY", "New Empty", "Create an empty for each path"),
-    ("CAMERA", "New Camera", "Create an empty for each path, with a child camera that looks as in the game"),
-    ("ACTIVE", "Active Object", "The first path moves the active object; the others become actions"),
-)
+    EMPTY = "New Empty", "Create an empty for each path"
+    CAMERA = "New Camera", "Create an empty for each path, with a child camera that looks as in the game"
+    ACTIVE = "Active Object", "The first path moves the active object; the others become actions"
+    """An active camera is parented to a new empty, which the path moves."""
 
 
 class PathImportOptions(Options):
@@ -189,7 +174,7 @@ class PathImportOptions(Options):
     become the active object.
     """
 
-    target: Target = choice(Target.EMPTY, "Import Onto", "Which object follows the path", TARGETS)
+    target: Target = choice(Target.EMPTY, "Import Onto", "Which object follows the path")
     draw_curve: bool = option(
         False, "Draw as Curve", "Also create a curve object for each path, with one point per location key"
     )
@@ -238,17 +223,11 @@ class ModelImportOptions(Options):
     collection: str = ""
 
 
-class ModelKind(Enum):
+class ModelKind(Choice):
     """Type of model that an object without an armature is exported as."""
 
-    STATIC = "static"
-    RIGID = "rigid"
-
-
-MODEL_KINDS = (
-    ("STATIC", "Static", "No bones: scenery that never moves"),
-    ("RIGID", "Rigid Dynamic", "One bone with a box as its collision shape: an object that falls and can be picked up"),
-)
+    STATIC = "Static", "No bones: scenery that never moves"
+    RIGID = "Rigid Dynamic", "One bone with a box as its collision shape: an object that falls and can be picked up"
 
 
 class ModelExportOptions(Options):
@@ -275,7 +254,7 @@ class ModelExportOptions(Options):
         "Replace Meshes",
         "Write all meshes as new ones, in any number and with any materials; the rest of the file keeps its bytes",
     )
-    kind: ModelKind = choice(ModelKind.STATIC, "Model Type", "What the new model is in the game", MODEL_KINDS)
+    kind: ModelKind = choice(ModelKind.STATIC, "Model Type", "What the new model is in the game")
     bones_as: str = path(
         "Bone Order From",
         "Model or motion file whose bone order and bone parts the new model gets, so that its motions fit",
@@ -293,17 +272,11 @@ class ModelExportOptions(Options):
     backup: bool = True
 
 
-class Sdk(Enum):
+class Sdk(Choice):
     """The editor that a new model is written for."""
 
-    SOC = "soc"
-    COP = "cop"
-
-
-SDKS = (
-    ("SOC", "Shadow of Chernobyl", "Smoothing groups; motion references as one text"),
-    ("COP", "Clear Sky, Call of Pripyat", "Edges are sharp or smooth; motion references as a list"),
-)
+    SOC = "Shadow of Chernobyl", "Smoothing groups; motion references as one text"
+    COP = "Clear Sky, Call of Pripyat", "Edges are sharp or smooth; motion references as a list"
 
 
 class EditorModelExportOptions(Options):
@@ -320,26 +293,19 @@ class EditorModelExportOptions(Options):
         "Motions",
         "Write motions inside the model: those of the imported model, or all of the armature in a new one",
     )
-    sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that the new model is written for", SDKS)
+    sdk: Sdk = choice(Sdk.COP, "New Model For", "Editors that the new model is written for")
     backup: bool = True
 
 
 # Levels ---------------------------------------------------------------------------------------------------------------
 
 
-class Split(Enum):
+class Split(Choice):
     """How to split the collision of a level into meshes."""
 
-    WHOLE = "whole"
-    SECTOR = "sector"
-    MATERIAL = "material"
-
-
-SPLITS = (
-    ("WHOLE", "One Mesh", "Import the collision as one mesh"),
-    ("SECTOR", "By Sector", "One mesh per sector; exported as one mesh"),
-    ("MATERIAL", "By Game Material", "One mesh per game material; exported as one mesh"),
-)
+    WHOLE = "One Mesh", "Import the collision as one mesh"
+    SECTOR = "By Sector", "One mesh per sector; exported as one mesh"
+    MATERIAL = "By Game Material", "One mesh per game material; exported as one mesh"
 
 
 class LevelImportOptions(Options):
@@ -350,7 +316,7 @@ class LevelImportOptions(Options):
     new collection; empty for the active collection.
     """
 
-    split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes", SPLITS)
+    split: Split = choice(Split.WHOLE, "Collision", "How to split the collision into meshes")
     weld: float | None = None
     textures: bool = option(True, "Textures", "Show the textures of surfaces and detail models")
     game_materials: Path | None = None
@@ -418,53 +384,36 @@ class ScatterOptions(Options):
 # First person -------------------------------------------------------------------------------------------------------
 
 
-class Game(Enum):
-    """The game whose HUD is shown. Values are those of `formats.xray.hud.VIEWS`."""
+class Game(Choice):
+    """The game whose HUD is shown. Labels are the keys of `formats.xray.hud.VIEWS`."""
 
-    SHADOW_OF_CHERNOBYL = "Shadow of Chernobyl, Clear Sky"
-    CALL_OF_PRIPYAT = "Call of Pripyat"
-    OPENXRAY = "OpenXRay"
-    ANOMALY = "Anomaly"
-    IX_RAY = "IX-Ray"
-    ADVANCED_X_RAY = "Advanced X-Ray"
-
-
-GAMES = (
-    ("SHADOW_OF_CHERNOBYL", "Shadow of Chernobyl, Clear Sky", "Field of view 30.4°"),
-    ("CALL_OF_PRIPYAT", "Call of Pripyat", "Field of view 24.8°"),
-    ("OPENXRAY", "OpenXRay", "Field of view 30.4°"),
-    ("ANOMALY", "Anomaly", "Field of view 37.4°; configs are changed by mod_*.ltx files (DLTX)"),
-    ("IX_RAY", "IX-Ray", "Field of view 33.8°; configs are changed by mod_*.ltx files (DLTX)"),
-    ("ADVANCED_X_RAY", "Advanced X-Ray", "Field of view 31.5°"),
-)
+    SHADOW_OF_CHERNOBYL = "Shadow of Chernobyl, Clear Sky", "Field of view 30.4°"
+    CALL_OF_PRIPYAT = "Call of Pripyat", "Field of view 24.8°"
+    OPENXRAY = "OpenXRay", "Field of view 30.4°"
+    ANOMALY = "Anomaly", "Field of view 37.4°; configs are changed by mod_*.ltx files (DLTX)"
+    IX_RAY = "IX-Ray", "Field of view 33.8°; configs are changed by mod_*.ltx files (DLTX)"
+    ADVANCED_X_RAY = "Advanced X-Ray", "Field of view 31.5°"
 
 
-class Aspect(Enum):
-    """Aspect ratio of the picture: width and height in pixels."""
+class Aspect(Choice):
+    """Aspect ratio of the picture; the value ends with its width and height in pixels."""
 
-    WIDE = (1920, 1080)
-    NARROW = (1024, 768)
+    WIDE = "16:9", "Wide screen: the game reads the config keys that end in _16x9", (1920, 1080)
+    NARROW = "4:3", "The game reads the config keys without _16x9", (1024, 768)
+
+    @property
+    def size(self) -> tuple[int, int]:
+        """Width and height in pixels."""
+        width, height = self.value[2]
+        return width, height
 
 
-ASPECTS = (
-    ("WIDE", "16:9", "Wide screen: the game reads the config keys that end in _16x9"),
-    ("NARROW", "4:3", "The game reads the config keys without _16x9"),
-)
-
-
-class Stance(Enum):
+class Stance(Choice):
     """The stance whose offset from the configs is applied to the hands."""
 
-    HIP = "hip"
-    AIM = "aim"
-    LAUNCHER = "launcher"
-
-
-STANCES = (
-    ("HIP", "Hip", "Hands at the default offset of the config"),
-    ("AIM", "Aiming", "Hands at the offset for aiming: aim_hud_offset or zoom_offset"),
-    ("LAUNCHER", "Grenade Launcher", "Hands at the offset for the selected grenade launcher: gl_hud_offset"),
-)
+    HIP = "Hip", "Hands at the default offset of the config"
+    AIM = "Aiming", "Hands at the offset for aiming: aim_hud_offset or zoom_offset"
+    LAUNCHER = "Grenade Launcher", "Hands at the offset for the selected grenade launcher: gl_hud_offset"
 
 
 class HudSceneOptions(Options):
@@ -485,9 +434,9 @@ class HudSceneOptions(Options):
     hands_motions: str = path(
         "Hands Motions", "Motion file of the hands, besides those that their model refers to and that exist", ".omf"
     )
-    game: Game = choice(Game.ANOMALY, "Game", "Game whose camera and config rules are used", GAMES)
-    aspect: Aspect = choice(Aspect.WIDE, "Aspect Ratio", "Aspect ratio of the game's screen", ASPECTS)
-    stance: Stance = choice(Stance.HIP, "Stance", "Offset of the config that places the hands", STANCES)
+    game: Game = choice(Game.ANOMALY, "Game", "Game whose camera and config rules are used")
+    aspect: Aspect = choice(Aspect.WIDE, "Aspect Ratio", "Aspect ratio of the game's screen")
+    stance: Stance = choice(Stance.HIP, "Stance", "Offset of the config that places the hands")
     anchor: str = option(
         "lead_gun",
         "Attach To",

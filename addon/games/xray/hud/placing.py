@@ -199,7 +199,7 @@ def show(hands: Any) -> None:
         if part.shown is not None:
             set_transform(part.shown, _matrix_of(part, *_values(hands, part)), part.order)
     for scene in hands.users_scene:
-        scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].value
+        scene.render.resolution_x, scene.render.resolution_y = Aspect[properties.aspect].size
 
 
 def moved_values(hands: Object) -> dict[str, str]:

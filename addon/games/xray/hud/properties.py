@@ -13,7 +13,7 @@ from bpy.props import (
 
 from ....blender.properties import AddedProperties
 from ....blender.typed import Context
-from ..options import ASPECTS, GAMES, STANCES
+from ..options import Aspect, Game, Stance
 from . import attachments, pairs, placing
 
 
@@ -78,18 +78,24 @@ class HudProperties(bpy.types.PropertyGroup):
     section: StringProperty(name="Section", description="HUD section of the configs")
     folders: StringProperty(name="Game Folders", description="Folders that the configs were read from")
     configs: StringProperty(name="Configs", description="Config files that were read, in this order")
-    game: EnumProperty(name="Game", description="Game whose config rules are used", items=GAMES, default="ANOMALY")
+    game: EnumProperty(
+        name="Game", description="Game whose config rules are used", items=Game.items(), default="ANOMALY"
+    )
     values: CollectionProperty(type=HudValueProperties)
     points: CollectionProperty(type=HudPointProperties)
     one_model: BoolProperty(name="One Model", description="One model has arms and weapon")
     stance: EnumProperty(
-        name="Stance", description="Offset of the config that places the hands", items=STANCES, update=_show
+        name="Stance", description="Offset of the config that places the hands", items=Stance.items(), update=_show
     )
     aspect: EnumProperty(
-        name="Aspect Ratio", description="Aspect ratio of the game's screen", items=ASPECTS, update=_show
+        name="Aspect Ratio", description="Aspect ratio of the game's screen", items=Aspect.items(), update=_show
     )
-    shown_stance: EnumProperty(name="Shown Stance", description="Stance that the transforms belong to", items=STANCES)
-    shown_aspect: EnumProperty(name="Shown Aspect", description="Aspect that the transforms belong to", items=ASPECTS)
+    shown_stance: EnumProperty(
+        name="Shown Stance", description="Stance that the transforms belong to", items=Stance.items()
+    )
+    shown_aspect: EnumProperty(
+        name="Shown Aspect", description="Aspect that the transforms belong to", items=Aspect.items()
+    )
     item: PointerProperty(type=bpy.types.Object)
     view: PointerProperty(type=bpy.types.Object)
     hands: PointerProperty(type=bpy.types.Object)

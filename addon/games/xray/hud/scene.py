@@ -191,7 +191,7 @@ def _with_bones(model: ImportedModel, path: Path) -> ImportedModel:
 
 
 def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> Any:
-    view = hud.VIEWS[options.game.value]
+    view = hud.VIEWS[options.game.label]
     data = bpy.data.cameras.new(f"{name} Camera")
     data.sensor_fit = "VERTICAL"
     data.angle_y = math.radians(view.field_of_view)
@@ -205,7 +205,7 @@ def _camera(name: str, options: HudSceneOptions, into: bpy.types.Collection) -> 
 def _set_scene(context: Context, made: HudScene, options: HudSceneOptions) -> None:
     scene = context.scene
     scene.camera = made.camera
-    scene.render.resolution_x, scene.render.resolution_y = options.aspect.value
+    scene.render.resolution_x, scene.render.resolution_y = options.aspect.size
     scene.render.pixel_aspect_x = scene.render.pixel_aspect_y = 1.0
     scene.render.fps, scene.render.fps_base = round(FRAMES_PER_SECOND), 1.0
     data = made.hands.animation_data
