@@ -137,6 +137,14 @@ class Reader:
         self.start = start
         self.position = 0
 
+    @classmethod
+    def of_file(cls, data: Bytes, file: str) -> Reader:
+        """Return a reader of a whole file. Raises `ReadError` if the file is empty."""
+        reader = cls(data, file)
+        if not len(data):
+            raise reader.error("the file is empty", "Copy it again")
+        return reader
+
     @property
     def remaining(self) -> int:
         """Number of bytes left."""

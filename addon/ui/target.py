@@ -8,6 +8,7 @@ from bpy.props import StringProperty
 
 from ..blender import armature, scope
 from ..blender.control_links import is_control_rig, moved_by
+from ..blender.properties import nearest_ancestor
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
@@ -95,10 +96,7 @@ def some_action(rig: Object, found: list[Action]) -> list[Action]:
 
 def editor_model_of(context: Context) -> Any:
     """Return the object that stores the imported editor model (.object) of the active object, or None."""
-    obj = context.view_layer.objects.active
-    while obj is not None and not obj.motionbridge_editor_model.is_model:
-        obj = obj.parent
-    return obj
+    return nearest_ancestor(context.view_layer.objects.active, lambda one: one.motionbridge_editor_model.is_model)
 
 
 def checked_editor_model_of(context: Context) -> Any:
@@ -106,21 +104,15 @@ def checked_editor_model_of(context: Context) -> Any:
 
     The active object may be its descendant or be deformed by it.
     """
-    found = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
-    while found is not None:
-        model = found.motionbridge_editor_model
-        if model.is_model or model.is_made:
-            return found
-        found = found.parent
-    return None
+    start = editor_model_of(context) or active_rig(context) or context.view_layer.objects.active
+    return nearest_ancestor(
+        start, lambda one: one.motionbridge_editor_model.is_model or one.motionbridge_editor_model.is_made
+    )
 
 
 def active_model(context: Context) -> Any:
     """Return the object that stores the imported model (.ogf) of the active object, or None."""
-    obj = context.view_layer.objects.active
-    while obj is not None and not obj.motionbridge_model.is_model:
-        obj = obj.parent
-    return obj
+    return nearest_ancestor(context.view_layer.objects.active, lambda one: one.motionbridge_model.is_model)
 
 
 def has_mesh(context: Context) -> bool:

@@ -101,9 +101,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Gam:
     """Parse a table. Raises `ReadError` if a page is truncated."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     pages: list[Page] = []
     while reader.remaining >= 5:

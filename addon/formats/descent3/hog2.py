@@ -69,9 +69,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Hog2:
     """Parse an archive. Raises `ReadError` if the file is not an archive or is truncated."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if bytes(reader.take(min(4, reader.remaining))) != MAGIC:
         reader.position = 0

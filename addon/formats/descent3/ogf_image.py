@@ -135,9 +135,7 @@ def _starts_like_image(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> OgfImage:
     """Parse a texture. Raises `ReadError` if the file is not a texture or is truncated."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     head = _read_animation_head(reader)
     frames = [_read_image(reader, last=head is None) for _ in range(1 if head is None else head.frames)]

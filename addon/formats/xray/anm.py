@@ -126,9 +126,7 @@ starts_like = starts_like_chunks(ANIMATION)
 
 def read(data: bytes, file: str, report: Report) -> Anm:
     """Read the document of an `.anm`. Raises `ReadError`."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     sections: list[Section[Animation]] = []
     found = False

@@ -295,9 +295,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Bones:
     """Read the document of a `.bones`. Raises `ReadError` if it contains no bones."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     document = read_bones(reader, report)
     if not document.bones:
         raise ReadError(

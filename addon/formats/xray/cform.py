@@ -153,9 +153,7 @@ def _image_size(head: bytes) -> int:
 
 def read(data: bytes, file: str, report: Report) -> Cform:
     """Read the file without copying. Raises `ReadError` if its size does not match the declared counts."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if data[:4] == bytes(4):
         return _read_build(reader, report)

@@ -72,9 +72,7 @@ def read(data: bytes, file: str, report: Report) -> Err:
 
     A chunk that declares more items than it has stays bytes, and is reported.
     """
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     document = Err({}, run, {}, file)
     for number, (what, layout) in KINDS.items():

@@ -131,9 +131,7 @@ starts_like = starts_like_chunks(VERSION)
 
 def read(data: bytes, file: str, report: Report) -> GameMaterials:
     """Read the file. Raises `ReadError` if it has no list of materials, such as other `.xr` files."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     version, listed, ids = run.first(VERSION), run.first(MATERIALS), run.first(NEXT_IDS)
     if version is None or listed is None:

@@ -126,9 +126,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> AiMap:
     """Read the file without copying. Raises `ReadError` if its size does not match the number of nodes."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     version = reader.u32("the version")
     if version not in NODES:

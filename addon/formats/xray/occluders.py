@@ -48,9 +48,7 @@ def new(rows: NDArray[np.void]) -> Occluders:
 
 def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> Occluders:
     """Read the file. Raises `ReadError` if it has no chunk of triangles, or for an unknown version."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     version, body = run.first(VERSION), run.first(TRIANGLES)
     if version is not None and len(version.body):

@@ -80,9 +80,7 @@ def read(data: bytes, file: str, report: Report, layouts: dict[int | None, Layou
 
     Raises `ReadError` for unknown versions and damaged entries.
     """
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     if not run.chunks:
         raise reader.error("there is no chunk", "Check where the file came from")

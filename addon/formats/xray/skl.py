@@ -159,9 +159,7 @@ starts_like = starts_like_chunks(MOTION)
 
 def read(data: bytes, file: str, report: Report) -> Skl:
     """Read the document of a `.skl` or, by the suffix of ``file``, of a `.skls`. Raises `ReadError`."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     if PurePath(file).suffix.lower() == ".skls":
         return read_list(reader, report)
     run = read_chunks(reader, report)

@@ -94,9 +94,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Wallmarks:
     """Read the file. Raises `ReadError` if its size does not match the declared counts."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     chunk = run.first(MARKS)
     if chunk is None:

@@ -36,9 +36,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> P3d:
     """Parse an editable `.p3d`. Raises `ReadError`, also for the game's binarised models."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     _refuse_others(reader, bytes(data[:4]))
     reader.take(4)

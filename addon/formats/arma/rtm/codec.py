@@ -50,9 +50,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Rtm:
     """Parse an `.rtm` into a `Plain` or `Binarised` document. Raises `ReadError`."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if not starts_like(data[:8]):
         raise reader.error(

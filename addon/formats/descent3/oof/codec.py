@@ -85,9 +85,7 @@ def read(data: bytes, file: str, report: Report) -> Oof:
 
     Raises `ReadError` if the file is truncated, of another game or version, or has no header.
     """
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     version = _read_version(reader)
     spans = _read_chunks(reader)

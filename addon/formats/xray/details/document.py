@@ -141,9 +141,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Details:
     """Read the file. Raises `ReadError` if a chunk is missing or has fewer slots than the header declares."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     head_chunk, slot_chunk, model_list = (run.first(number) for number in (HEADER, SLOT_LIST, MODEL_LIST))
     if head_chunk is None or slot_chunk is None:

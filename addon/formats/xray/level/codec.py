@@ -255,9 +255,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Level:
     """Read a `level` file; its arrays take a few megabytes. Raises `ReadError` for other files and other versions."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     version, quality = read_version(run, reader)
     missing = [number for number in (SHADERS, VISUALS, SECTORS) if run.first(number) is None]

@@ -84,9 +84,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: Bytes, file: str, report: Report) -> Geometry:
     """Read the file without copying. Raises `ReadError` if counts and data do not match, and for other versions."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     version, quality = read_version(run, reader)
     document = Geometry(version, quality, [], [], Windows(np.zeros((0, 4), np.uint32), empty_lists(WINDOW)), run, file)

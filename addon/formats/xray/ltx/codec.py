@@ -33,9 +33,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Ltx:
     """Read an `.ltx` file. Raises `ReadError` for an empty file and for data that is not text."""
-    reader = Reader(data, file)
-    if not data:
-        raise reader.error("the file is empty", "Copy it again from where it came from")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     if b"\0" in data:
         reader.position = data.index(b"\0")

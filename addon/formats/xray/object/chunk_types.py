@@ -107,21 +107,7 @@ class Surfaces:
     layout: int = SURFACES
 
     @classmethod
-    def read(cls, reader: Reader) -> Surfaces:
-        return cls._read(reader, SURFACES)
-
-    @classmethod
-    def read_without_material(cls, reader: Reader) -> Surfaces:
-        """Read chunk 0x906."""
-        return cls._read(reader, SURFACES_WITHOUT_MATERIAL)
-
-    @classmethod
-    def read_oldest(cls, reader: Reader) -> Surfaces:
-        """Read chunk 0x905."""
-        return cls._read(reader, OLD_SURFACES)
-
-    @classmethod
-    def _read(cls, reader: Reader, layout: int) -> Surfaces:
+    def read(cls, reader: Reader, layout: int = SURFACES) -> Surfaces:
         count = reader.expect_room(reader.u32("the number of surfaces"), "surfaces", 13)
         read_one = _read_old_surface if layout == OLD_SURFACES else partial(_read_surface, layout=layout)
         return cls([read_one(reader) for _ in range(count)], layout)

@@ -7,6 +7,7 @@ make the whole object unreadable. A file is refused only if it contains no objec
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from ....core.binary import Reader, Writer
@@ -30,6 +31,9 @@ from ..chunks import (
 from ..ogf.chunk_types import MotionReferences, MotionReferences2, UserData
 from ..skl import read_list
 from .chunk_types import (
+    OLD_SURFACES,
+    SURFACES,
+    SURFACES_WITHOUT_MATERIAL,
     ActorTransform,
     Authorship,
     CompilerShaders,
@@ -44,6 +48,9 @@ from .chunk_types import (
 )
 from .document import BONES, MESHES, MOTIONS, OBJECT, Contents, Mesh, Meshes, Model, Object
 from .mesh_chunks import (
+    MAPS,
+    MAPS_WITHOUT_LISTS,
+    UV_MAPS,
     Box,
     Faces,
     Locked,
@@ -76,12 +83,12 @@ MESH_CHUNKS: Mapping[int, Read] = {
     0x1004: _typed_reader(Box.read),
     0x1005: _typed_reader(Points.read),
     0x1006: _typed_reader(Faces.read),
-    0x1007: _typed_reader(VertexMaps.read_uv),
+    UV_MAPS: _typed_reader(partial(VertexMaps.read, layout=UV_MAPS)),
     0x1008: _typed_reader(VertexMapRefs.read),
     0x1009: _typed_reader(SurfacesOfFaces.read),
     0x1010: _typed_reader(Options.read),
-    0x1011: _typed_reader(VertexMaps.read_without_lists),
-    0x1012: _typed_reader(VertexMaps.read),
+    MAPS_WITHOUT_LISTS: _typed_reader(partial(VertexMaps.read, layout=MAPS_WITHOUT_LISTS)),
+    MAPS: _typed_reader(VertexMaps.read),
     0x1013: _typed_reader(Smoothing.read),
     0x1014: _typed_reader(Normals.read),
 }
@@ -104,9 +111,9 @@ def _read_motions(reader: Reader, report: Report) -> skl.Skl | None:
 MODEL_CHUNKS: Mapping[int, Read] = {
     0x900: _typed_reader(Version.read),
     0x903: _typed_reader(ObjectFlags.read),
-    0x905: _typed_reader(Surfaces.read_oldest),
-    0x906: _typed_reader(Surfaces.read_without_material),
-    0x907: _typed_reader(Surfaces.read),
+    OLD_SURFACES: _typed_reader(partial(Surfaces.read, layout=OLD_SURFACES)),
+    SURFACES_WITHOUT_MATERIAL: _typed_reader(partial(Surfaces.read, layout=SURFACES_WITHOUT_MATERIAL)),
+    SURFACES: _typed_reader(Surfaces.read),
     MESHES: _read_meshes,
     0x911: _typed_reader(Stamp.read),
     0x912: _typed_reader(UserData.read),
@@ -130,9 +137,7 @@ starts_like = starts_like_chunks(OBJECT)
 
 def read(data: bytes, file: str, report: Report) -> Object:
     """Read the document of an `.object`. Raises `ReadError` if it contains no object."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     document = _contents(Object, reader, report, {OBJECT: _read_model}.get, once=True)
     if not any(isinstance(section.value, Model) for section in document.sections):
         raise ReadError(

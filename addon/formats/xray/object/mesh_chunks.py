@@ -341,21 +341,7 @@ class VertexMaps:
     layout: int = MAPS
 
     @classmethod
-    def read(cls, reader: Reader) -> VertexMaps:
-        return cls._read(reader, MAPS)
-
-    @classmethod
-    def read_without_lists(cls, reader: Reader) -> VertexMaps:
-        """Read chunk 0x1011."""
-        return cls._read(reader, MAPS_WITHOUT_LISTS)
-
-    @classmethod
-    def read_uv(cls, reader: Reader) -> VertexMaps:
-        """Read chunk 0x1007."""
-        return cls._read(reader, UV_MAPS)
-
-    @classmethod
-    def _read(cls, reader: Reader, layout: int) -> VertexMaps:
+    def read(cls, reader: Reader, layout: int = MAPS) -> VertexMaps:
         count = reader.expect_room(reader.u32("the number of vertex maps"), "vertex maps", 5)
         return cls([_read_map(reader, layout) for _ in range(count)], layout)
 

@@ -163,9 +163,7 @@ starts_like = starts_like_chunks(HEADER)
 
 def read(data: bytes, file: str, report: Report) -> Ogf:
     """Read the document of an `.ogf`. Raises `ReadError` if there is no readable header."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     if _is_descent_texture(data):
         raise reader.error(
             "this is a texture of Descent 3, which has the same suffix, not a model of S.T.A.L.K.E.R.",

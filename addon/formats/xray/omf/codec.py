@@ -57,9 +57,7 @@ starts_like = starts_like_chunks(MOTIONS, PARAMETERS)
 
 def read(data: bytes, file: str, report: Report) -> Omf:
     """Read an `.omf` file. Raises `ReadError` if one of its two chunks is missing, empty or unreadable."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     sections: list[Section[MotionLibrary | Parameters]] = [
         Section(chunk, _read_value(chunk, run.chunks, reader, report)) for chunk in run.chunks
