@@ -17,7 +17,7 @@ import make_geometry
 
 from addon.core import deltas, rotation, space
 from addon.core.envelope import Behaviour, Envelope, Shape
-from addon.core.model import Clip, DeltaClip, Skeleton, Space, VertexWeights
+from addon.core.model import Clip, DeltaClip, Skeleton, VertexWeights
 from addon.core.report import Report
 from addon.formats.arma import rtm
 from addon.formats.xray import anm, cform, details, dm, hom, occluders, omf, skl, som
@@ -81,7 +81,7 @@ def made_library(motions: int, bones: int = BONES, frames: int = FRAMES) -> byte
         translations = np.repeat(skeleton.rest_translation[:, None], frames, axis=1)
         translations[moves] += random.normal(size=(MOVING, frames, 3)) * 0.1
         name = f"motion_{number:04}"
-        clips.append(Clip(name, skeleton.bones, rotations, translations, turns, moves, 30.0, Space.PARENT_LOCAL))
+        clips.append(Clip(name, skeleton.bones, rotations, translations, turns, moves, 30.0))
     return omf.write(new_omf(encode(clips, skeleton=skeleton)[0]))
 
 

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from ..core import affine, rotation
 from ..core.errors import WriteError
-from ..core.model import Clip, Space
+from ..core.model import Clip
 from . import action_lists, compat, control_rig, rotation_modes
 from .armature import Rest, moving
 from .bone_curves import (
@@ -342,7 +342,6 @@ class ClipReader:
             np.logical_or.reduce(keyed[:, :4], axis=1),
             np.logical_or.reduce(keyed[:, 4:], axis=1),
             self.fps,
-            Space.PARENT_LOCAL,
         )
 
 
@@ -411,7 +410,7 @@ def sample(
     keyed = np.ones(len(rows), np.bool_)
     names = [rest.bones[row] for row in rows]
     distorted = (affine.distortion(local) > DISTORTED).any(axis=1)
-    clip = Clip(action.name, names, rotations, translations, keyed, keyed, fps, Space.PARENT_LOCAL)
+    clip = Clip(action.name, names, rotations, translations, keyed, keyed, fps)
     return clip, [names[row] for row in np.flatnonzero(distorted).tolist()]
 
 

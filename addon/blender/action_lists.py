@@ -29,7 +29,6 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
-from bpy.app.handlers import persistent
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
 from ..core import names
@@ -420,30 +419,13 @@ def put_back_new(*_: Any) -> None:
     _set_aside.clear()
 
 
-for _handler in (set_aside_new, put_back_new):
-    persistent(_handler)  # stay registered when another file is loaded
-
-
-def _handlers() -> list[tuple[Any, Any]]:
-    handlers: Any = bpy.app.handlers
-    before, after = (handlers.undo_pre, handlers.redo_pre), (handlers.undo_post, handlers.redo_post)
-    return [*((one, set_aside_new) for one in before), *((one, put_back_new) for one in after)]
-
-
-def watch_undo() -> None:
-    """Add the handlers for undo and redo."""
-    for handler, called in _handlers():
-        handler.append(called)
-
-
-def stop_watching() -> None:
-    """Remove the handlers."""
-    for handler, called in _handlers():
-        if called in handler:
-            handler.remove(called)
-
-
 ADDED = AddedProperties(
     (ListedAction, ActionList),
     {(bpy.types.Text, "motionbridge_actions"): PointerProperty(type=ActionList)},
+    (
+        ("undo_pre", set_aside_new),
+        ("redo_pre", set_aside_new),
+        ("undo_post", put_back_new),
+        ("redo_post", put_back_new),
+    ),
 )

@@ -1,6 +1,6 @@
 """Properties that the extension adds to Blender's data-blocks: registration, where they are stored, change detection.
 
-- `AddedProperties`: property group classes, and the names under which Blender's types hold them.
+- `AddedProperties`: property group classes, the names under which Blender's types hold them, and handlers.
 - `is_local`, `refuse_linked`: Blender shows and plays linked data-blocks, but what is stored in them is lost on
   reload. A library override keeps poses, animation and single values, but takes no new entries in collection
   properties, which hold files, motions, marks and points.
@@ -29,24 +29,31 @@ from .typed import Scene
 
 
 class AddedProperties(NamedTuple):
-    """Property group classes, and the properties added to Blender's types.
+    """Property group classes, the properties added to Blender's types, and handlers.
 
     ``classes`` are in registration order. ``held`` maps (Blender type, property name) to a property made with
-    `bpy.props`, which may refer to any of the classes.
+    `bpy.props`, which may refer to any of the classes. ``handlers``: (name in `bpy.app.handlers`, function).
     """
 
     classes: tuple[Any, ...]
     held: Mapping[tuple[Any, str], Any]
+    handlers: tuple[tuple[str, Callable[..., None]], ...] = ()
 
     def register(self) -> None:
-        """Register the classes, then add the properties."""
+        """Register the classes, add the properties and the handlers, which stay when another file is loaded."""
         for kind in self.classes:
             bpy.utils.register_class(kind)
         for (owner, name), value in self.held.items():
             setattr(owner, name, value)
+        for name, called in self.handlers:
+            getattr(bpy.app.handlers, name).append(persistent(called))
 
     def unregister(self) -> None:
-        """Remove the properties and unregister the classes, in reverse order."""
+        """Remove handlers and properties and unregister the classes, in reverse order."""
+        for name, called in self.handlers:
+            listed = getattr(bpy.app.handlers, name)
+            if called in listed:
+                listed.remove(called)
         for owner, name in reversed(list(self.held)):
             delattr(owner, name)
         for kind in reversed(self.classes):
@@ -116,29 +123,6 @@ def _on_evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
     global _evaluations  # noqa: PLW0603 (as above)
     if depsgraph.id_type_updated("OBJECT"):
         _evaluations += 1
-
-
-for _handler in (_on_replaced, _on_evaluated):
-    persistent(_handler)  # stay registered when another file is loaded
-
-
-def _handlers() -> list[tuple[Any, Any]]:
-    handlers: Any = bpy.app.handlers
-    replacing = [(handler, _on_replaced) for handler in (handlers.undo_post, handlers.redo_post, handlers.load_post)]
-    return [*replacing, (handlers.depsgraph_update_post, _on_evaluated)]
-
-
-def watch_changes() -> None:
-    """Add the handlers for undo, redo, loading of files and evaluation."""
-    for handler, called in _handlers():
-        handler.append(called)
-
-
-def stop_watching() -> None:
-    """Remove the handlers."""
-    for handler, called in _handlers():
-        if called in handler:
-            handler.remove(called)
 
 
 DATA_VERSION = 1
@@ -237,6 +221,12 @@ ADDED = AddedProperties(
         (bpy.types.Bone, "motionbridge_known_as"): StringProperty(name="Known As", options={"HIDDEN"}),
         (bpy.types.Bone, "motionbridge_is_colored"): BoolProperty(name="Colored by Body Part", options={"HIDDEN"}),
     },
+    (
+        ("undo_post", _on_replaced),
+        ("redo_post", _on_replaced),
+        ("load_post", _on_replaced),
+        ("depsgraph_update_post", _on_evaluated),
+    ),
 )
 """Game properties of a material; the bone name that keys and stored data use; whether `armature.make_readable` set the
 bone's color.

@@ -177,11 +177,11 @@ def angles_in_use(rig: Object, bones: Sequence[str]) -> dict[str, str]:
     return {bone: order for bone, order in turned.items() if bone in used}
 
 
-def actions_stopped(rig: Object, bones: Sequence[str], kind: str) -> list[Any]:
-    """Return the actions whose rotation keys stop playing if ``bones`` change to the rotation type ``kind``."""
+def actions_stopped(rig: Object, bones: Sequence[str]) -> list[Any]:
+    """Return the actions whose rotation keys stop playing if ``bones`` change to quaternions."""
     kinds = {bone: bone_curves.rotation_kind(rig.pose.bones[bone].rotation_mode) for bone in bones}
     found: dict[Any, None] = {}
-    for other in set(kinds.values()) - {kind}:
+    for other in set(kinds.values()) - {"quaternion"}:
         for actions in _keyed_actions(rig, other, [bone for bone in bones if kinds[bone] == other]).values():
             found.update(dict.fromkeys(actions))
     return list(found)

@@ -281,13 +281,12 @@ def without_modifiers(owner: Object, kinds: Container[str]) -> Iterator[None]:
 
 
 @contextmanager
-def only_evaluated(context: Context, owners: Sequence[Object], without: Sequence[Object] = ()) -> Iterator[None]:
+def only_evaluated(context: Context, owners: Sequence[Object]) -> Iterator[None]:
     """Let Blender evaluate only ``owners`` and what they depend on, by hiding the other objects of the scene.
 
-    ``without``: objects to hide even though ``owners`` depend on them, such as parents whose transform alone is needed.
     Visibility, selection and active object are restored afterwards, even if the work inside fails.
     """
-    needed = _with_dependencies(owners).difference(without)
+    needed = _with_dependencies(owners)
     with kept_selection(context), evaluated(context, owners):
         hidden = []
         try:

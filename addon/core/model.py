@@ -20,15 +20,6 @@ from .envelope import Curve
 Floats = NDArray[np.float64]
 
 
-class Space(Enum):
-    """What the tracks of a `Clip` are relative to."""
-
-    PARENT_LOCAL = "parent-local"
-    """The bone's whole transform in its parent's frame; of bones without parent in `Skeleton.root_frame`."""
-    SUB_OBJECT = "sub-object"
-    """The object's transform in its parent object's frame."""
-
-
 @dataclass
 class Skeleton:
     """Bones in the file's order, which other files use as indices; a parent may come after its child.
@@ -98,7 +89,7 @@ class Marker:
 
 @dataclass
 class Clip:
-    """One motion: a pose per frame for each bone.
+    """One motion: a pose per frame for each bone, relative to its parent or to `Skeleton.root_frame`.
 
     ``frames``: their number, at ``fps`` frames per second; ``rotations`` (bones, frames, 4) wxyz, sign-continuous along
     the frames; ``translations`` (bones, frames, 3) metres. ``rotation_keyed`` and ``translation_keyed`` (bones,) bool:
@@ -112,7 +103,6 @@ class Clip:
     rotation_keyed: NDArray[np.bool_]
     translation_keyed: NDArray[np.bool_]
     fps: float
-    space: Space
     markers: list[Marker] = field(default_factory=list)
 
     @property

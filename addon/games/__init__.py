@@ -33,11 +33,9 @@ def order_of_angles(action: Any) -> str:
 
 
 def register() -> None:
-    """Add every game's properties to Blender."""
+    """Add every game's properties and handlers to Blender."""
     for one in ADDED:
         one.register()
-    properties.watch_changes()
-    action_lists.watch_undo()
     action_lists.before_playing = _before_playing
 
 
@@ -46,8 +44,6 @@ def _before_playing(context: Any, rig: Any, action: Any) -> Any:
 
 
 def unregister() -> None:
-    """Remove every game's properties from Blender."""
-    action_lists.stop_watching()
-    properties.stop_watching()
+    """Remove every game's properties and handlers from Blender."""
     for one in reversed(ADDED):
         one.unregister()

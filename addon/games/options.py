@@ -63,16 +63,14 @@ class Choice(Enum):
         return tuple((member.name, *member.value[:2]) for member in cls)
 
 
-def choice(
-    default: Enum | frozenset[Any], name: str, description: str, items: Items | None = None, **declared: Any
-) -> Any:
+def choice(default: Any, name: str, description: str, items: Items | None = None, **declared: Any) -> Any:
     """Return a field for one member, or a frozenset of members, of a `Choice`.
 
     ``items`` are needed for another `Enum`; they have the names of its members as identifiers.
     """
     if items is None:
-        one = default if isinstance(default, Enum) else next(iter(default))
-        items = type(one).items()
+        member: Choice = next(iter(default)) if isinstance(default, frozenset) else default
+        items = member.items()
     return option(default, name, description, items=items, **declared)
 
 

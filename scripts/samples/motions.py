@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from addon.core import rotation
-from addon.core.model import Clip, Marker, Skeleton, Space
+from addon.core.model import Clip, Marker, Skeleton
 from addon.formats.xray.omf.codec import numbered
 from addon.formats.xray.omf.document import (
     ALL_PARTITIONS,
@@ -89,7 +89,7 @@ class Poses:
             turned[:, -1], moved[:, -1] = turned[:, 0], moved[:, 0]
         bones = list(self.skeleton.bones)
         keyed = np.ones(len(bones), np.bool_)
-        return Clip(self.name, bones, turned, moved, keyed, keyed, 30.0, Space.PARENT_LOCAL, list(markers))
+        return Clip(self.name, bones, turned, moved, keyed, keyed, 30.0, list(markers))
 
 
 def _bump(moment: Floats, peak: float, width: float) -> Floats:

@@ -11,7 +11,7 @@ from addon.blender import action as actions
 from addon.blender import armature, compat
 from addon.blender.rotation_modes import HiddenKeys, RotationModes
 from addon.core import rotation
-from addon.core.model import Clip, Skeleton, Space
+from addon.core.model import Clip, Skeleton
 from tests.scene import differences, snapshot
 
 RANDOM = np.random.default_rng()
@@ -51,7 +51,7 @@ def clip(bones: list[str], frames: int = 5, name: str = "walk") -> Clip:
     keyed = np.arange(count) % 2 == 0
     rotations[~keyed] = rotations[~keyed][:, :1]
     translations[keyed] = translations[keyed][:, :1]
-    return Clip(name, bones, rotations, translations, keyed, ~keyed, 30.0, Space.PARENT_LOCAL)
+    return Clip(name, bones, rotations, translations, keyed, ~keyed, 30.0)
 
 
 def build_rig(made: Skeleton):

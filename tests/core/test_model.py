@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from addon.core.model import Clip, Skeleton, Space, parents_first
+from addon.core.model import Clip, Skeleton, parents_first
 from tests.work import lines_run
 
 RANDOM = np.random.default_rng(23)
@@ -129,8 +129,6 @@ def test_a_clip_knows_its_frames():
         np.ones(1, bool),
         np.ones(1, bool),
         30.0,
-        Space("parent-local"),
     )
     assert clip.frames == 7
-    assert clip.space is Space.PARENT_LOCAL
     assert clip.markers == []

@@ -24,7 +24,7 @@ from ...core import files, names, rotation, space
 from ...core.binary import warn_not_finite
 from ...core.envelope import Shape, evaluate
 from ...core.errors import ReadError, WriteError
-from ...core.model import Clip, Space
+from ...core.model import Clip
 from ...core.report import Report, said_of
 from . import ogf, omf
 from .bones import Bone, Part, Placement, Version, decode_bone
@@ -157,7 +157,6 @@ def sampled(motion: SkeletalMotion, report: Report) -> Clip:
         _varying(quaternions),
         _varying(translations),
         FRAMES_PER_SECOND,
-        Space.PARENT_LOCAL,
         decode_marks(motion.marks),
     )
 

@@ -27,9 +27,8 @@ from .omf.document import MotionFlag, MotionSet
 Floats = NDArray[np.float64]
 
 FRAMES_PER_SECOND = 30.0
-WIDE_ASPECT_RATIO = 1.343
-"""Aspect ratio (width over height) above which the game reads the keys for wide screens."""
 WIDE_SUFFIX = "_16x9"
+"""Of the keys that the game reads for wide screens: an aspect ratio (width over height) above 1.343."""
 MISSING_KEY = "a key is missing; some games stop with an error there"
 """Warning, with the key."""
 VARIANTS = 8

@@ -252,7 +252,7 @@ class _Importer:
 
     def _warn_of_other_actions(self, rig: Object, bones: list[str]) -> None:
         """Warn of actions that no longer play on bones that rotate by quaternions from now on."""
-        stopped = rotation_modes.actions_stopped(rig, bones, "quaternion")
+        stopped = rotation_modes.actions_stopped(rig, bones)
         if stopped:
             self.report.warn(
                 "actions rotate some of the bones by axis-angle keys, which do not play while these bones use "

@@ -44,7 +44,6 @@ from .chunk_types import (
 
 HEADER = 1
 """Id of the header chunk, which every visual must have."""
-CHILDREN_3, CHILDREN_4 = 0x11, 0x09
 
 
 class VisualType(IntEnum):

@@ -20,7 +20,7 @@ from ....core import names, quantum, rotation, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes, Item, Part
 from ....core.errors import WriteError
-from ....core.model import Clip, Skeleton, Space
+from ....core.model import Clip, Skeleton
 from ....core.report import Report, counted, listed
 from ..marks import decode_marks, encode_marks
 from .codec import numbered
@@ -99,7 +99,6 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
         tracks.rotation_keyed,
         tracks.translation_keyed,
         FRAMES_PER_SECOND,
-        Space.PARENT_LOCAL,
         decode_marks(definition.marks) if definition else [],
     )
 
@@ -532,7 +531,6 @@ def in_order(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
         merged(clip.rotation_keyed, filling.rotation_keyed),
         merged(clip.translation_keyed, filling.translation_keyed),
         clip.fps,
-        clip.space,
         clip.markers,
     )
 
@@ -560,7 +558,7 @@ def _filling(clip: Clip, bones: list[str], base: Motion | None, rest: Skeleton |
         return None
     rotations = np.repeat(rest.rest_rotation[indices][:, None], clip.frames, axis=1)
     translations = np.repeat(rest.rest_translation[indices][:, None], clip.frames, axis=1)
-    return Clip(clip.name, list(bones), rotations, translations, unkeyed, unkeyed, clip.fps, clip.space)
+    return Clip(clip.name, list(bones), rotations, translations, unkeyed, unkeyed, clip.fps)
 
 
 def _stored(clip: Clip, track: int) -> tuple[Floats, Floats]:

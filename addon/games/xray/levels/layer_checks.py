@@ -176,20 +176,20 @@ def _middles(obj: Object) -> Floats:
     return np.asarray(centres.astype(np.float64) @ matrix[:3, :3].T + matrix[:3, 3])
 
 
-def _far_from(layers: _Layers, points: Floats, tree: Any, distance: float) -> NDArray[np.bool_]:
-    """Return (n,) which finite points (n, 3) have no face of ``tree`` within ``distance``."""
+def _far_from(layers: _Layers, points: Floats, tree: Any) -> NDArray[np.bool_]:
+    """Return (n,) which finite points (n, 3) have no face of ``tree`` within `LARGEST_GAP`."""
     result = np.zeros(len(points), np.bool_)
     for number in np.flatnonzero(np.isfinite(points).all(axis=1)).tolist():
         if number % _POINTS_PER_PAUSE == 0:
             layers.pause()
-        result[number] = tree.find_nearest(points[number], distance)[0] is None
+        result[number] = tree.find_nearest(points[number], LARGEST_GAP)[0] is None
     return result
 
 
 def _without_collision(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("CFORM")
     for obj in layers.of("SURFACE") if tree is not None else ():
-        wrong = _far_from(layers, _middles(obj), tree, LARGEST_GAP)
+        wrong = _far_from(layers, _middles(obj), tree)
         remedy = "Check whether something can be walked through there"
         yield from _of(obj, problems.some(wrong, "faces", f"are farther than {LARGEST_GAP:g} m from collision", remedy))
 
@@ -198,7 +198,7 @@ def _without_visuals(layers: _Layers) -> Iterator[Finding]:
     tree = layers.tree("SURFACE")
     for obj in layers.of("CFORM") if tree is not None else ():
         middles = _middles(obj)
-        wrong = _far_from(layers, middles, tree, LARGEST_GAP)
+        wrong = _far_from(layers, middles, tree)
         wrong[wrong] = ~layers.in_trees(middles[wrong])
         remedy = "Check whether there is an invisible wall"
         what = f"are farther than {LARGEST_GAP:g} m from what is seen"

@@ -371,7 +371,7 @@ def _warn_of_stopped(rig: Object, report: Report) -> None:
     """Warn of the user's actions that do not play while bones rotate by quaternions, as imported motions need."""
     stopped = [
         action
-        for action in rotation_modes.actions_stopped(rig, list(rig.pose.bones.keys()), "quaternion")
+        for action in rotation_modes.actions_stopped(rig, list(rig.pose.bones.keys()))
         if not action.motionbridge_skeletal.is_skeletal
     ]
     if stopped:

@@ -12,7 +12,7 @@ from hypothesis import given
 
 from addon.core import space
 from addon.core.errors import ReadError, WriteError
-from addon.core.model import Clip, Marker, Skeleton, Space
+from addon.core.model import Clip, Marker, Skeleton
 from addon.core.report import Report
 from addon.formats.xray import omf
 from addon.formats.xray.omf import mapping
@@ -58,7 +58,6 @@ def identity_clip(bones: int, frames: int, name: str = "walk") -> Clip:
         still,
         still,
         30.0,
-        Space.PARENT_LOCAL,
     )
 
 
