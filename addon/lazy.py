@@ -22,6 +22,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "bone_curves",
         "control_match",
         "control_rig",
+        "control_transfer",
         "delta_action",
         "mesh",
         "sampling",

@@ -15,7 +15,7 @@ from bench_clock import cpu_seconds_of, seconds_of
 from bench_files import made_skeleton
 
 from addon.blender import action as actions
-from addon.blender import armature, compat, control_rig, scope
+from addon.blender import armature, compat, control_rig, control_transfer, scope
 from addon.core.report import Report
 from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import import_model
@@ -174,7 +174,7 @@ def _evaluate_each(rig: Any, listed: list[Any]) -> float:
     scene, total = bpy.context.scene, 0.0
     for action in listed:
         actions.play(bpy.context, rig, action)
-        frames = control_rig.frames_of(action, rig).tolist()
+        frames = control_transfer.frames_of(action, rig).tolist()
         scene.frame_set(int(frames[0]))
         total += cpu_seconds_of(lambda frames=frames: [scene.frame_set(int(frame)) for frame in frames])
     return total
@@ -185,7 +185,7 @@ def transfer_to_controls(path: str) -> float:
     rig, listed = _character(path)
     control_rig.add(bpy.context, rig)
     with scope.only_evaluated(bpy.context, [rig]):
-        return cpu_seconds_of(lambda: control_rig.transfer_all(bpy.context, rig, listed))
+        return cpu_seconds_of(lambda: control_transfer.transfer_all(bpy.context, rig, listed))
 
 
 def evaluate_frames(path: str) -> float:

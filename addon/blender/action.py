@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from ..core import affine, rotation
 from ..core.errors import WriteError
 from ..core.model import Clip
-from . import action_lists, compat, control_rig, rotation_modes
+from . import action_lists, compat, control_transfer, rotation_modes
 from .armature import Rest, moving
 from .bone_curves import (
     ActionTemplate,
@@ -448,7 +448,7 @@ def play(context: Context, rig: Object, action: Action, order: str = "") -> None
     compat.assign(rig, action, compat.suitable_slot(action, rig))
     rotation_modes.restore(rig, action, order)
     if controls_of(rig) is not None:
-        control_rig.show(context, rig, action)
+        control_transfer.show(context, rig, action)
 
 
 def stash(rig: Object, stored: list[Action]) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import affine, control_rig, rotation
+from ..core import affine, control_poses, control_rig, rotation
 from ..core.model import Clip
 from . import compat
 from .armature import matrices_of, moving
@@ -232,9 +232,9 @@ def keep_baseline(sampled: Clip, base: Clip) -> None:
 
     Rotation and translation are compared separately.
     """
-    alike = control_rig.unedited_rotations(sampled.rotations, base.rotations)
+    alike = control_poses.unedited_rotations(sampled.rotations, base.rotations)
     sampled.rotations[alike] = base.rotations[alike]
-    near = control_rig.unedited_locations(sampled.translations, base.translations)
+    near = control_poses.unedited_locations(sampled.translations, base.translations)
     sampled.translations[near] = base.translations[near]
     still = alike.all(axis=1), near.all(axis=1)
     sampled.rotation_keyed[still[0]] = base.rotation_keyed[still[0]]
@@ -248,8 +248,8 @@ def keep_deltas(shown: Floats, base: Floats, rests: Floats) -> None:
     """
     one, other = shown @ rests[:, None], base @ rests[:, None]
     placed = affine.rigid(other)
-    same = control_rig.unedited_locations(one[..., :3, 3], other[..., :3, 3])
-    same &= control_rig.unedited_rotations(
+    same = control_poses.unedited_locations(one[..., :3, 3], other[..., :3, 3])
+    same &= control_poses.unedited_rotations(
         *(rotation.from_matrices(poses[..., :3, :3]) for poses in (affine.rigid(one), placed))
     )
     stretched = one.copy()

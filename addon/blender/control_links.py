@@ -245,6 +245,24 @@ def links_muted(rig: Object) -> Iterator[None]:
             link.mute = False
 
 
+def redirect_references(mine: Any, theirs: Any) -> None:
+    """Change references to the original in constraints and drivers of the copy ``mine`` to the copy."""
+    for owner, name in references_of(mine):
+        if getattr(owner, name) == theirs:
+            setattr(owner, name, mine)
+
+
+def references_of(controls: Any) -> Iterator[tuple[Any, str]]:
+    """Yield all references of drivers and bone constraints to objects or other data: their owner and property name."""
+    animated = [one.animation_data for one in (controls, controls.data) if one.animation_data is not None]
+    for variable in (variable for one in animated for curve in one.drivers for variable in curve.driver.variables):
+        for target in variable.targets:
+            yield target, "id"
+    for constraint in (one for bone in controls.pose.bones for one in bone.constraints):
+        yield from ((constraint, name) for name in ("target", "pole_target") if getattr(constraint, name, None))
+        yield from ((target, "target") for target in getattr(constraint, "targets", ()))
+
+
 ADDED = AddedProperties(
     (),
     {

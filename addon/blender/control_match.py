@@ -10,12 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import affine
-from ..core.control_rig import Controls, Role
+from ..core.control_poses import Controls
+from ..core.control_rig import Role
 from ..core.errors import WriteError
 from . import compat, scope
 from .bone_curves import bone_path, channel_path, evaluated_poses
 from .control_links import HOLD, RESTING, controls_of, hold_path, holds_of
-from .control_rig import CHANNELS, frames_of, structure_of, switch_of
+from .control_rig import structure_of, switch_of
+from .control_transfer import CHANNELS, frames_of
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object, PoseBone

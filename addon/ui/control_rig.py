@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..blender import action_lists, compat, control_links, control_match, control_rig, scope
+from ..blender import action_lists, compat, control_links, control_match, control_rig, control_transfer, scope
 from ..blender.typed import Action, Context, Object
 from ..core.errors import WriteError
 from ..core.report import Report
@@ -74,7 +74,7 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
             control_rig.add(context, rig, is_following=self.twist == "FOLLOW")
         if action is not None:
             with scope.only_evaluated(context, [rig]):
-                control_rig.show(context, rig, action)
+                control_transfer.show(context, rig, action)
         else:
             control_rig.own_controls(context, rig)
         controls = control_links.controls_of(rig)
@@ -145,7 +145,7 @@ class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, Blend
             scope.only_evaluated(context, [rig]),
             scope.kept_frame(context),
         ):
-            control_rig.transfer_all(context, rig, waiting, step)
+            control_transfer.transfer_all(context, rig, waiting, step)
         return Outcome(rpt_("Motions moved to controls: {}").format(len(waiting)), done=bool(waiting))
 
 
@@ -167,7 +167,7 @@ class MOTIONBRIDGE_OT_show_controls(OnControlRig, BlenderOperator):
         """Play the action of controls of the active motion; create it first if there is none."""
         rig, action = active_rig(context), active_action(context)
         with scope.only_evaluated(context, [rig]):
-            control_rig.show(context, rig, action)
+            control_transfer.show(context, rig, action)
         return Outcome(rpt_("The controls show {}").format(action.name))
 
 

@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix, Quaternion, Vector
 
 from addon.blender import action as actions
-from addon.blender import control_links, control_rig
+from addon.blender import control_links, control_transfer
 from addon.core import rotation
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_control_rig import REAL, clips, key, motions_of, off, saved, shown, some, with_rig
@@ -369,7 +369,7 @@ def test_motions_move_onto_controls_whose_head_looks_somewhere(model, tmp_path):
     for action in some(motions_of(rig), 4):
         rig.animation_data.action = action
         with control_links.links_muted(rig):
-            frames = control_rig.frames_of(action, rig)
+            frames = control_transfer.frames_of(action, rig)
             before = shown(rig, frames)
         action.motionbridge_controls = None
         actions.play(bpy.context, rig, action)

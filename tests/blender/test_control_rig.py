@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import action as actions
-from addon.blender import control_links, control_rig, scope
+from addon.blender import control_links, control_rig, control_transfer, scope
 from addon.blender.armature import matrices_of
 from addon.blender.control_edits import ControlEdits
 from addon.core import rotation
@@ -122,7 +122,7 @@ def test_the_pose_is_the_same_on_every_frame(model):
     before = {}
     for action in chosen:
         actions.play(bpy.context, rig, action)
-        frames = control_rig.frames_of(action, rig)
+        frames = control_transfer.frames_of(action, rig)
         before[action.name] = frames, shown(rig, frames)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.motionbridge.add_control_rig()
@@ -237,7 +237,7 @@ def test_an_edit_is_exported_as_blender_shows_it(tmp_path):
     first = int(action.frame_range[0])
     goal = goal_of(controls)
     key(controls, goal, range(first, first + 3), Matrix.Translation((0.0, 0.02, 0.04)))
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     poses = shown(rig, frames)
     data = saved(rig, tmp_path / "edited.omf")
     bpy.ops.motionbridge.remove_control_rig()
@@ -321,7 +321,7 @@ def test_a_duplicate_alone_follows_until_it_plays_and_then_has_its_own(tmp_path)
     action = copy.animation_data.action
     key(theirs, goal_of(theirs), [int(action.frame_range[0])], Matrix.Translation((0, 0, 0.05)))
     bpy.context.view_layer.objects.active = rig
-    frames = control_rig.frames_of(rig.animation_data.action, rig)
+    frames = control_transfer.frames_of(rig.animation_data.action, rig)
     still = shown(rig, frames)
     assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
     assert control_links.owns_controls(copy)
@@ -570,7 +570,7 @@ def test_motions_still_move_onto_controls_that_were_taken_apart(taken):
     action = next(action for action in motions_of(rig) if action.motionbridge_controls is None)
     with control_links.links_muted(rig):
         rig.animation_data.action = action
-        frames = control_rig.frames_of(action, rig)
+        frames = control_transfer.frames_of(action, rig)
         before = shown(rig, frames)
     if taken in {"IK", "LOCKED_TRACK"}:
         for bone in controls.pose.bones:

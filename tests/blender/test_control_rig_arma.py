@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.blender import control_links, control_rig
+from addon.blender import control_links, control_rig, control_transfer
 from addon.blender.control_edits import ControlEdits
 from addon.core.report import Report
 from addon.games.arma import timing
@@ -43,7 +43,7 @@ def test_animations_are_the_same_with_a_control_rig(file):
 def test_moving_a_hand_of_a_man_changes_what_it_moves_on_those_frames(file):
     done, controls = with_rig(file)
     goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "IK LeftHand")
-    frames = control_rig.frames_of(done.action, done.rig)
+    frames = control_transfer.frames_of(done.action, done.rig)
     chosen = frames[5:9].tolist()
     for frame in chosen:
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
@@ -63,7 +63,7 @@ def test_bones_that_are_moved_keep_their_scale_and_shear(file):
     sizes = np.linalg.svd(before[..., :3, :3], compute_uv=False)
     stretched = names.index("LeftArmRoll")
     assert np.abs(sizes[:, stretched] - 1).max() > 0.5
-    frame = float(control_rig.frames_of(done.action, done.rig)[-1])
+    frame = float(control_transfer.frames_of(done.action, done.rig)[-1])
     bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
     root = controls.pose.bones["Root"]
     root.matrix = Matrix.Translation((0, 0, 0.05)) @ Matrix.Rotation(0.2, 4, "X") @ root.matrix
@@ -79,7 +79,7 @@ def test_bones_that_are_moved_keep_their_scale_and_shear(file):
 @pytest.mark.parametrize("file", [PLAIN[0]])
 def test_keys_of_controls_behind_the_end_lengthen_the_animation(file):
     done, controls = with_rig(file)
-    frames = control_rig.frames_of(done.action, done.rig)
+    frames = control_transfer.frames_of(done.action, done.rig)
     root, last = controls.pose.bones["Root"], float(frames[-1])
     for behind in (4, 9):
         bpy.context.scene.frame_set(int(last) + behind)

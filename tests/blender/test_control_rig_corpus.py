@@ -6,7 +6,7 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import control_links, control_rig, scope
+from addon.blender import control_links, control_transfer, scope
 from addon.blender.bone_curves import evaluated_poses
 from addon.blender.control_edits import ControlEdits
 from addon.core import affine, rotation
@@ -61,7 +61,7 @@ class Shown:
         found = {}
         with scope.only_evaluated(bpy.context, [self._rig]), scope.kept_frame(bpy.context):
             for action in actions:
-                frames = control_rig.frames_of(action, self._rig)
+                frames = control_transfer.frames_of(action, self._rig)
                 found[action] = affine.rigid(evaluated_poses(bpy.context, self._rig, action, frames))
         return found
 

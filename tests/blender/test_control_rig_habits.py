@@ -8,7 +8,7 @@ import pytest
 from mathutils import Matrix
 
 from addon.blender import action as actions
-from addon.blender import compat, control_links, control_rig, scope
+from addon.blender import compat, control_links, control_rig, control_transfer, scope
 from addon.core import rotation
 from addon.core.report import Report
 from addon.formats.xray import omf
@@ -104,7 +104,7 @@ def test_a_renamed_bone_keeps_its_track_and_its_control(rig, game, renamed):
 def test_a_motion_that_is_played_right_after_a_bone_was_renamed_moves_with_all_its_keys(rig, game):
     path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
     others = [action for action in motions_of(rig) if action != rig.animation_data.action]
-    frames = {action: control_rig.frames_of(action, rig) for action in others}
+    frames = {action: control_transfer.frames_of(action, rig) for action in others}
     poses = {}
     with control_links.links_muted(rig):
         for action in others:
@@ -129,7 +129,7 @@ def test_a_renamed_control_goes_on_working(rig, game):
     other = motions_of(rig)[-1]
     with control_links.links_muted(rig):
         rig.animation_data.action = other
-        frames = control_rig.frames_of(other, rig)
+        frames = control_transfer.frames_of(other, rig)
         poses = shown(rig, frames)
     actions.play(bpy.context, rig, other)
     metres, radians = off(shown(rig, frames), poses)
@@ -187,7 +187,7 @@ def test_undo_and_redo_of_a_posed_hand(rig, game):
 
 def test_a_restored_motion_shows_the_file_again(rig, game):
     action = rig.animation_data.action
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     poses = shown(rig, frames)
     raise_hand(rig, 1, 2)
     assert off(shown(rig, frames), poses)[0] > 0.01
@@ -201,7 +201,7 @@ def test_a_restored_motion_shows_the_file_again(rig, game):
 
 def test_what_others_edited_is_shown_by_the_controls(rig, game, samples):
     path, action = game / "humanoid.omf", rig.animation_data.action
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     second = load(game)
     bpy.ops.motionbridge.add_control_rig()
     raise_hand(second, 1, 2)
@@ -296,7 +296,7 @@ def test_muted_curves_of_a_bone_keep_the_values_of_the_file(rig, game):
 def test_a_muted_control_is_written_as_it_is_shown(rig, game):
     path, bodies = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
     action = rig.animation_data.action
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     before = shown(rig, frames)
     muted(rig, of_controls=True)
     poses = shown(rig, frames)
@@ -354,7 +354,7 @@ def test_controls_that_are_renamed_keep_their_keys_in_motions_that_do_not_play(r
     for action in others:
         with control_links.links_muted(rig):
             rig.animation_data.action = action
-            frames = control_rig.frames_of(action, rig)
+            frames = control_transfer.frames_of(action, rig)
             poses[action] = frames, shown(rig, frames)
     for action, (frames, expected) in poses.items():
         actions.play(bpy.context, rig, action)
@@ -423,7 +423,7 @@ def constrain(rig):
 def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_once(rig):
     constrain(rig)
     action = next(one for one in motions_of(rig) if one.motionbridge_controls is None)
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     with control_links.links_muted(rig):
         rig.animation_data.action = action
         poses = shown(rig, frames)

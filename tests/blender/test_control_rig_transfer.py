@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from addon.blender import action as actions
-from addon.blender import compat, control_links, control_rig
+from addon.blender import compat, control_links, control_transfer
 from addon.blender.bone_curves import evaluated_poses
 from addon.blender.control_links import SOLVER
 from addon.blender.keyed_poses import poses_of_keys
@@ -20,7 +20,7 @@ def curve_of(action, channel, index):
 
 
 def assert_alike(rig, action):
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     found = poses_of_keys(rig, action, frames)
     assert found is not None
     metres, radians = off(found, evaluated_poses(bpy.context, rig, action, frames))
@@ -80,10 +80,10 @@ def not_of_unit_length(_rig, action):
 def test_so_are_those_of_edited_keys(change):
     rig, _ = imported("humanoid")
     action = rig.animation_data.action
-    before = poses_of_keys(rig, action, control_rig.frames_of(action, rig)[:4])
+    before = poses_of_keys(rig, action, control_transfer.frames_of(action, rig)[:4])
     change(rig, action)
     assert_alike(rig, action)
-    after = poses_of_keys(rig, action, control_rig.frames_of(action, rig)[:4])
+    after = poses_of_keys(rig, action, control_transfer.frames_of(action, rig)[:4])
     assert np.allclose(before, after) == (change is not_of_unit_length)
 
 
@@ -123,7 +123,7 @@ def blended(rig, _action):
 def test_where_more_than_keys_moves_bones_they_are_evaluated(change):
     rig, _ = imported("humanoid")
     action = rig.animation_data.action
-    frames = control_rig.frames_of(action, rig)
+    frames = control_transfer.frames_of(action, rig)
     assert poses_of_keys(rig, action, frames) is not None
     change(rig, action)
     assert poses_of_keys(rig, action, frames) is None
@@ -161,7 +161,7 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
 
     before, every = state(), names_of_all()
     other = next(found for found in motions_of(rig) if found.motionbridge_controls is None)
-    made = control_rig.transfer(bpy.context, rig, other)
+    made = control_transfer.transfer(bpy.context, rig, other)
     assert state() == before
     assert names_of_all() - every == {("actions", made.name)}, "what was needed meanwhile is gone"
     assert made.motionbridge_controls_digest
@@ -172,7 +172,7 @@ def test_a_transfer_leaves_what_plays_and_is_posed():
 def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_stands():
     rig, _ = imported("humanoid")
     other = next(found for found in motions_of(rig) if found != rig.animation_data.action)
-    frames = control_rig.frames_of(other, rig)
+    frames = control_transfer.frames_of(other, rig)
     expected = poses_of_keys(rig, other, frames)
     carrier, beacon = (bpy.data.objects.new(name, None) for name in ("carrier", "beacon"))
     for empty in (carrier, beacon):
@@ -189,7 +189,7 @@ def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_st
         turned = bone.constraints.new("COPY_ROTATION")
         turned.target, turned.influence = beacon, 0.2
     assert solved
-    control_rig.transfer(bpy.context, rig, other)
+    control_transfer.transfer(bpy.context, rig, other)
     actions.play(bpy.context, rig, other)
     metres, radians = off(shown(rig, frames), expected)
     assert metres < METRES
@@ -200,15 +200,17 @@ def test_limbs_that_something_outside_turns_too_are_solved_where_the_armature_st
 def test_motions_that_are_moved_together_are_as_exact(model):
     rig, _ = imported(model)
     every = motions_of(rig)
-    expected = {action: poses_of_keys(rig, action, control_rig.frames_of(action, rig)) for action in some(every, 12)}
+    expected = {
+        action: poses_of_keys(rig, action, control_transfer.frames_of(action, rig)) for action in some(every, 12)
+    }
     bpy.context.view_layer.objects.active = rig
     bpy.ops.motionbridge.add_control_rig()
     told = []
-    control_rig.transfer_all(bpy.context, rig, list(expected), told.append)
+    control_transfer.transfer_all(bpy.context, rig, list(expected), told.append)
     assert told == list(range(1, len(expected) + 1))
     for action, poses in expected.items():
         actions.play(bpy.context, rig, action)
-        metres, radians = off(shown(rig, control_rig.frames_of(action, rig)), poses)
+        metres, radians = off(shown(rig, control_transfer.frames_of(action, rig)), poses)
         assert metres < METRES
         assert radians < RADIANS
 
@@ -219,7 +221,7 @@ def test_no_list_shows_what_a_transfer_needs_meanwhile():
     bpy.ops.motionbridge.add_control_rig()
     waiting = [action for action in motions_of(rig) if action.motionbridge_controls is None]
     before, seen = names_of_all(), set()
-    control_rig.transfer_all(bpy.context, rig, waiting, lambda _: seen.update(names_of_all() - before))
+    control_transfer.transfer_all(bpy.context, rig, waiting, lambda _: seen.update(names_of_all() - before))
     made = {("actions", action.motionbridge_controls.name) for action in waiting}
     assert {kind for kind, _ in seen - made} == {"actions", "armatures", "objects", "scenes"}
     assert all(name.startswith(".") for _, name in seen - made)
@@ -235,11 +237,11 @@ def test_work_that_fails_before_it_is_staged_leaves_nothing(monkeypatch):
     def refuse(*_):
         raise KeyboardInterrupt
 
-    for name in ("_copy_for_evaluation", "_redirect_references"):
+    for name in ("_copy_for_evaluation", "redirect_references"):
         with monkeypatch.context() as patched:
-            patched.setattr(control_rig, name, refuse)
+            patched.setattr(control_transfer, name, refuse)
             with pytest.raises(KeyboardInterrupt):
-                control_rig.transfer(bpy.context, rig, other)
+                control_transfer.transfer(bpy.context, rig, other)
         assert differences(before, snapshot()) == []
 
 
@@ -254,7 +256,7 @@ def test_work_that_is_stopped_leaves_nothing_that_it_needed():
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        control_rig.transfer_all(bpy.context, rig, waiting, stop)
+        control_transfer.transfer_all(bpy.context, rig, waiting, stop)
     made = waiting[0].motionbridge_controls
     assert made is not None
     assert [action for action in waiting if action.motionbridge_controls is not None] == waiting[:1]

@@ -6,7 +6,7 @@ import pytest
 from mathutils import Matrix, Vector
 
 from addon.blender import action as actions
-from addon.blender import control_links, control_rig
+from addon.blender import control_links, control_rig, control_transfer
 from addon.blender.control_edits import ControlEdits
 from addon.core import control_rig as core_rig
 from addon.core import rotation
@@ -259,7 +259,7 @@ def test_twisting_a_hand_changes_its_limb_and_twist_bone_on_those_frames(model, 
 @pytest.mark.parametrize("file", MAN)
 def test_twisting_a_mans_hand_changes_its_arm_on_those_frames(file):
     done, controls = arma.with_rig(file)
-    frames = control_rig.frames_of(done.action, done.rig)[5:9]
+    frames = control_transfer.frames_of(done.action, done.rig)[5:9]
     goal = controls.pose.bones["IK LeftHand"]
     for frame in frames.tolist():
         bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
@@ -320,7 +320,7 @@ def test_controls_that_have_no_twist_bones_yet_go_on(model, tmp_path, monkeypatc
     assert not any(bone.name.startswith(("Twist", "Wrist", "Grip")) for bone in controls.data.bones)
     for action in some(motions_of(rig), 3):
         actions.play(bpy.context, rig, action)
-        frames = control_rig.frames_of(action, rig)[:20]
+        frames = control_transfer.frames_of(action, rig)[:20]
         with control_links.links_muted(rig):
             before = shown(rig, frames)
         metres, radians = off(shown(rig, frames), before)

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from addon.core import control_parts, control_rig, rotation
+from addon.core import control_parts, control_poses, control_rig, rotation
 from addon.core.body import body_of
-from addon.core.control_rig import Controls, Role
+from addon.core.control_poses import Controls
+from addon.core.control_rig import Role
 
 NAMES = ["pelvis", "l_thigh", "l_calf", "l_foot", "r_thigh", "r_calf", "r_foot", "l_upperarm", "l_forearm", "l_hand"]
 PARENTS = [-1, 0, 1, 2, 0, 4, 5, 0, 7, 8]
@@ -175,8 +176,8 @@ def test_channels_put_targets_where_the_originals_are():
 def test_what_is_within_the_law_is_unedited():
     still = np.array([[1.0, 0, 0, 0]])
     turn = [[np.cos(angle / 2), np.sin(angle / 2), 0, 0] for angle in (4e-5, 6e-5)]
-    assert control_rig.unedited_rotations(np.array(turn), still).tolist() == [True, False]
-    assert control_rig.unedited_locations(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [
+    assert control_poses.unedited_rotations(np.array(turn), still).tolist() == [True, False]
+    assert control_poses.unedited_locations(np.array([[0, 1.9e-5, 0], [0, 0, -2.1e-5]]), np.zeros((2, 3))).tolist() == [
         True,
         False,
     ]

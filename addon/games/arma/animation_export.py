@@ -27,18 +27,25 @@ from ...core.errors import ReadError, WriteError
 from ...core.model import DeltaClip, Event
 from ...core.report import Report, listed
 from ...formats.arma import rtm
-from ...formats.arma.skeletons import BoneTable, Hierarchy
+from ...formats.arma.skeletons import Hierarchy
 from ..plan import FilePlan
 from . import skeletons, timing
 from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
 from .properties import WITH_SCALES
 from .timing import Phases
+from .written_bones import WrittenBones, named_by_armature, named_by_config, without_prefix, written_bones
 
 if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
-    from .properties import AnimationProperties
 
 Floats = NDArray[np.float64]
+
+SAMPLED_TOLERANCE = 1e-5
+"""Tolerance for sampled poses to count as unedited: Blender multiplies 32-bit matrices along each bone chain."""
+MOST_SAMPLED = 20_000
+"""Most frames that are sampled to choose the keys of a new animation."""
+STEP_TOLERANCE = 1e-5
+"""Tolerance in metres within which the object's keys count as unedited, so that the step stays unchanged."""
 
 
 @dataclass
@@ -164,117 +171,6 @@ class Base:
         gap = np.maximum(self.frames[after] - self.frames[before], np.finfo(np.float32).tiny)
         share: Floats = np.clip((frames - self.frames[before]) / gap, 0.0, 1.0)[:, None].astype(np.float64)
         return before, after, share
-
-
-# The bones of the file ----------------------------------------------------------------------------------------------
-
-
-@dataclass
-class WrittenBones:
-    """``names`` in the file; ``bone_indices`` (bones,) in the armature, -1 if it lacks this bone of the source file;
-    ``sources`` (bones,): index in the source file, -1 for new bones; ``left_out``: bones whose Deform is off.
-    """
-
-    names: list[str]
-    bone_indices: NDArray[np.intp]
-    sources: NDArray[np.intp]
-    left_out: list[str]
-
-    def in_order(self, order: Sequence[int], names: Sequence[str]) -> WrittenBones:
-        """Return the same bones reordered by indices ``order``, with new names."""
-        chosen = np.array(order, np.intp)
-        return WrittenBones(list(names), self.bone_indices[chosen], self.sources[chosen], self.left_out)
-
-
-def written_bones(
-    rig: Object, keyed: NDArray[np.bool_], base: AnimationProperties | None, prefix: str, table: BoneTable
-) -> WrittenBones:
-    """Return the bones of the source file (``base``: the action's properties) and those keyed since; all if no file.
-
-    Bones with Deform off are left out unless the file or the game's skeleton has them. ``table`` overrides names.
-    Raises `WriteError` if it gives two bones the same name.
-    """
-    bones = rig.data.bones
-    index_of = {bone.name: number for number, bone in enumerate(bones)}
-    spelled = {entry.bone: entry.name for entry in rig.data.motionbridge_skeleton.bones}
-    names, bone_indices = [], []
-    for entry in base.bones if base is not None else ():
-        names.append(_by_table(table, _without_prefix(prefix, entry.bone), entry.name))
-        bone_indices.append(index_of.get(entry.bone, -1))
-    sources = list(range(len(names)))
-    known = set(bone_indices)
-    left_out = []
-    for number, bone in enumerate(bones):
-        if number in known or (base is not None and not keyed[number]):
-            continue
-        if not bone.use_deform and bone.name not in spelled:
-            left_out.append(bone.name)
-            continue
-        own = _without_prefix(prefix, bone.name)
-        names.append(_by_table(table, own, spelled.get(bone.name) or own))
-        bone_indices.append(number)
-        sources.append(-1)
-    if table:
-        _refuse_duplicates(names)
-    result = WrittenBones(names, np.array(bone_indices, np.intp), np.array(sources, np.intp), left_out)
-    return result if base is not None else _in_skeleton_order(result, list(spelled.values()))
-
-
-def _by_table(table: BoneTable, bone: str, name: str) -> str:
-    """Return the file's name of ``bone`` by the table; ``name`` if not listed or if only letter case differs."""
-    found = next((other for other in map(table.in_file, (bone, name)) if other not in (bone, name)), name)
-    return name if found.lower() == name.lower() else found
-
-
-def _refuse_duplicates(names: Sequence[str]) -> None:
-    lowered = [name.lower() for name in names]
-    twice = next((name for name in names if lowered.count(name.lower()) > 1), None)
-    if twice is not None:
-        raise WriteError(
-            f"two bones would have the name {twice!r} in the file",
-            remedy="Choose another table of bone names, or switch Deform off for the wrong bone",
-        )
-
-
-def _in_skeleton_order(found: WrittenBones, known_order: Sequence[str]) -> WrittenBones:
-    """Return the bones in the order of the skeleton stored on the armature."""
-    rank = {name: number for number, name in enumerate(known_order)}
-    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row], len(rank)))
-    return found.in_order(order, [found.names[row] for row in order])
-
-
-def named_by_config(found: WrittenBones, hierarchy: Hierarchy) -> WrittenBones:
-    """Return the bones in the order and spelling of a hierarchy; bones it does not contain come last."""
-    rank = {bone.lower(): number for number, bone in enumerate(hierarchy.parents)}
-    order = sorted(range(len(found.names)), key=lambda row: rank.get(found.names[row].lower(), len(rank)))
-    return found.in_order(order, skeletons.spelled_as(hierarchy, [found.names[row] for row in order]))
-
-
-def named_by_armature(found: WrittenBones, rig: Object, prefix: str) -> WrittenBones:
-    """Return the bones in the armature's order and spelling; bones it lacks come last, spelled as in their file."""
-    count = len(rig.data.bones)
-    order = sorted(range(len(found.names)), key=lambda row: (int(found.bone_indices[row]) % (count + 1), row))
-    names = []
-    for row in order:
-        name, bone = found.names[row], int(found.bone_indices[row])
-        own_name = _without_prefix(prefix, rig.data.bones[bone].name) if bone >= 0 else name
-        # Blender may have had to rename a bone, so only upper and lower case is taken from it.
-        names.append(own_name if own_name.lower() == name.lower() else name)
-    return found.in_order(order, names)
-
-
-def _without_prefix(prefix: str, name: str) -> str:
-    return name[len(prefix) :] if prefix and name.lower().startswith(prefix.lower()) else name
-
-
-# Export ---------------------------------------------------------------------------------------------------------------
-
-SAMPLED_TOLERANCE = 1e-5
-"""Tolerance for sampled poses to count as unedited: Blender multiplies 32-bit matrices along each bone chain."""
-MOST_SAMPLED = 20_000
-"""Most frames that are sampled to choose the keys of a new animation."""
-STEP_TOLERANCE = 1e-5
-"""Tolerance in metres within which the object's keys count as unedited, so that the step stays unchanged."""
 
 
 @dataclass
@@ -678,7 +574,7 @@ class _Exporter:
         remembers, options = bool(len(self._rig.data.motionbridge_skeleton.bones)), self._options
 
         def named(bone: str) -> str:
-            return options.table.in_file(bone if remembers else _without_prefix(options.prefix, bone))
+            return options.table.in_file(bone if remembers else without_prefix(options.prefix, bone))
 
         known = skeletons.hierarchy_of_armature(self._rig).renamed(named)
         if self._base is not None and isinstance(self._base.document, rtm.Binarised) and self._properties is not None:

@@ -12,34 +12,32 @@ in the scene. Where nothing was edited, the file's own motion is kept.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from mathutils import Matrix
 from numpy.typing import NDArray
 
 from ...blender import compat, transforms
 from ...blender.armature import Rest, rest_of
-from ...blender.bone_curves import channel_path, key_times, rotation_kind
+from ...blender.bone_curves import key_times
 from ...blender.properties import drop, keep, kept
-from ...blender.sampling import REST_TOLERANCE
-from ...core import affine, names, rotation
+from ...core import names, rotation
 from ...core.errors import WriteError
 from ...core.report import Report, counted_plural
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
 from ...formats.descent3.oof.tracks import Precision, key_hints, same_displacements, same_rotations
-from .hierarchy import Chosen, Hierarchy, RestPose, array, hierarchy_of, rest_pose
+from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
+from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_part, sample, scene_range
 from .property_values import rotates_itself
 
 if TYPE_CHECKING:
     import bpy
 
-    from ...blender.typed import Action, Context, Object, PoseBone
+    from ...blender.typed import Action, Context, Object
 
 
 FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
@@ -194,67 +192,6 @@ MOST_FRAMES, MOST_SAMPLED = 150_000, 20_000
 SCALE_TOLERANCE = 1e-3
 
 
-@dataclass
-class _MovingPart:
-    """A part: its index, its parent part's, and the ``links`` from its ``object`` up to the parent's object ``above``.
-
-    ``curves`` of the links. ``on_bone``: the link of the parent's object to its bone, if the links go through bones.
-    ``sampled``: reasons why curves alone do not define the motion. ``muted`` and ``hidden``: channels without effect,
-    because they are muted or of another rotation mode.
-    """
-
-    index: int
-    parent: int
-    object: Any
-    above: Object | None
-    links: list[_Link] = field(default_factory=list)
-    on_bone: _Link | None = None
-    curves: list[bpy.types.FCurve] = field(default_factory=list)
-    sampled: list[str] = field(default_factory=list)
-    muted: list[str] = field(default_factory=list)
-    hidden: list[str] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class _Link:
-    """One object or bone between a part and its parent part; ``rotates`` False if the game ignores its rotation."""
-
-    owner: Object
-    bone: str
-    curves: dict[tuple[str, int], bpy.types.FCurve]
-    rotates: bool
-
-    @property
-    def is_posed(self) -> bool:
-        """Whether this is a bone that is not in its rest pose."""
-        posed = self.rotates and bool(self.bone)
-        return posed and bool(
-            np.abs(array(self.owner.pose.bones[self.bone].matrix_basis) - np.eye(4)).max() > REST_TOLERANCE
-        )
-
-    def matrices(self, frames: NDArray[np.float32]) -> Floats:
-        """Return the matrices (frames, 4, 4) relative to the next link."""
-        if self.bone:
-            pose = self.owner.pose.bones[self.bone]
-            rest = array(pose.bone.matrix_local)
-            if pose.parent is not None:
-                rest = affine.inverse(array(pose.parent.bone.matrix_local)) @ rest
-            moving: Floats = rest @ transforms.basis(pose, self.curves, frames, turning=self.rotates)
-            return moving
-        owner = self.owner
-        if self.curves or not self.rotates:
-            own = transforms.basis(owner, self.curves, frames, turning=self.rotates)
-        else:
-            own = np.broadcast_to(array(owner.matrix_basis), (len(frames), 4, 4))
-        before = array(owner.matrix_parent_inverse)
-        if owner.parent is not None and owner.parent_type == "BONE":
-            bone = owner.parent.data.bones.get(owner.parent_bone)
-            if bone is not None:
-                before = array(Matrix.Translation((0, bone.length, 0))) @ before
-        result: Floats = before @ own
-        return result
-
-
 def gather(
     context: Context, hierarchy: Hierarchy, rest: RestPose, before: Model | None, report: Report
 ) -> list[Motion | None]:
@@ -263,11 +200,11 @@ def gather(
     ``before``: the imported model. Raises `WriteError` for motions that are too long, NaN or infinite.
     """
     precision = Precision()
-    parts = [_moving_part(hierarchy, index) for index in range(len(hierarchy.parts))]
+    parts = [moving_part(hierarchy, index) for index in range(len(hierarchy.parts))]
     bases = [_base_of(part.object, before) for part in parts]
     imported = before.ticks if before is not None else (0, 0)
     ranges = [_range(context, part, base, imported, report) for part, base in zip(parts, bases, strict=True)]
-    samples = _sample(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
+    samples = sample(context, [(part, ends) for part, ends in zip(parts, ranges, strict=True) if part.sampled])
     found: list[Motion | None] = []
     for part, base, ends in zip(parts, bases, ranges, strict=True):
         _report_left_out(part, report)
@@ -292,7 +229,7 @@ def unseen(hierarchy: Hierarchy, before: Model | None) -> Report:
     """Report what an export will warn of and Blender does not show: muted curves, and keys of another rotation mode."""
     report = Report()
     for index in range(len(hierarchy.parts)):
-        part = _moving_part(hierarchy, index)
+        part = moving_part(hierarchy, index)
         _report_unseen(part, report, known=_base_of(part.object, before) is not None)
     return report
 
@@ -344,88 +281,15 @@ def _is_base(motion: Motion, base: Motion | None) -> bool:
 
 def moved_by_keys(hierarchy: Hierarchy) -> list[tuple[Object, list[bpy.types.FCurve]]]:
     """Return the parts that curves move, with their curves."""
-    parts = (_moving_part(hierarchy, index) for index in range(len(hierarchy.parts)))
+    parts = (moving_part(hierarchy, index) for index in range(len(hierarchy.parts)))
     return [(part.object, part.curves) for part in parts if part.curves]
-
-
-# What is between two parts -------------------------------------------------------------------------------------------
-
-
-def _moving_part(hierarchy: Hierarchy, index: int) -> _MovingPart:
-    found, parent = hierarchy.parts[index], hierarchy.parents[index]
-    above = hierarchy.parts[parent] if parent >= 0 else hierarchy.holder
-    part = _MovingPart(index, parent, found, above)
-    for owner, bone in _links(found, above):
-        of_part = owner == found or (bool(bone) and found.parent == owner and found.parent_bone == bone)
-        rotates = not (of_part and rotates_itself(found) is not None)
-        curves = transforms.channels_of(transforms.playing_curves(owner), bone)
-        if not rotates:
-            curves = {key: curve for key, curve in curves.items() if not key[0].startswith("rotation")}
-        muted = transforms.channels_of(transforms.playing_curves(owner, muted=True), bone)
-        part.muted += [channel for channel, _ in muted if rotates or not channel.startswith("rotation")]
-        part.hidden += _hidden(owner.pose.bones[bone] if bone else owner, curves) if rotates else []
-        part.links.append(_Link(owner, bone, curves, rotates))
-        part.curves += list(curves.values())
-        part.sampled += _why_sampled(owner, bone, rotates=rotates)
-    if above is not None and any(_are_on_same_armature(link.owner, above) for link in part.links if not link.bone):
-        own = transforms.channels_of(transforms.playing_curves(above))
-        part.on_bone = _Link(above, "", own, rotates_itself(above) is None)
-    return part
-
-
-def _are_on_same_armature(one: Object, other: Object) -> bool:
-    """Return whether both objects are parented to bones of the same armature."""
-    return one.parent == other.parent and (one.parent_type, other.parent_type) == ("BONE", "BONE")
-
-
-def _hidden(owner: Object | PoseBone, curves: transforms.Curves) -> list[str]:
-    """Return the animated rotation channels of an object or pose bone if none of them belongs to its rotation mode."""
-    rotations = {channel for channel, _ in curves if channel.startswith("rotation_")}
-    return sorted(rotations) if f"rotation_{rotation_kind(owner.rotation_mode)}" not in rotations else []
-
-
-def _links(found: Object | None, above: Object | None) -> Iterator[tuple[Object, str]]:
-    """Yield objects and bones from a part up to its parent part's object ``above``, which is left out."""
-    while found is not None and found != above:
-        yield found, ""
-        parent = found.parent
-        if parent is not None and found.parent_type == "BONE" and parent.type == "ARMATURE":
-            ending = above.parent_bone if above is not None and above.parent == parent else ""
-            bone = parent.pose.bones.get(found.parent_bone)
-            while bone is not None and bone.name != ending:
-                yield parent, bone.name
-                bone = bone.parent
-            if bone is not None:
-                return
-        found = parent
-
-
-def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
-    if not bone:
-        return transforms.why_sampled(owner, turning=rotates)
-    pose = owner.pose.bones[bone]
-    reasons = ["active constraints"] if any(not constraint.mute for constraint in pose.constraints) else []
-    data = owner.animation_data
-    own = f"{channel_path(bone, '')}"
-    if data is not None:
-        driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
-        if any(rotates or "rotation" not in path for path in driven):
-            reasons.append("active drivers")
-        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
-            reasons.append("NLA tracks")
-    plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
-    if not plain or pose.bone.use_connect:
-        reasons.append("bones that are connected or do not inherit from their parents")
-    if any("IK" in constraint.type for other in owner.pose.bones for constraint in other.constraints):
-        reasons.append("inverse kinematics")
-    return reasons
 
 
 # Frames and matrices -------------------------------------------------------------------------------------------------
 
 
 def _range(
-    context: Context, part: _MovingPart, base: Motion | None, imported: tuple[int, int], report: Report
+    context: Context, part: MovingPart, base: Motion | None, imported: tuple[int, int], report: Report
 ) -> tuple[int, int] | None:
     """Return the first and last tick, None if nothing moves the part. Raises `WriteError` for too many frames.
 
@@ -435,7 +299,7 @@ def _range(
     if not part.curves and not part.sampled:
         return None
     keyed = transforms.key_range(part.curves)
-    first, last = keyed or _scene_range(context, part)
+    first, last = keyed or scene_range(context, part)
     if base is not None and keyed is not None:
         first, last = _of_imported((min(first, base.first), max(last, base.last)), part, base, imported, report)
     most = MOST_SAMPLED if part.sampled else MOST_FRAMES
@@ -449,10 +313,10 @@ def _range(
 
 
 def _of_imported(
-    ends: tuple[int, int], part: _MovingPart, base: Motion, imported: tuple[int, int], report: Report
+    ends: tuple[int, int], part: MovingPart, base: Motion, imported: tuple[int, int], report: Report
 ) -> tuple[int, int]:
     """Limit the ticks of a part's keys and its file to the frame range of the action, if that was edited."""
-    chosen = _frame_range(part)
+    chosen = frame_range(part)
     if chosen is None or chosen == imported:
         return ends
     first, last = ends
@@ -468,58 +332,9 @@ def _of_imported(
     return first, last
 
 
-def _frame_range(part: _MovingPart) -> tuple[int, int] | None:
-    """Return the frame range of the action that has a part's keys, None if it has no manual range."""
-    for link in part.links:
-        action = link.owner.animation_data.action if link.curves else None
-        if action is not None:
-            return (math.floor(action.frame_start), math.ceil(action.frame_end)) if action.use_frame_range else None
-    return None
-
-
-def _sample(context: Context, parts: list[tuple[_MovingPart, tuple[int, int] | None]]) -> _Samples:
-    """Sample the matrices of the objects of these parts, in one pass over the frames."""
-    ranges = [ends for _, ends in parts if ends is not None]
-    if not ranges:
-        return _Samples(0, {})
-    first, last = min(ends[0] for ends in ranges), max(ends[1] for ends in ranges)
-    objects = {found for part, _ in parts for found in (part.object, part.above) if found is not None}
-    return _Samples(first, transforms.sample(context, list(objects), np.arange(first, last + 1)))
-
-
-@dataclass(frozen=True)
-class _Samples:
-    """``matrices``: object -> (frames, 4, 4) in world space, from frame ``first`` on."""
-
-    first: int
-    matrices: dict[Object, Floats]
-
-    def between(self, part: _MovingPart, ticks: NDArray[np.int64]) -> Floats:
-        """Return matrices (ticks, 4, 4) of a part relative to its parent part's object."""
-        rows = ticks - self.first
-        own = self.matrices[part.object][rows]
-        if part.above is None:
-            return own
-        above = self.matrices[part.above][rows]
-        _refuse_zero_scale(part, part.above.name, above, ticks)
-        result: Floats = affine.inverse(above) @ own
-        return result
-
-
-def _refuse_zero_scale(part: _MovingPart, above: str, matrices: Floats, ticks: NDArray[np.int64]) -> None:
-    """Raise `WriteError` if ``matrices`` (ticks, 4, 4) of the object ``above`` have a scale of 0: no inverse exists."""
-    flat = affine.is_singular(matrices)
-    if flat.any():
-        raise WriteError(
-            f"{above!r} is scaled to 0 at frame {ticks[np.flatnonzero(flat)[0]]}, so nothing tells how "
-            f"{part.object.name!r} moves relative to it",
-            remedy="Use a small scale instead, such as 0.001",
-        )
-
-
-def _motion(rest: RestPose, part: _MovingPart, ends: tuple[int, int], samples: _Samples, report: Report) -> Motion:
+def _motion(rest: RestPose, part: MovingPart, ends: tuple[int, int], samples: Samples, report: Report) -> Motion:
     ticks = np.arange(ends[0], ends[1] + 1)
-    relative = samples.between(part, ticks) if part.sampled else _by_curves(part, ticks)
+    relative = samples.between(part, ticks) if part.sampled else matrices_by_curves(part, ticks)
     if not np.isfinite(relative).all():
         raise WriteError(
             f"the motion of {part.object.name!r} holds NaN or infinite values", remedy="Clean up its curves"
@@ -535,19 +350,7 @@ def _motion(rest: RestPose, part: _MovingPart, ends: tuple[int, int], samples: _
     return Motion(ends[0], rotation.continuous(rotations), moved, _keys(part, ticks))
 
 
-def _by_curves(part: _MovingPart, ticks: NDArray[np.int64]) -> Floats:
-    result = np.broadcast_to(np.eye(4), (len(ticks), 4, 4))
-    frames = ticks.astype(np.float32)
-    for link in part.links:
-        result = link.matrices(frames) @ result
-    if part.on_bone is not None:
-        bone = part.on_bone.matrices(frames)
-        _refuse_zero_scale(part, part.on_bone.bone or part.on_bone.owner.name, bone, ticks)
-        result = affine.inverse(bone) @ result
-    return result
-
-
-def _between_unrotated(rest: RestPose, part: _MovingPart, relative: Floats) -> Floats:
+def _between_unrotated(rest: RestPose, part: MovingPart, relative: Floats) -> Floats:
     """Convert matrices (ticks, 4, 4) to parts without rotation or scale at rest, as the file stores them."""
     result = relative
     if not rest.is_straight[part.index]:
@@ -561,22 +364,7 @@ def _between_unrotated(rest: RestPose, part: _MovingPart, relative: Floats) -> F
     return result
 
 
-def _scene_range(context: Context, part: _MovingPart) -> tuple[int, int]:
-    """Return the frames of NLA strips, otherwise those of the scene."""
-    strips = [
-        strip
-        for link in part.links
-        if link.owner.animation_data is not None
-        for track in link.owner.animation_data.nla_tracks
-        if not track.mute
-        for strip in track.strips
-    ]
-    if strips:
-        return math.floor(min(s.frame_start for s in strips)), math.ceil(max(s.frame_end for s in strips))
-    return context.scene.frame_start, context.scene.frame_end
-
-
-def _keys(part: _MovingPart, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+def _keys(part: MovingPart, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     """Return the ticks of keys; none if more than half of all ticks have keys, as these were not set by hand."""
     if part.sampled:
         return np.zeros(0, np.int64)
@@ -584,7 +372,7 @@ def _keys(part: _MovingPart, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
     return found if 2 * len(found) <= len(ticks) else np.zeros(0, np.int64)
 
 
-def _report_left_out(part: _MovingPart, report: Report) -> None:
+def _report_left_out(part: MovingPart, report: Report) -> None:
     found = part.object
     bone = found.parent_bone if found.parent_type == "BONE" else ""
     owner = found.parent if bone else found
@@ -601,7 +389,7 @@ def _report_left_out(part: _MovingPart, report: Report) -> None:
         report.warn("animated shape keys left out: the game's parts are rigid", found.name)
 
 
-def _report_unseen(part: _MovingPart, report: Report, *, known: bool) -> None:
+def _report_unseen(part: MovingPart, report: Report, *, known: bool) -> None:
     """Report curves and poses without effect; ``known``: the file has a motion of the part."""
     if not part.curves and not part.sampled and any(link.is_posed for link in part.links):
         report.warn(
@@ -634,7 +422,7 @@ def _identity_motion(base: Motion) -> Motion:
 
 
 def _with_base_values(
-    part: _MovingPart, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+    part: MovingPart, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
 ) -> Motion | None:
     """Return the motion with the base's own rotations and displacements where Blender still shows those."""
     if motion is None or base is None:
@@ -687,7 +475,7 @@ def update_status(context: Context, holder: Object, before: Model | None) -> lis
 def is_sampled(context: Context, holder: Object) -> bool:
     """Return whether a part of a model must be sampled frame by frame."""
     hierarchy = hierarchy_of(context, Chosen(holder), Report())
-    return any(_moving_part(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
+    return any(moving_part(hierarchy, index).sampled for index in range(len(hierarchy.parts)))
 
 
 def plays_any(holder: Object, datablocks: Sequence[Action]) -> bool:

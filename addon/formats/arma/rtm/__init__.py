@@ -22,9 +22,9 @@ from .mapping import (
     default_phases,
     encode_binarised,
     encode_plain,
-    frame_sources,
     scaled_bones,
 )
+from .sources import frame_sources
 from .text import describe, differences, dump
 
 __all__ = [

@@ -22,30 +22,23 @@ every quaternion is restored exactly.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from ....core import deltas, quantum, rotation, space
-from ....core.binary import as_in_file
 from ....core.changes import Changes
-from ....core.errors import ReadError, WriteError
-from ....core.model import DeltaClip, Event
+from ....core.errors import ReadError
+from ....core.model import DeltaClip
 from ....core.names import duplicates
-from ....core.report import Report, counted, listed, said_of
-from .. import names
+from ....core.report import Report, listed, said_of
 from ..skeletons import Hierarchy
 from .document import (
-    LONGEST_NAME,
-    LONGEST_TEXT,
-    MOST_BONES,
-    MOST_FRAMES,
     NAME_SIZE,
     PACKED_BY_FLAG,
     PLAIN,
-    STEP_SOUND,
     TRANSFORM,
     WITH_EVENTS,
     Binarised,
@@ -55,7 +48,19 @@ from .document import (
     changes_of,
     name_field,
     texts_of,
-    too_long,
+)
+from .sources import (
+    Sources,
+    check_clip,
+    event_of,
+    kept_numbers,
+    kept_step,
+    new_event,
+    new_names,
+    refuse_long,
+    refuse_not_finite,
+    same_bits,
+    stored_events,
 )
 
 Floats = NDArray[np.float64]
@@ -151,15 +156,15 @@ def encode_plain(
     if that differs from what it decodes to; only rows of the base count. ``tolerance``: largest difference from it that
     counts as unedited, a number or (bones, 1, 1, 1). Raises `WriteError`.
     """
-    _check(clip, base)
+    check_clip(clip, base)
     if base is None:
-        document = _new_plain(clip, _new_names(clip.bones), stored_events(clip.events, (), kinds=False))
+        document = _new_plain(clip, new_names(clip.bones), stored_events(clip.events, (), kinds=False))
         return document, Changes(new="animation")
     rows = space.arma_deltas_back(clip.deltas)
     sources = Sources.of(clip, base)
     matrices, changed = _plain_matrices(rows, base, sources, unedited, tolerance)
-    _refuse_not_finite(rows, changed, clip.bones)
-    result = replace(base, step=_kept_step(space.arma_points(clip.step), base.step))
+    refuse_not_finite(rows, changed, clip.bones)
+    result = replace(base, step=kept_step(space.arma_points(clip.step), base.step))
     if changed.any() or not sources.complete(len(base.bone_fields), len(base.phases)) or clip.bones != base.bones:
         _set_rows(result, base, clip, sources, matrices)
     fields_changed = _update_plain_fields(result, base, clip)
@@ -170,7 +175,7 @@ def encode_plain(
 def _new_plain(clip: DeltaClip, bone_names: list[bytes], events: list[StoredEvent]) -> Plain:
     """Raises `WriteError` for NaN or infinite matrices."""
     rows = space.arma_deltas_back(clip.deltas)
-    _refuse_not_finite(rows, np.ones(rows.shape, np.bool_), clip.bones)
+    refuse_not_finite(rows, np.ones(rows.shape, np.bool_), clip.bones)
     fields = _name_fields(bone_names)
     return Plain(
         PLAIN,
@@ -191,7 +196,7 @@ def _plain_matrices(
     stored = np.swapaxes(matrices_of(base), 0, 1)[index] if known.any() else np.zeros(rows.shape, "<f4")
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         wanted = stored.astype(np.float64) if unedited is None else space.arma_deltas_back(unedited)
-    kept = _kept_numbers(rows, wanted, known, tolerance)
+    kept = kept_numbers(rows, wanted, known, tolerance)
     with np.errstate(over="ignore", invalid="ignore"):
         matrices: NDArray[np.float32] = np.where(kept, stored, rows.astype("<f4"))
     return matrices, ~kept
@@ -226,11 +231,11 @@ def _update_plain_fields(result: Plain, base: Plain, clip: DeltaClip) -> list[st
         changed.append("bones")
     if len(clip.phases) != len(base.phases):
         changed.append("frames")
-    elif not _same_bits(clip.phases, base.phases):
+    elif not same_bits(clip.phases, base.phases):
         changed.append("phases")
     if "phases" in changed or "frames" in changed:
         result.phases = clip.phases.astype("<f4")
-    if not _same_bits(result.step, base.step):
+    if not same_bits(result.step, base.step):
         changed.append("step")
         if result.step[:2].any() and result.magic != PLAIN:
             result.magic = PLAIN
@@ -302,10 +307,10 @@ def encode_binarised(
     (shear, scale that differs by axis, large translations to the millimetre). Raises `WriteError`, and `ReadError` for
     a hierarchy that is missing or lists none of the bones.
     """
-    _check(clip, base)
+    check_clip(clip, base)
     parents = parents_of(clip.bones, hierarchy, Report())
     if base is None:
-        return _new_binarised(clip, parents, _new_names(clip.bones), stored_events(clip.events, (), kinds=True))
+        return _new_binarised(clip, parents, new_names(clip.bones), stored_events(clip.events, (), kinds=True))
     relative = deltas.relative(clip.deltas, parents)
     sources = Sources.of(clip, base)
     result = _with_fields_of(base, clip, sources)
@@ -315,9 +320,9 @@ def encode_binarised(
     if unedited is None:
         # Made absolute and relative again, as the clip was: NaN and infinite values spread to children in both.
         unedited = deltas.absolute(transforms_of(stored, turned=turned), parents)
-    kept = _kept_numbers(relative, deltas.relative(unedited, parents), known, tolerance)
+    kept = kept_numbers(relative, deltas.relative(unedited, parents), known, tolerance)
     transforms, rewritten = _with_kept_integers(stored, relative, kept, _noise_magnitude(clip), turned)
-    _refuse_not_finite(relative, np.broadcast_to(rewritten[..., None, None], relative.shape), clip.bones)
+    refuse_not_finite(relative, np.broadcast_to(rewritten[..., None, None], relative.shape), clip.bones)
     changed: NDArray[np.bool_] = np.array(~known)
     for name in ("rotation", "translation"):
         ours, theirs = (np.ascontiguousarray(side[name]).view(np.uint16) for side in (transforms, stored))
@@ -352,7 +357,7 @@ def _new_binarised(
 ) -> tuple[Binarised, Changes]:
     """Return a new file of version 5 and its changes. Raises `WriteError` for NaN or infinite matrices."""
     relative = deltas.relative(clip.deltas, parents)
-    _refuse_not_finite(relative, np.ones(relative.shape, np.bool_), clip.bones)
+    refuse_not_finite(relative, np.ones(relative.shape, np.bool_), clip.bones)
     transforms = _stored_transforms(relative, _noise_magnitude(clip), turned=True)
     left_out = _left_out(relative, transforms_of(transforms, turned=True), clip.bones)
     document = Binarised(
@@ -376,7 +381,7 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
     same_bones = [bone.lower() for bone in clip.bones] == [bone.lower() for bone in base.bones]
     return replace(
         base,
-        step=_kept_step(space.arma_points(clip.step), base.step),
+        step=kept_step(space.arma_points(clip.step), base.step),
         first_frame_bones=base.first_frame_bones if same_bones else len(clip.bones),
         bone_names=base.bone_names if same_bones else [name.lower() for name in bone_names],
         phases=clip.phases.astype("<f4"),
@@ -396,11 +401,11 @@ def _update_binarised_fields(
     if len(clip.phases) != len(base.phases):
         fields.append("frames")
         result.preload = int(clip.frames <= PRELOADED_FRAMES)
-    elif not _same_bits(result.phases, base.phases):
+    elif not same_bits(result.phases, base.phases):
         fields.append("phases")
     if "frames" in fields or "phases" in fields:
         result.phases_block = b""
-    if not _same_bits(result.step, base.step):
+    if not same_bits(result.step, base.step):
         fields.append("step")
     if [event.meaning for event in result.events] != [event.meaning for event in base.events]:
         fields.append("events")
@@ -496,10 +501,10 @@ def to_plain(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> Plai
     if isinstance(document, Plain):
         return document if document.magic == PLAIN else replace(document, magic=PLAIN)
     clip = decode(document, report, hierarchy)
-    _check(clip, None)
-    _refuse_long(document.bones, document.bone_names)
+    check_clip(clip, None)
+    refuse_long(document.bones, document.bone_names)
     # Names keep their bytes, which may be in any code page.
-    events = [_new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
+    events = [new_event(event.phase, event.name, event.value, kinds=False) for event in document.events]
     result = _new_plain(clip, document.bone_names, events)
     if document.meta:
         report.warn(said_of(len(document.meta), "meta names", "are left out: plain files have none"))
@@ -515,8 +520,8 @@ def to_binarised(document: Rtm, hierarchy: Hierarchy | None, report: Report) -> 
         return document if document.version == PACKED_BY_FLAG else document.unpacked()
     parents = parents_of(document.bones, hierarchy, report)
     clip = decode(document, report)
-    _check(clip, None)
-    events = [_new_event(event.phase, event.name, event.value, kinds=True) for event in document.events or ()]
+    check_clip(clip, None)
+    events = [new_event(event.phase, event.name, event.value, kinds=True) for event in document.events or ()]
     result, changes = _new_binarised(clip, parents, texts_of(document.bone_fields), events)
     for loss in changes.left_out:
         report.warn(loss)
@@ -528,172 +533,3 @@ ALONG_SKELETON: dict[str, Callable[[Rtm, Hierarchy | None, Report], Rtm]] = {
     str(PACKED_BY_FLAG): to_binarised,
 }
 """Conversions by the name of the result: ``plain``, or the version of a binarised file."""
-
-
-# Shared by both kinds -----------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class Sources:
-    """The index in the base file of each of a clip's bones (bones,) and frames (frames,), -1 for new ones.
-
-    ``renamed`` (bones,) is False where the name is exactly the base's.
-    """
-
-    bones: NDArray[np.intp]
-    frames: NDArray[np.intp]
-    renamed: NDArray[np.bool_]
-
-    @staticmethod
-    def of(clip: DeltaClip, base: Rtm) -> Sources:
-        """Match a clip's bones and frames with those of a base file."""
-        names_of_base = base.bones
-        index = {bone.lower(): number for number, bone in reversed(list(enumerate(names_of_base)))}
-        rows = [index.get(bone.lower(), -1) for bone in clip.bones]
-        if clip.bones == names_of_base:  # even if two bones of the file have the same name
-            rows = list(range(len(rows)))
-        renamed = [row < 0 or names_of_base[row] != bone for bone, row in zip(clip.bones, rows, strict=True)]
-        frames = frame_sources(clip.phases, base.phases)
-        return Sources(np.array(rows, np.intp), frames, np.array(renamed, np.bool_))
-
-    def complete(self, bones: int, frames: int) -> bool:
-        """Return whether no bone or frame was added, removed or moved."""
-        return all(
-            len(sources) == count and bool((sources == np.arange(count)).all())
-            for sources, count in ((self.bones, bones), (self.frames, frames))
-        )
-
-    def grid(self) -> tuple[NDArray[Any], NDArray[np.bool_]]:
-        """Return an index from (bones, frames, ...) of the base to the clip's, and which elements the base has."""
-        known = (self.bones >= 0)[:, None] & (self.frames >= 0)[None, :]
-        return np.ix_(np.maximum(self.bones, 0), np.maximum(self.frames, 0)), known  # type: ignore[return-value]
-
-    def names(self, clip: DeltaClip, base_names: Sequence[bytes]) -> list[bytes]:
-        """Return the bytes of the clip's bone names, the base's bytes for unchanged names. Raises `WriteError`."""
-        new = iter(_new_names([bone for bone, renamed in zip(clip.bones, self.renamed, strict=True) if renamed]))
-        pairs = zip(self.bones.tolist(), self.renamed.tolist(), strict=True)
-        return [next(new) if renamed else base_names[source] for source, renamed in pairs]
-
-
-def frame_sources(phases: NDArray[np.float32], base: NDArray[np.float32]) -> NDArray[np.intp]:
-    """Return (frames,) indices in ``base``: 0, 1, 2 … if the counts are equal, else by equal phase, -1 for none."""
-    if len(phases) == len(base):
-        return np.arange(len(base), dtype=np.intp)
-    bits, wanted = base.view(np.uint32), np.ascontiguousarray(phases, np.float32).view(np.uint32)
-    values, first = np.unique(bits, return_index=True)
-    if not len(values):
-        return np.full(len(wanted), -1, np.intp)
-    nearest = np.minimum(np.searchsorted(values, wanted), len(values) - 1)
-    return np.where(values[nearest] == wanted, first[nearest], -1)
-
-
-def _kept_numbers(
-    values: Floats, unedited: Floats, known: NDArray[np.bool_], tolerance: float | Floats
-) -> NDArray[np.bool_]:
-    """Return which numbers (bones, frames, ...) are unedited; ``known`` (bones, frames) as in `Sources.grid`."""
-    with np.errstate(invalid="ignore"):
-        near = np.abs(values - unedited) <= tolerance
-    near |= quantum.unedited(values, unedited)
-    result: NDArray[np.bool_] = near & known[(...,) + (None,) * (values.ndim - 2)]
-    return result
-
-
-def _check(clip: DeltaClip, base: Rtm | None) -> None:
-    """Raise `WriteError` for a clip that the game's files cannot store."""
-    base_bones = base.bones if base is not None else []
-    count, frames = clip.deltas.shape[:2]
-    if not frames and (base is None or len(base.phases)):
-        raise WriteError("the animation has no frames", remedy="A static pose has two, of phase 0 and 1")
-    if frames > MOST_FRAMES or count > MOST_BONES:
-        raise WriteError(
-            f"{counted(frames, 'frame')} of {counted(count, 'bone')}: "
-            f"more than the game reads ({MOST_FRAMES} and {MOST_BONES})",
-            remedy="Export every second frame or fewer bones",
-        )
-    if len(clip.phases) != frames or len(clip.bones) != count:
-        raise WriteError(
-            f"the numbers of phases ({len(clip.phases)}) and frames ({frames}), or of bones ({count}) and their names "
-            f"({len(clip.bones)}), differ",
-            remedy="Give each frame a phase and each bone a name",
-        )
-    repeated = duplicates(clip.bones)
-    if repeated and clip.bones != base_bones:
-        raise WriteError(
-            f"the game treats these bones as one: {listed(['/'.join(group) for group in repeated])}",
-            remedy="Rename or leave out all but one of each",
-        )
-
-
-def _new_names(bones: Sequence[str]) -> list[bytes]:
-    """Return the bytes of new names. Raises `WriteError` for names that are too long or cannot be encoded."""
-    texts = [names.encode(bone) for bone in bones]
-    _refuse_long(bones, texts)
-    return texts
-
-
-def _refuse_long(bones: Sequence[str], texts: Sequence[bytes]) -> None:
-    long = [bone for bone, text in zip(bones, texts, strict=True) if len(text) > LONGEST_NAME]
-    if long:
-        raise WriteError(
-            f"names of more than {LONGEST_NAME} bytes: {', '.join(long)}",
-            remedy="Rename these bones, or leave them out",
-        )
-
-
-def _refuse_not_finite(values: Floats, written: NDArray[np.bool_], bones: Sequence[str]) -> None:
-    """Raise `WriteError` for NaN or infinite values (bones, frames, ...) where ``written`` is True."""
-    broken = (written & ~np.isfinite(values)).reshape(len(bones), -1).any(axis=1) if values.size else np.zeros(0, bool)
-    if broken.any():
-        which = [bones[bone] for bone in np.flatnonzero(broken)[:5]]
-        raise WriteError(
-            f"the pose of {', '.join(which)} holds NaN or infinite values", remedy="Check its keys and drivers"
-        )
-
-
-def event_of(stored: StoredEvent) -> Event:
-    """Return a stored event with its texts decoded."""
-    return Event(stored.phase, names.decode(stored.name), names.decode(stored.value))
-
-
-def stored_events(events: Sequence[Event], base: Sequence[StoredEvent], *, kinds: bool) -> list[StoredEvent]:
-    """Encode events, reusing the base's equal events. Raises `WriteError`.
-
-    ``kinds``: give new events the number of a binarised file.
-    """
-    by_phase, by_rounded = {}, {}
-    for stored in reversed(base):
-        event = event_of(stored)
-        by_phase[event.phase.tobytes(), event.name, event.value] = stored
-        by_rounded[_as_in_blender(event.phase), event.name, event.value] = stored
-    result = []
-    for event in events:
-        phase, name, value = np.float32(event.phase), event.name, event.value
-        known = by_phase.get((phase.tobytes(), name, value)) or by_rounded.get((_as_in_blender(phase), name, value))
-        result.append(known or _new_event(phase, names.encode(name), names.encode(value), kinds=kinds))
-    return result
-
-
-def _new_event(phase: np.float32, name: bytes, value: bytes, *, kinds: bool) -> StoredEvent:
-    for text in (name, value):
-        if len(text) > LONGEST_TEXT:
-            raise too_long(text)
-    return StoredEvent(phase, name, value, -1 if kinds and name.lower() != STEP_SOUND.lower() else 0)
-
-
-def _as_in_blender(phase: np.float32) -> float | str:
-    """Return a phase as Blender's properties store it: all NaNs are equal, infinity is the largest number."""
-    limit = np.finfo(np.float32).max
-    return "nan" if np.isnan(phase) else float(np.clip(phase, -limit, limit))
-
-
-def _same_bits(one: NDArray[np.float32], other: NDArray[np.float32]) -> bool:
-    """Return whether two arrays are bitwise equal, NaNs included."""
-    return one.shape == other.shape and one.tobytes() == other.tobytes()
-
-
-def _kept_step(step: Floats, base: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Return the step (3,) in the file's axes; numbers that were not edited keep the base's bits."""
-    with np.errstate(over="ignore", invalid="ignore"):  # signalling NaNs of broken files
-        near = quantum.unedited(step, base.astype(np.float64))
-        result: NDArray[np.float32] = np.where(near, base, step.astype(np.float32))
-    return as_in_file(result, base)

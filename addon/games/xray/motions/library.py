@@ -17,7 +17,7 @@ import bpy
 import numpy as np
 
 from ....blender import action as actions
-from ....blender import action_lists, armature, control_rig
+from ....blender import action_lists, armature, control_transfer
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
 from ....blender.bone_curves import bone_of
@@ -525,7 +525,7 @@ def settle_saved(
 def keys_replaced(context: Context, rig: Object, action: Action) -> None:
     """After an action got other keys: key the control rig to its poses, and set rotation modes that play it."""
     if control_action(rig, action) is not None:
-        control_rig.transfer(context, rig, action)
+        control_transfer.transfer(context, rig, action)
     if action == played(rig):
         play(context, rig, action)
 
