@@ -252,6 +252,14 @@ RULES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _forget():
+    """Forget the trees afterwards: the garbage collector would look through millions of nodes in all later tests."""
+    yield
+    modules.cache_clear()
+    named_modules.cache_clear()
+
+
 @cache
 def modules() -> list[Module]:
     files = sorted(ADDON.rglob("*.py"))

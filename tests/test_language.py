@@ -6,8 +6,10 @@ import json
 import re
 import tokenize
 from collections.abc import Iterator
+from functools import cache
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -43,13 +45,29 @@ ALLOWED = {"as it came"}
 """Texts that are not shown to anybody, such as the value of an enumeration."""
 
 
-def strings(path: Path) -> Iterator[tuple[int, str, bool]]:
+class Texts(NamedTuple):
+    """Texts of a source, without its tree, which would keep the garbage collector busy."""
+
+    strings: list[tuple[int, str, bool]]
     """Line, text and whether it is a docstring, of every string constant of more than one word."""
-    tree = ast.parse(path.read_text(encoding="utf-8"))
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value:
-            yield node.lineno, node.value, id(node) in docstrings
+    plurals: list[tuple[int, str]]
+    """See `bare_plurals`."""
+    output: set[int]
+    """Lines of the functions whose texts are the output of commands."""
+
+
+@cache
+def texts_of(source: str) -> Texts:
+    nodes = list(ast.walk(ast.parse(source)))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    strings = [
+        (node.lineno, node.value, id(node) in docstrings)
+        for node in nodes
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and " " in node.value
+    ]
+    output = [node for node in nodes if isinstance(node, ast.FunctionDef) and PUBLIC.fullmatch(node.name)]
+    lines = {line for node in output for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    return Texts(strings, [found for node in nodes for found in bare_plurals(node)], lines)
 
 
 def idioms(text: str) -> list[str]:
@@ -62,7 +80,7 @@ def found(*, docstrings: bool) -> list[str]:
     return [
         f"{path.relative_to(ADDON)}:{line}: {wrong}"
         for path in sorted(ADDON.rglob("*.py"))
-        for line, text, is_docstring in strings(path)
+        for line, text, is_docstring in texts_of(path.read_text(encoding="utf-8")).strings
         if is_docstring == docstrings and text not in ALLOWED
         for wrong in idioms(re.sub(r"``[^`]*``", "", text) if docstrings else text)
     ]
@@ -131,33 +149,25 @@ SEVERAL = {
 """What is never 1 where it is said, or is no number."""
 
 
-def bare_plurals(source: str) -> Iterator[tuple[int, str]]:
+def bare_plurals(node: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and words of every number in an f-string that is followed by a plural, such as ``{len(bones)} bones``."""
-    for node in ast.walk(ast.parse(source)):
-        for value, after in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
-            if not isinstance(value, ast.FormattedValue) or value.conversion != -1 or value.format_spec is not None:
-                continue
-            words = re.match(r" ((?:[a-z-]+ ){0,2}?)([a-z]{3,}s)\b", str(getattr(after, "value", "")))
-            number = ast.unparse(value.value)
-            is_number = not number.isupper() and number not in SEVERAL
-            if words and is_number and SMALL_WORDS.isdisjoint([*words[1].split(), words[2]]):
-                yield node.lineno, f"{{{number}}}{words[0]}"
-
-
-def lines_of_output(source: str) -> set[int]:
-    """Lines of the functions whose texts are the output of commands."""
-    functions = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    found = [node for node in functions if PUBLIC.fullmatch(node.name)]
-    return {line for node in found for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)}
+    for value, after in pairwise(node.values) if isinstance(node, ast.JoinedStr) else ():
+        if not isinstance(value, ast.FormattedValue) or value.conversion != -1 or value.format_spec is not None:
+            continue
+        words = re.match(r" ((?:[a-z-]+ ){0,2}?)([a-z]{3,}s)\b", str(getattr(after, "value", "")))
+        number = ast.unparse(value.value) if words else ""
+        is_number = not number.isupper() and number not in SEVERAL
+        if words and is_number and SMALL_WORDS.isdisjoint([*words[1].split(), words[2]]):
+            yield node.lineno, f"{{{number}}}{words[0]}"
 
 
 def test_no_number_stands_before_a_plural():
     found = []
     for path in sorted(one for folder in COUNTING for one in (ADDON / folder).rglob("*.py")):
-        source = path.read_text(encoding="utf-8")
+        texts = texts_of(path.read_text(encoding="utf-8"))
         formats = "formats" in path.parts
-        public = lines_of_output(source) if formats else set()
-        for line, words in bare_plurals(source) if not formats or path.name != "text.py" else ():
+        public = texts.output if formats else set()
+        for line, words in texts.plurals if not formats or path.name != "text.py" else ():
             if line not in public:
                 found.append(f"{path.relative_to(ADDON)}:{line}: {words}: use core.report.counted_plural")
     assert found == []
@@ -176,4 +186,4 @@ def test_labels_with_a_number_have_a_singular_or_none_is_needed():
     [('f"{len(b)} bones"', 1), ('f"{n} extra bytes"', 1), ('f"{name} has 1"', 0), ('f"{n:g} frames"', 0)],
 )
 def test_bare_plurals_are_seen(source, count):
-    assert len(list(bare_plurals(source))) == count
+    assert len(texts_of(source).plurals) == count
