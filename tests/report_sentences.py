@@ -9,10 +9,10 @@ import ast
 import itertools
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from addon.core.report import agreeing, counted, counted_plural
 
@@ -47,6 +47,8 @@ SAYS = {"str", "Iterator[str]", "Iterator[tuple[str, str]]", "list[str]"}
 THROUGH = {"some"}
 """Functions that form sentences out of arguments, which are collected where they are called."""
 VALUE = "{}"
+JOINED = (f"{VALUE}, ", f"{VALUE} and ")
+"""How places begin that say where inside of another place something is."""
 _COUNT = "\1"
 Choices = tuple[tuple[str, object], ...]
 Form = tuple[str, Choices]
@@ -63,20 +65,27 @@ class Scope:
     kind: str = ""
     assigned: dict[str, list[ast.expr]] = field(default_factory=lambda: defaultdict(list))
     parameters: list[str] = field(default_factory=list)
+    nodes: list[ast.AST] = field(init=False)
+    """Its own, without those of functions inside of it."""
+
+    def __post_init__(self) -> None:
+        self.nodes = []
+        waiting = list(ast.iter_child_nodes(self.node))
+        while waiting:
+            one = waiting.pop()
+            self.nodes.append(one)
+            if not isinstance(one, ast.FunctionDef):
+                waiting += ast.iter_child_nodes(one)
 
     @property
     def name(self) -> str:
         """The function's; empty for a module."""
         return getattr(self.node, "name", "")
 
-    def nodes(self) -> Iterator[ast.AST]:
-        """Its own, without those of functions inside of it."""
-        waiting = list(ast.iter_child_nodes(self.node))
-        while waiting:
-            one = waiting.pop()
-            yield one
-            if not isinstance(one, ast.FunctionDef):
-                waiting += ast.iter_child_nodes(one)
+    @property
+    def is_method(self) -> bool:
+        """Whether it is a function of a class."""
+        return self.parameters[:1] in (["self"], ["cls"])
 
     def given(self, name: str, line: int) -> list[ast.expr]:
         """What a name can be at a line: the last value that it gets in any case, and those it may get after that."""
@@ -92,23 +101,27 @@ def _always(value: ast.expr, line: int) -> bool:
 
 
 class Sentences:
-    """The templates in modules. ``unknown``: values that could not be traced to sentences."""
+    """The templates in modules."""
 
     def __init__(self, paths: Iterable[Path]) -> None:
         """Collect them."""
         self.templates: dict[str, str] = {}
-        self.unknown: set[str] = set()
         self._scopes = [scope for path in sorted(paths) for scope in _scopes(path)]
         self._calls: dict[str, list[tuple[Scope, ast.Call]]] = defaultdict(list)
         self._functions: dict[str, list[Scope]] = defaultdict(list)
         self._constants: dict[str, list[tuple[Scope, ast.expr]]] = defaultdict(list)
         self._asked: set[object] = set()
+        modules = {scope.path: scope.node for scope in self._scopes if not scope.name}
+        self._imports = {path: _imports(path, node, modules.keys()) for path, node in modules.items()}
+        self._defined: dict[str, set[str]] = defaultdict(set)
+        for scope in self._scopes:
+            self._defined[scope.path] |= {scope.name, scope.kind}
         for scope in self._scopes:
             self._functions[scope.name].append(scope)
             if not scope.name:
                 for name, values in scope.assigned.items():
                     self._constants[name] += [(scope, value) for value in values]
-            for node in scope.nodes():
+            for node in scope.nodes:
                 if isinstance(node, ast.Call):
                     self._calls[called(node)].append((scope, node))
         self._is_place = False
@@ -123,17 +136,33 @@ class Sentences:
 
     # Where sentences are ----------------------------------------------------------------------------------------------
 
-    def _ask(self, name: str, index: int | None, word: str, inside: Scope | None = None) -> None:
-        """Collect what is passed to a function; ``inside`` of the class of a method with a name of its own."""
-        key = (name, index, word, inside and (inside.path, inside.kind))
+    def _ask(self, name: str, index: int | None, word: str, asked: Scope | None = None) -> None:
+        """Collect what is passed to a function: to ``asked``, else to any of the name."""
+        key = (name, index, word, asked and (asked.path, asked.kind))
         if key in self._asked:
             return
         self._asked.add(key)
         for scope, call in self._calls[name]:
-            elsewhere = inside is not None and (scope.path, scope.kind) != (inside.path, inside.kind)
-            if not elsewhere and scope.name not in THROUGH:
+            if (asked is None or self._may_call(scope, call, asked)) and scope.name not in THROUGH:
                 for owner, value in self._passed(scope, call, index, word):
                     self._collect(owner, value)
+
+    def _may_call(self, scope: Scope, call: ast.Call, asked: Scope) -> bool:
+        """Whether a call can be one of the function ``asked``; private methods are called in their class alone."""
+        if asked.is_method and asked.name != "__init__":
+            return asked.name[:1] != "_" or (scope.path, scope.kind) == (asked.path, asked.kind)
+        return self._definer(scope.path, call.func) == asked.path
+
+    def _definer(self, path: str, node: ast.expr) -> str:
+        """The module that defines what a module calls; empty for methods of objects, and outside of the extension."""
+        if isinstance(node, ast.Attribute):
+            module = self._definer(path, node.value) if isinstance(node.value, ast.Name) else ""
+            return self._definer(module, ast.Name(node.attr)) if module else ""
+        name = getattr(node, "id", "")
+        if name in self._imports[path]:
+            module, original = self._imports[path][name]
+            return self._definer(module, ast.Name(original)) if original else module
+        return path if name in self._defined[path] else ""
 
     def _passed(self, scope: Scope, call: ast.Call, index: int | None, word: str) -> list[tuple[Scope, ast.expr]]:
         found = [(scope, one.value) for one in call.keywords if one.arg == word]
@@ -147,7 +176,7 @@ class Sentences:
 
     def _collect_kept(self, scope: Scope) -> None:
         """Sentences that a function keeps in lists and dictionaries, or yields."""
-        for node in scope.nodes():
+        for node in scope.nodes:
             owner = getattr(getattr(node, "func", None), "value", None)
             kept: list[ast.expr] = []
             if (
@@ -190,19 +219,26 @@ class Sentences:
             return
         for owner, one in self._sources(scope, value):
             if isinstance(one, ast.Name) and (asked := _owner(owner, one.id)) and one.id in asked.parameters:
-                is_method = asked.parameters[0] in ("self", "cls")
                 name = asked.kind if asked.name == "__init__" else asked.name
-                inside = asked if name[:1] == "_" and is_method else None
-                self._ask(name, asked.parameters.index(one.id) - is_method, one.id, inside)
+                self._ask(name, asked.parameters.index(one.id) - asked.is_method, one.id, asked)
                 continue
+            if isinstance(one, ast.JoinedStr):
+                self._collect_values(owner, one)
             for text, _ in self._forms(owner, one):
-                if text == VALUE and not self._is_place:
-                    self.unknown.add(f"{owner.path}: {ast.unparse(one)}")
                 self._add(text, owner, one)
+
+    def _collect_values(self, scope: Scope, text: ast.JoinedStr) -> None:
+        """Collect what a function puts into a text as it was passed, such as what is missing in a file."""
+        before, self._is_place = self._is_place, True
+        for part in text.values:
+            name = getattr(part, "value", None)
+            if isinstance(name, ast.Name) and (asked := _owner(scope, name.id)) and name.id in asked.parameters:
+                self._collect(scope, name)
+        self._is_place = before
 
     def _add(self, text: str, scope: Scope, node: ast.expr) -> None:
         says = any(letter.isalpha() for letter in text.replace(VALUE, "")) and not text.endswith(": ")
-        if says and (" " in text or not self._is_place):
+        if says and (not self._is_place or (" " in text and not text.startswith(JOINED))):
             self.templates.setdefault(text, f"{scope.path}:{node.lineno}")
 
     def _sources(self, scope: Scope, value: ast.expr, depth: int = 0) -> list[tuple[Scope, ast.expr]]:
@@ -215,7 +251,8 @@ class Sentences:
         if isinstance(value, EACH):
             return [found for one in _elements(value.value) for found in self._sources(scope, one, depth + 1)]
         if isinstance(value, ast.Call) and called(value) not in WORDS:
-            functions = self._functions[called(value)]
+            module = self._definer(scope.path, value.func)
+            functions = [one for one in self._functions[called(value)] if one.is_method or one.path == module]
             says = len(functions) == 1 and ast.unparse(functions[0].node.returns or ast.Constant(0)) in SAYS
             if says and (results := list(_results(functions[0]))):
                 return [found for one in results for found in self._sources(functions[0], one, depth + 1)]
@@ -347,7 +384,7 @@ def _problems(node: ast.AST) -> list[ast.expr]:
 
 def _results(scope: Scope) -> Iterator[ast.expr]:
     """What a function returns or yields."""
-    for node in scope.nodes():
+    for node in scope.nodes:
         if isinstance(node, ast.Return | ast.Yield) and node.value is not None:
             yield node.value
 
@@ -370,6 +407,24 @@ def _imported(scope: Scope, name: str) -> str:
     return ""
 
 
+def _imports(path: str, module: ast.AST, known: Collection[str]) -> dict[str, tuple[str, str]]:
+    """Name -> the module that it is imported from, and its name there; empty for a module itself."""
+    found = {}
+    for node in ast.walk(module):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            package = PurePosixPath(path).parents[node.level - 1].joinpath(*(node.module or "").split("."))
+            for one in node.names:
+                if module_of_name := _file(package / one.name, known):
+                    found[one.asname or one.name] = module_of_name, ""
+                elif module_of_package := _file(package, known):
+                    found[one.asname or one.name] = module_of_package, one.name
+    return found
+
+
+def _file(module: PurePosixPath, known: Collection[str]) -> str:
+    return next((file for file in (f"{module}.py", str(module / "__init__.py")) if file in known), "")
+
+
 def called(node: ast.Call) -> str:
     """The last name of what is called."""
     return str(getattr(node.func, "id", getattr(node.func, "attr", "")))
@@ -385,11 +440,12 @@ def _scopes(path: Path) -> Iterator[Scope]:
             if isinstance(node, ast.FunctionDef):
                 given = node.args
                 scope.parameters = [one.arg for one in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
-            for one in scope.nodes():
+            for one in scope.nodes:
                 _assign(scope, one)
         inside = node.name if isinstance(node, ast.ClassDef) else kind
         for child in ast.iter_child_nodes(node):
-            yield from found(child, scope, inside)
+            if not isinstance(child, ast.expr):
+                yield from found(child, scope, inside)
         if scope is not outer and scope is not None:
             yield scope
 
@@ -438,6 +494,6 @@ def _at(value: ast.expr, node: ast.AST, ends: int) -> ast.expr:
 
 
 @cache
-def sentences() -> Sentences:
-    """The extension's own."""
-    return Sentences(path for path in ADDON.rglob("*.py") if COMMANDS not in path.parents)
+def sentences() -> dict[str, str]:
+    """The extension's templates, and where one of each is; not the trees, with which later tests would be slow."""
+    return Sentences(path for path in ADDON.rglob("*.py") if COMMANDS not in path.parents).templates

@@ -8,10 +8,12 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.core.phrases import MAX_LENGTH, VALUE, Phrases
 from addon.core.report import FORMS, Report, form_of
-from tests.report_sentences import ADDON, sentences
+from tests import report_sentences
+from tests.report_sentences import ADDON, Sentences, sentences
 
 FILE = ADDON / "ui" / "ru_reports.json"
 TABLE: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
@@ -26,27 +28,42 @@ def letters(text: str) -> int:
 @cache
 def patterns() -> list[tuple[int, re.Pattern[str]]]:
     """The templates that hold for more than one sentence, and how many letters they have."""
-    found = [template for template in sentences().templates if VALUE in template]
+    found = [template for template in sentences() if VALUE in template]
     return [(letters(one), re.compile(".+?".join(map(re.escape, one.split(VALUE))), re.DOTALL)) for one in found]
 
 
 def is_said(english: str) -> bool:
     """Whether the code forms such sentences: of a template, or of one that is enough of it."""
-    return english in sentences().templates or any(
+    return english in sentences() or any(
         known >= min(letters(english) / 2, 30) and pattern.fullmatch(english) for known, pattern in patterns()
     )
 
 
 def test_the_templates_are_those_of_the_sources():
-    templates = sentences().templates
+    templates = sentences()
     assert len(templates) > 1500
     assert "{} bones of the file are not in the armature; their keys are kept and written back" in templates
     assert "1 triangle points to vertices that do not exist; left out" in templates
     assert "{} of {} faces have no area" in templates
 
 
+def test_functions_of_one_name_are_told_apart(tmp_path, monkeypatch):
+    monkeypatch.setattr(report_sentences, "ADDON", tmp_path)
+    calls = "def run(report):\n    _put(report, {!r})\n"
+    (tmp_path / "one.py").write_text("def _put(report, text):\n    report.warn(text)\n" + calls.format("one is shown"))
+    (tmp_path / "other.py").write_text("def _put(report, text):\n    return text\n" + calls.format("other is not"))
+    (tmp_path / "far.py").write_text("from .one import _put\n" + calls.format("far is shown"))
+    assert sorted(Sentences(tmp_path.glob("*.py")).templates) == ["far is shown", "one is shown"]
+
+
+def test_what_a_file_lacks_is_translated():
+    with pytest.raises(ReadError) as refused:
+        Reader(b"ab", "a.bones").u32("the number of bones")
+    assert "число костей: нужно байт: 4, осталось: 2." in refused.value.sentence(RUSSIAN.translated)
+
+
 def test_every_sentence_has_a_translation():
-    assert sorted(f"{text} ({where})" for text, where in sentences().templates.items() if text not in TABLE) == []
+    assert sorted(f"{text} ({where})" for text, where in sentences().items() if text not in TABLE) == []
 
 
 def test_no_translation_is_left_of_a_sentence_that_is_gone():

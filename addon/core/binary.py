@@ -168,7 +168,7 @@ class Reader:
         """Skip the next ``size`` bytes and return the position of the first."""
         start = self.position
         if not 0 <= size <= len(self.data) - start:
-            needed, left = (said_of(count, "bytes", "are") for count in (size, self.remaining))
+            needed, left = said_of(size, "bytes", "are"), said_of(self.remaining, "bytes", "are")
             raise self.error(f"{what}: {needed} needed, {left} left")
         self.position = start + size
         return start
