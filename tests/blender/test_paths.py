@@ -10,7 +10,7 @@ from addon.core.envelope import evaluate
 from addon.core.errors import MotionbridgeError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.formats.xray.anm import FRAMES_PER_SECOND
+from addon.formats.xray.envelopes import USUAL_RATE
 from addon.games.xray.paths import PathExportOptions, PathImportOptions, Target, import_path, plan_export
 from tests.core.envelope.formula import Channel, matrix_slack
 from tests.real_files import corpus_files
@@ -185,4 +185,4 @@ def test_the_rate_of_new_paths_is_the_scenes() -> None:
     bpy.context.scene.render.fps = 25
     animation = anm.read(exported(keyed_object()), "", Report()).animation
     assert float(animation.fps) == 25.0
-    assert FRAMES_PER_SECOND == 30.0
+    assert USUAL_RATE == 30.0

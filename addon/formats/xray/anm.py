@@ -47,6 +47,7 @@ from .envelopes import (
     read_old,
     read_packed,
     shape_counts,
+    usable_rate,
     write_envelope,
 )
 
@@ -56,8 +57,6 @@ FLOAT_VERSION = 3
 """The version that stores full floats; every engine and editor reads it."""
 FILE_ORDER = {3: (0, 1, 2, 3, 4, 5), 4: (0, 1, 2, 4, 3, 5), 5: (0, 1, 2, 3, 4, 5)}
 """Version -> index of the channel (X Y Z H P B) at each position in the file."""
-FRAMES_PER_SECOND = 30.0
-"""Used if the file's rate is NaN, infinite or below 0.001."""
 LONGEST_TIME = 1e7
 """Largest time of a key in seconds; the longest camera paths of the games last minutes."""
 
@@ -84,9 +83,8 @@ class Animation:
 
     @property
     def rate(self) -> float:
-        """Frames per second; `FRAMES_PER_SECOND` if the file's number is unusable."""
-        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
-        return float(self.fps) if usable else FRAMES_PER_SECOND
+        """Frames per second; 30 if the file's number is unusable."""
+        return usable_rate(self.fps)
 
     @property
     def frame(self) -> float:

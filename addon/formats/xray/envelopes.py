@@ -55,11 +55,19 @@ STEP = 2 * LIMIT / STEPS
 """Distance of neighbouring 16-bit numbers: 0.98 ms of a handle's time, 0.98 mm or 0.056° of its value."""
 MOST_PACKED_KEYS = 0xFFFF
 
+USUAL_RATE = 30.0
+"""Frames per second if the number in the file is NaN, infinite or below 0.001."""
+
 _PACKED_HEAD = struct.Struct("<BBH")
 """The behaviours before and after the keys, and the number of keys."""
 _BEHAVIOURS = {member.value: member.name.lower() for member in Behaviour}
 _STEPPED = int(Shape.STEPPED)
 _SHAPES = {member.value: member.name.lower() for member in Shape}
+
+
+def usable_rate(fps: np.float32) -> float:
+    """Return the frames per second of a motion, `USUAL_RATE` if its number is unusable."""
+    return float(fps) if np.isfinite(fps) and fps >= 1e-3 else USUAL_RATE
 
 
 @dataclass(slots=True)

@@ -58,6 +58,7 @@ from .envelopes import (
     read_packed,
     shape_counts,
     stored,
+    usable_rate,
     write_envelope,
 )
 from .marks import Mark, decode_marks, encode_marks, mark_differences, read_marks, write_marks
@@ -114,8 +115,7 @@ class SkeletalMotion:
     @property
     def frame(self) -> float:
         """The length of a frame in seconds; 1/30 if the file's frame rate is unusable."""
-        usable = bool(np.isfinite(self.fps)) and self.fps >= 1e-3
-        return 1.0 / (float(self.fps) if usable else 30.0)
+        return 1.0 / usable_rate(self.fps)
 
 
 @dataclass(slots=True)

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntProperty, StringProperty
 
-from ...blender.typed import Context, Object
+from ...blender import scope
+from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.xray import game_tree
@@ -17,9 +18,10 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
-from ..bases import BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
+from ..bases import CALL, BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
 from ..bones import HiddenKeysChoice
 from ..change_words import file_sentence
+from ..files import FileImport
 from ..layouts import TickedChoice, TickedRows, fields
 from ..operation import call_operator
 from ..preferences import folders
@@ -141,6 +143,63 @@ class MotionList(TickedChoice):
         if not chosen:
             raise ReadError("no motion is chosen", file=paths[0], remedy="Tick at least one motion in the list")
         return chosen
+
+
+class MotionImport(FileImport, MotionList):
+    """Mixin for operators that import motions, listed before `bpy.types.Operator`."""
+
+    browser = ""
+    """Name of the operator with the file browser, see `MotionChooser`."""
+    name_filter: StringProperty(
+        name="Filter",
+        description="Show motions whose names contain this text; * and ? match any letters",
+        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
+    )
+
+    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
+        """Open the file browser, or the list of motions if the files are already chosen."""
+        if bpy.app.background:
+            return self.execute(context)
+        if not self.paths():
+            call_operator(self, getattr(CALL.motionbridge, self.browser))
+            return {"CANCELLED"}
+        self.invoked_by_user()
+        return self.answer(context, self.fill)
+
+    def fill(self, context: Context, report: Report) -> None:
+        """Fill the list and open the dialog. Overridden by every operator."""
+        raise NotImplementedError
+
+    def import_chosen(
+        self,
+        context: Context,
+        codec: "Codec",
+        rig: Object,
+        chosen: dict[str, list[str]],
+        *,
+        options: Any,
+        report: Report,
+    ) -> list[Action]:
+        """Return the actions of the motions ``chosen`` of each file; ``options``: class of the import's options."""
+        actions: list[Action] = []
+        with scope.progress(context, sum(map(len, chosen.values()))) as step:
+
+            def one(path: str, found: Report) -> None:
+                done = len(actions)
+                result = library.import_motions(
+                    codec,
+                    context,
+                    rig,
+                    path,
+                    options=options_from(self, options, motions=chosen[path], assign_first=not actions),
+                    report=found,
+                    progress=lambda number: step(done + number),
+                    read=self.read_files.take,
+                )
+                actions.extend(result.actions)
+
+            self.each_file(list(chosen), one, report)
+        return actions
 
 
 class MotionChooser(MixedIn):

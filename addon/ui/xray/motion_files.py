@@ -24,16 +24,15 @@ from ..bases import (
     ExportHelper,
     ImportHelper,
     iface_,
-    options_from,
     path_search,
     properties_from,
     rpt_,
 )
 from ..bones import hides_keys
 from ..change_words import change_text
-from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
+from ..files import ArmatureExport, SaveBackOntoEither, draw_backup
 from ..layouts import fields
-from ..operation import FileChoice, Outcome, call_operator
+from ..operation import FileChoice, Outcome
 from ..preferences import model_options
 from ..target import (
     action_to_export,
@@ -49,7 +48,7 @@ from .motion_choices import (
     ExistingMotions,
     ExportChoices,
     MotionChooser,
-    MotionList,
+    MotionImport,
     rest_is_edited,
     worst_error_text,
     written_sentence,
@@ -63,11 +62,12 @@ if TYPE_CHECKING:
 MotionImportProperties: Any = properties_from(MotionImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, BlenderOperator):
+class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, MotionImport, BlenderOperator):
     """Import motions of S.T.A.L.K.E.R. (X-Ray) onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_omf"
     bl_label = "Import X-Ray Motions"
+    browser = "choose_motion_files"
 
     model: StringProperty(
         name="Model",
@@ -85,27 +85,12 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         default=False,
     )
     show_options: BoolProperty(name="Options", description="Show the options", options={"SKIP_PRESET", "HIDDEN"})
-    name_filter: StringProperty(
-        name="Filter",
-        description="Show motions whose names contain this text; * and ? match any letters",
-        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
-    )
-
-    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open the file browser, or the list of motions if the files are already chosen."""
-        if bpy.app.background:
-            return self.execute(context)
-        if not self.paths():
-            call_operator(self, CALL.motionbridge.choose_motion_files)
-            return {"CANCELLED"}
-        self.invoked_by_user()
-        return self.answer(context, self._list)
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature onto which motions are imported."""
         return () if self.model else (likely_rig(context),)
 
-    def _list(self, context: Context, report: Report) -> None:
+    def fill(self, context: Context, report: Report) -> None:
         self.list_files(omf_codec.OMF, report)
         paths = self.paths()
         if likely_rig(context) is None and not self.model:
@@ -146,25 +131,7 @@ class IMPORT_SCENE_OT_xray_omf(MotionImportProperties, FileImport, MotionList, B
         paths = self.chosen_files("Choose at least one file of motions (.omf)")
         chosen = self.chosen(paths, omf_codec.OMF, report)
         rig = self._target(context, next(iter(chosen)), report)
-        actions: list[Action] = []
-        with scope.progress(context, sum(len(names) for names in chosen.values())) as step:
-
-            def one(path: str, found: Report) -> None:
-                options = options_from(self, MotionImportOptions, motions=chosen[path], assign_first=not actions)
-                done = len(actions)
-                result = library.import_motions(
-                    omf_codec.OMF,
-                    context,
-                    rig,
-                    path,
-                    options=options,
-                    report=found,
-                    progress=lambda one: step(done + one),
-                    read=self.read_files.take,
-                )
-                actions.extend(result.actions)
-
-            self.each_file(list(chosen), one, report)
+        actions = self.import_chosen(context, omf_codec.OMF, rig, chosen, options=MotionImportOptions, report=report)
         self._after(context, actions, report)
         text = rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
         if len(actions) > 1:

@@ -31,9 +31,9 @@ from ..bases import (
 )
 from ..bones import hides_keys
 from ..change_words import change_text, file_sentence
-from ..files import ArmatureExport, FileImport, SaveBackOntoEither, draw_backup
+from ..files import ArmatureExport, SaveBackOntoEither, draw_backup
 from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
-from ..operation import FileChoice, Operation, Outcome, call_operator
+from ..operation import FileChoice, Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import (
     action_to_export,
@@ -47,7 +47,7 @@ from ..target import (
     rig_to_export,
     some_action,
 )
-from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionList, rest_is_edited
+from .motion_choices import EditorMotionChoices, ExistingMotions, MotionChooser, MotionImport, rest_is_edited
 from .motion_panels import EDITOR_MOTIONS
 from .target import actions_moving, draw_rig, rig_to_import_onto
 
@@ -58,34 +58,20 @@ if TYPE_CHECKING:
 SkeletalImportProperties: Any = properties_from(SkeletalImportOptions)
 
 
-class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList, BlenderOperator):
+class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, MotionImport, BlenderOperator):
     """Import motions of the S.T.A.L.K.E.R. (X-Ray) editor onto the active armature, one action per motion"""
 
     bl_idname = "import_scene.xray_skl"
     bl_label = "Import X-Ray Editor Motions"
+    browser = "choose_skeletal_files"
 
-    name_filter: StringProperty(
-        name="Filter",
-        description="Show motions whose names contain this text; * and ? match any letters",
-        options={"SKIP_SAVE", "SKIP_PRESET", "TEXTEDIT_UPDATE"},
-    )
     match_scene: BoolProperty(
         name="Match Scene",
         description="Set the scene to the frame rate and length of the first motion",
         default=False,
     )
 
-    def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
-        """Open the file browser, or the list of motions if the files are already chosen."""
-        if bpy.app.background:
-            return self.execute(context)
-        if not self.paths():
-            call_operator(self, CALL.motionbridge.choose_skeletal_files)
-            return {"CANCELLED"}
-        self.invoked_by_user()
-        return self.answer(context, self._list)
-
-    def _list(self, context: Context, report: Report) -> None:
+    def fill(self, context: Context, report: Report) -> None:
         self.list_files(skl_codec.SKL, report)
         self.ask(context)
 
@@ -101,31 +87,11 @@ class IMPORT_SCENE_OT_xray_skl(SkeletalImportProperties, FileImport, MotionList,
     def run(self, context: Context, report: Report) -> Outcome:
         paths = self.chosen_files("Choose at least one file of motions (.skl, .skls)")
         rig = rig_to_import_onto(context, report)
-        actions: list[Action] = []
         chosen = self._chosen(paths, report)
-        with scope.object_mode(context), scope.progress(context, sum(map(len, chosen.values()))) as step:
-
-            def one(path: str, found: Report) -> None:
-                options = options_from(
-                    self,
-                    SkeletalImportOptions,
-                    motions=chosen[path],
-                    assign_first=not actions,
-                )
-                done = len(actions)
-                result = library.import_motions(
-                    skl_codec.SKL,
-                    context,
-                    rig,
-                    path,
-                    options=options,
-                    report=found,
-                    progress=lambda number: step(done + number),
-                    read=self.read_files.take,
-                )
-                actions.extend(result.actions)
-
-            self.each_file(list(chosen), one, report)
+        with scope.object_mode(context):
+            actions = self.import_chosen(
+                context, skl_codec.SKL, rig, chosen, options=SkeletalImportOptions, report=report
+            )
         self._after(context, actions, report)
         return Outcome(
             rpt_("Motions imported onto {}: {}; now playing {}").format(rig.name, len(actions), actions[0].name)
