@@ -362,8 +362,8 @@ class _Exporter:
             mesh.weights = VertexWeights(nothing, nothing, np.zeros(0, np.float32))
         place = _model_matrix(obj)
         if base is None and (rig := _rig_above(obj)) is not None and armature.is_turned_or_scaled(rig):
-            problem = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
-            self.report.warn(problem, rig.name)
+            turned = "its own rotation and scale are not in the model; apply them (Ctrl A) if they should be"
+            self.report.warn(turned, rig.name)
         if np.abs(place - np.eye(4)).max() > AT_REST:
             if self.options.transforms:
                 mesh = transformed_polygons(mesh, place)
