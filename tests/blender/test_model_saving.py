@@ -144,3 +144,20 @@ def test_undo_after_saving_writes_the_imported_bytes_again(path, rig):
     activate(next(obj for obj in bpy.context.scene.objects if obj.motionbridge_model.is_model))
     assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
     assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize("gone", [False, True])
+def test_replaced_meshes_are_those_of_the_scene_hidden_ones_too(gone, samples, tmp_path):
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(samples / "humanoid.ogf"), textures=False) == {"FINISHED"}
+    rig = bpy.context.view_layer.objects.active
+    mesh = next(obj for obj in rig.children if obj.type == "MESH")
+    faces = sum(len(obj.data.polygons) for obj in rig.children if obj.type == "MESH")
+    if gone:  # as Unlink in the outliner does
+        for collection in mesh.users_collection:
+            collection.objects.unlink(mesh)
+        faces -= len(mesh.data.polygons)
+    else:
+        mesh.hide_viewport = True
+    target = tmp_path / "replaced.ogf"
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
+    assert sum(len(raw_ogf.triangles(child)) for _, child in raw_ogf.children(target.read_bytes())) == faces

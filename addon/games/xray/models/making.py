@@ -143,11 +143,14 @@ def plan_new_object(
 
 
 def meshes_for(context: Context, holder: Object) -> list[Object]:
-    """Return the object itself, its descendants, and objects deformed by its armature, as far as they are meshes."""
+    """Return the object itself, its descendants, and objects deformed by its armature, as far as they are meshes.
+
+    Descendants that were unlinked from all scenes, which Blender keeps until the file is loaded again, are left out.
+    """
     below = [holder, *holder.children_recursive]
     if holder.type == "ARMATURE":
         below += [obj for obj in context.scene.objects if obj.type == "MESH" and obj.find_armature() == holder]
-    return [obj for obj in dict.fromkeys(below) if obj.type == "MESH"]
+    return [obj for obj in dict.fromkeys(below) if obj.type == "MESH" and (obj == holder or obj.users_scene)]
 
 
 def find_problems_of_new(context: Context, holder: Object, report: Report) -> list[Offending]:
