@@ -381,8 +381,8 @@ class _Exporter:
         bones = frozenset(self._selection(obj, bone.name) for bone in (rig.data.bones if rig is not None else ()))
         modified = self.options.modifiers and meshes.is_modified(obj, BENDING)
         gathered = GatheredLod(obj, content, base, polygons, bones, is_modified=modified)
-        for problem in gathered.cut_faces():
-            self.report.warn(problem.sentence, obj.name)
+        for found in gathered.cut_faces():
+            self.report.warn(found.sentence, obj.name)
         return gathered
 
     def _gather(self, obj: Object, base: p3d.Lod | None) -> tuple[PolygonMesh, NDArray[np.int32]]:
