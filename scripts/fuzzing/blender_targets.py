@@ -116,5 +116,6 @@ BLENDER_TARGETS = {
         out_suffix=".oof",
     ),
     "ogf_image": BlenderTarget("ogf_image", "descent3_ogf"),
+    "paa": BlenderTarget("paa", "arma_paa", "arma_paa"),
 }
 """Targets by name, the same as ``bytes_of``."""

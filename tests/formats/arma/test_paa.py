@@ -424,6 +424,7 @@ def test_an_edit_is_written_once():
 def test_textures_with_irregular_levels_are_written_anew():
     document, _ = read(texture(0x8888, (4, 4, bytes(64)), (4, 4, bytes(64))))
     pixels = paa.picture(document)
+    assert paa.encode(pixels, paa.coding_of(document), document) is document
     pixels[0, 0] = 1
     assert [level.width for level in paa.encode(pixels, paa.coding_of(document), document).levels] == [4, 2, 1]
 

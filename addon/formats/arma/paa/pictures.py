@@ -172,17 +172,20 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
     not support.
     """
     height, width, _ = pixels.shape
-    _check_sides(width, height, coding.kind)
-    if base is not None and (coding_of(base) != coding or not _has_levels(base, width, height)):
+    edited = np.ones((height, width), np.bool_)
+    before = picture(base) if base is not None and coding_of(base) == coding else None
+    if base is None or before is None or before.shape != pixels.shape:
         base = None
+    else:
+        edited = (pixels != before).any(axis=2)
+        if not edited.any():
+            return base
+        if not _has_levels(base, width, height):
+            base, edited = None, np.ones_like(edited)
+    _check_sides(width, height, coding.kind)
     stored = _swizzled(pixels, coding.swizzle)
     if coding.kind == TextureType.DXT1 and coding.alpha is Alpha.OPAQUE:
         stored[..., 3] = 255
-    edited = np.ones((height, width), np.bool_)
-    if base is not None:
-        edited = (pixels != picture(base)).any(axis=2)
-        if not edited.any():
-            return base
     levels: list[Level] = []
     for old in _old_levels(base, width, height, coding):
         if levels:
