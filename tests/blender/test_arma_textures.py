@@ -80,6 +80,17 @@ def test_an_export_takes_the_texture_from_the_image_and_says_so(image, tmp_path)
     assert any("the material has no texture" in line for line in last_report())
 
 
+def test_unused_materials_are_not_warned_of_and_missing_ones_are(image, tmp_path):
+    Path(tmp_path / "addons/Crate/config.cpp").touch()
+    body, _ = shown(image)
+    body.data.materials.append(bpy.data.materials.new("unused"))
+    exported(tmp_path)
+    assert not any("unused" in line for line in last_report())
+    body.data.materials.clear()
+    assert textures_of(exported(tmp_path)) == {("", "")}
+    assert any("faces without a material have no texture" in line for line in last_report())
+
+
 def test_lods_that_are_not_drawn_take_no_texture_from_an_image(image, tmp_path):
     Path(tmp_path / "addons/Crate/config.cpp").touch()
     shown(image)

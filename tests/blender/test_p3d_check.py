@@ -232,7 +232,7 @@ def test_more_than_four_bones_are_found(tmp_path):
     body.parent = rig
     body.modifiers.new("Armature", "ARMATURE").object = rig
     exported(tmp_path)
-    assert "1 of 8 vertices has more than 4 bones" in last_report()[1]
+    assert any("1 of 8 vertices has more than 4 bones" in line for line in last_report())
     assert check() == {"FINISHED"}
     assert [one.index for one in bmesh.from_edit_mesh(body.data).verts if one.select] == [1]
 

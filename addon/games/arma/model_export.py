@@ -395,8 +395,7 @@ class _Exporter:
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
             self._warn_of_loose_edges(obj, evaluated or obj.data)
             if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:
-                for one, made in zip(mesh.materials, sharp_mesh.materials_of(obj, evaluated or obj.data), strict=True):
-                    self._set_texture(one, made, base)
+                self._set_textures(mesh, sharp_mesh.materials_of(obj, evaluated or obj.data), base)
             return mesh, polygons
 
     def _warn_of_loose_edges(self, obj: Object, data: Mesh) -> None:
@@ -405,10 +404,18 @@ class _Exporter:
         if loose.any():
             self.report.warn(f"edges without faces are not exported: {int(loose.sum())}", obj.name)
 
+    def _set_textures(self, mesh: PolygonMesh, slots: Sequence[Any], base: p3d.Lod | None) -> None:
+        """Set the texture of used materials that name none to that of their image; ``slots``: Blender's materials."""
+        index = mesh.material_index if mesh.material_index is not None else np.zeros(len(mesh.counts), np.int32)
+        used = np.unique(np.clip(index, 0, max(len(slots) - 1, 0))).tolist()
+        for number in used:
+            made = slots[number] if slots else None
+            if made is not None:
+                self._set_texture(mesh.materials[number], made, base)
+            elif base is None or ("", "") not in base.textures():
+                self.report.warn("faces without a material have no texture; assign a material to them", mesh.name)
+
     def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
-        """Set the texture of a material that names none to that of its image; report what the game will not show."""
-        if made is None:
-            return
         where = "type the path of its texture in Properties > Material > Arma Material"
         image = material.image_of(made)
         if surface.texture:
