@@ -122,9 +122,7 @@ def starts_like(head: bytes) -> bool:
 
 def read(data: bytes, file: str, report: Report) -> Paa:
     """Parse a texture without unpacking it. Raises `ReadError` if the file is not a texture or is truncated."""
-    reader = Reader(data, file)
-    if not len(data):
-        raise reader.error("the file is empty", "Copy it again")
+    reader = Reader.of_file(data, file)
     reader.refuse_git_pointer()
     kind: int | None = reader.u16("the type")
     if kind not in TextureType.__members__.values():
