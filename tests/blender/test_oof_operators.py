@@ -194,6 +194,7 @@ def test_a_model_comes_right_out_of_an_archive_with_its_textures(tmp_path):
     assert holder.name == "ship"
     assert holder.motionbridge_descent_model.member == "ship.oof"
     assert set(pictures(holder)) == {"SampleHull", "SamplePuff"}
+    assert "put the file back with motionbridge pack" in refused(bpy.ops.motionbridge.descent_save_back)
     assert save(tmp_path / "ship.oof") == SHIP.read_bytes()
 
 

@@ -424,7 +424,12 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
         cls.poll_message_set("The active object is not part of a model imported from its own file")
         if holder is None:
             return False
-        return bool(holder.motionbridge_descent_model.path and not holder.motionbridge_descent_model.member)
+        if holder.motionbridge_descent_model.member:
+            cls.poll_message_set(
+                "The model comes from an archive: export it, and put the file back with motionbridge pack"
+            )
+            return False
+        return bool(holder.motionbridge_descent_model.path)
 
     def source(self, context: Context) -> "DescentModelProperties":
         """Return the properties of the object that stores the model."""
