@@ -20,6 +20,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "armature",
         "attributes",
         "bone_curves",
+        "control_edits",
         "control_match",
         "control_rig",
         "control_transfer",

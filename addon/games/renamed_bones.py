@@ -79,10 +79,7 @@ def follow_renames(report: Report) -> dict[Any, Any]:
 def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[Any, Any]:
     rigs = [owner for owner in bpy.data.objects if owner.data == armature]
     played = [action for rig in rigs for action in action_lists.used_by(rig)]
-    of_others, copies = separate(armature, rigs, renamed.keys())
-    if copies:
-        problem = "an armature and its duplicate shared actions; the duplicate has copies of them now"
-        report.note(problem, rigs[0].name)
+    of_others, copies = separate(armature, rigs, renamed.keys(), report)
     for action in played:  # shared and renamed by Blender
         theirs = next((one for one in (action, copies.get(action)) if one in of_others), None)
         if theirs is not None:

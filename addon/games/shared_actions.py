@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from ..blender.typed import Action, Armature, Object
+    from ..core.report import Report
 
 
 def actions_of(rig: Object) -> list[Action]:
@@ -53,7 +54,9 @@ def others_with(armature: Armature, bones: Collection[str]) -> list[Any]:
     return found
 
 
-def separate(armature: Armature, rigs: list[Any], bones: Collection[str]) -> tuple[list[Any], dict[Any, Any]]:
+def separate(
+    armature: Armature, rigs: list[Any], bones: Collection[str], report: Report
+) -> tuple[list[Any], dict[Any, Any]]:
     """Give ``rigs`` (objects of ``armature``) actions of their own, before ``bones`` get other names there.
 
     Actions that they share with armatures which still have a bone of these names are copied; the armature whose name
@@ -72,6 +75,7 @@ def separate(armature: Armature, rigs: list[Any], bones: Collection[str]) -> tup
     first = min((*mine, *theirs), key=lambda rig: (len(rig.name), rig.name))
     for rig in theirs if first in mine else mine:
         _replace_actions(rig, copies)
+        report.note("an armature shared actions with another; it has copies of them now", rig.name)
     if first in mine:
         of_others = {copies.get(action, action): None for action in of_others}
     return list(of_others), copies

@@ -6,11 +6,21 @@ from typing import Any
 import bpy
 from bpy.props import EnumProperty, IntProperty, StringProperty
 
-from ..blender import action_lists, compat, control_links, control_match, control_rig, control_transfer, scope
+from ..blender import (
+    action_lists,
+    compat,
+    control_edits,
+    control_links,
+    control_match,
+    control_rig,
+    control_transfer,
+    scope,
+)
 from ..blender.typed import Action, Context, Object
-from ..core.errors import WriteError
-from ..core.report import Report
+from ..core.errors import MotionbridgeError, WriteError
+from ..core.report import Report, listed, said_of
 from ..games.xray.motions import files as motion_files
+from ..games.xray.motions import omf_codec
 from .bases import BlenderOperator, rpt_
 from .layouts import fields
 from .operation import Operation, Outcome, StartsAtOnce
@@ -87,21 +97,46 @@ class MOTIONBRIDGE_OT_add_control_rig(ControlRigOperation, BlenderOperator):
 
 
 class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
-    """Remove the control rig with its actions; edits that were not exported are lost"""
+    """Remove the control rig with its actions; edits of the controls that were not saved back are lost"""
 
     bl_idname = "motionbridge.remove_control_rig"
     bl_label = "Remove Control Rig"
     bl_options = {"REGISTER", "UNDO"}
 
-    def run(self, context: Context, _report: Report) -> Outcome:
-        """Remove the control rig and make the armature active instead."""
+    def run(self, context: Context, report: Report) -> Outcome:
+        """Remove the control rig and make the armature active instead.
+
+        Motions of the game whose edits were saved get the keys of their file.
+        """
         rig = active_rig(context)
         was_active = context.active_object == control_links.controls_of(rig)
         with scope.leaving_edit_mode(context):
-            control_rig.remove(context, rig, _with_controls(rig))
+            affected, edits = _with_controls(rig), control_edits.ControlEdits(rig)
+            edited = [action for action in affected if edits.bones(action)]
+            saved = _saved(context, rig, edited)
+            control_rig.remove(context, rig, affected)
+            for action in saved:
+                omf_codec.revert(context, rig, action, report)
+        lost = [action.name for action in edited if action not in saved]
+        if lost:
+            report.warn(
+                said_of(len(lost), "motions", "are without the edits made with the controls; undo to keep these"),
+                listed(lost),
+            )
         if was_active:
             scope.make_current(context, [rig], rig)
         return Outcome(rpt_("{}: control rig removed").format(rig.name))
+
+
+def _saved(context: Context, rig: Object, edited: list[Action]) -> list[Action]:
+    """Return those of the actions with edited controls that say what the motion file of the armature has."""
+    of_files = action_lists.files_of_actions(rig, motion_files.LISTS)
+    compared = [action for action in edited if action in of_files]
+    try:
+        omf_codec.update_status(context, rig, compared, Report())
+    except MotionbridgeError:  # a motion that cannot be written was not saved
+        return []
+    return [action for action in compared if action.motionbridge_motion.status == "UNTOUCHED"]
 
 
 def _with_controls(rig: Object) -> list[Action]:

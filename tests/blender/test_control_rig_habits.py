@@ -17,7 +17,7 @@ from addon.games.xray.options import MotionExportOptions
 from tests.blender import test_linked
 from tests.blender.test_action_lists import activate, bodies_in, duplicated, load, names_in
 from tests.blender.test_control_rig import clips, goal_of, key, motions_of, off, shown
-from tests.blender.test_ui import refusal
+from tests.blender.test_ui import last_report, refusal
 
 RAISED = Matrix.Translation((0.0, 0.02, 0.05))
 ARM = {"upperarm_l", "forearm_l", "hand_l"}
@@ -625,3 +625,21 @@ def test_control_rigs_of_other_files_are_exported_and_not_edited(files, tmp_path
     bpy.context.view_layer.objects.active = rig
     assert bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "out.omf")) == {"FINISHED"}
     assert (tmp_path / "out.omf").read_bytes() == (files / "humanoid.omf").read_bytes()
+
+
+def test_saved_edits_stay_without_the_control_rig_and_others_are_said_to_be_lost(rig, game):
+    before = bodies_in(game / "humanoid.omf")
+    raise_hand(rig, 4, 12)
+    goal = goal_of(controls_of(rig))
+    last = int(rig.animation_data.action.frame_range[1])
+    key(controls_of(rig), goal, [last + 6], RAISED)  # longer, too
+    assert save_back(rig) == {"FINISHED"}
+    saved = bodies_in(game / "humanoid.omf")
+    assert edited(game / "humanoid.omf", before) == ["walk"]
+    library.play(bpy.context, rig, bpy.data.actions["idle"])
+    raise_hand(rig, 4)
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    assert controls_of(rig) is None
+    assert "1 motion is without the edits made with the controls; undo to keep these (idle)" in last_report()
+    assert save_back(rig) == {"CANCELLED"}
+    assert bodies_in(game / "humanoid.omf") == saved
