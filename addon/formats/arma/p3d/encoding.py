@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import rebase, space
+from ....core.binary import as_in_file
 from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Domain, PolygonMesh
@@ -106,7 +107,8 @@ class _Encoder:
             self.changes,
         )
         result.tags = encoder.tags()
-        result.resolution = np.float32(self.content.resolution)
+        stored = np.array([self.base.resolution], np.float32)
+        result.resolution = np.float32(as_in_file(np.array([self.content.resolution]), stored)[0])
         if self.base.tags and result.resolution.tobytes() != np.float32(self.base.resolution).tobytes():
             self.changes.lines.append("resolution")
         return result

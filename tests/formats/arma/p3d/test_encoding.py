@@ -513,6 +513,14 @@ def test_nan_values_of_a_damaged_file_stay():
     assert encoded(content, lod)[0] is lod
 
 
+@pytest.mark.parametrize("bits", [0x7F800001, 0x7FC00000, 0xFFC00001, 0x7F800000])
+def test_a_resolution_that_is_no_number_keeps_its_bits(bits):
+    lod = level(SQUARE)
+    lod.resolution = np.array(bits, np.uint32).view(np.float32)[()]
+    again, changes = encoded(content_of(lod, "x", Report()), lod)
+    assert (again is lod, changes.sentence()) == (True, "nothing changed")
+
+
 def test_a_new_lod_has_the_tags_of_the_vendors_tools_in_their_order():
     content = LodContent(
         PolygonMesh(
