@@ -194,13 +194,22 @@ CONTENT = "motionbridge_content"
 """Custom property of an image: the hash of the pixels it was made from."""
 
 
+def _content_of(pixels: NDArray[np.uint8]) -> str:
+    return hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
+
+
+def is_as_built(image: Any, pixels: NDArray[np.uint8]) -> bool:
+    """Return whether these pixels of an image are those that `build_image` made it from."""
+    return bool(image.get(CONTENT) == _content_of(pixels))
+
+
 def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one if pixels are the
     same.
 
     Raises `ValueError` for an empty array.
     """
-    content = hashlib.sha256(repr(pixels.shape).encode() + np.ascontiguousarray(pixels).tobytes()).hexdigest()
+    content = _content_of(pixels)
     images: Any = bpy.data.images
     for existing in images:
         if existing.get(CONTENT) == content and existing.library is None:

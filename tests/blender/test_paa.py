@@ -128,13 +128,31 @@ def test_what_a_texture_does_not_store_is_reported_before_it_is_written(tmp_path
         ("a_co.paa", {"kind": "DXT1", "alpha": "CLIP"}, "alpha is only 0 or 255"),
         ("a_co.paa", {"kind": "DXT1", "alpha": "OPAQUE"}, "the game does not use its alpha"),
         ("a_smdi.paa", {}, "does not store red"),
-        ("a_co.paa", {}, "colors are approximated"),
+        ("a_co.paa", {}, "approximated"),
     ):
+        for tell in (textures.preview_texture, textures.plan_texture):
+            report = Report()
+            tell(image, str(tmp_path / name), textures.TextureExportOptions(**options), report)
+            assert any(words in line for line in report.lines()), (name, report.lines())
+            assert not (tmp_path / name).exists()
+
+
+def test_the_file_browser_says_it_only_of_painted_images(tmp_path):
+    path = tmp_path / "wall_co.paa"
+    shutil.copy(BRICKS, path)
+    (image,) = imported(path)
+
+    def said(**options):
         report = Report()
-        chosen = textures.TextureExportOptions(**options)
-        textures.plan_texture(image, str(tmp_path / name), chosen, report)
-        assert any(words in line for line in report.lines()), (name, report.lines())
-        assert not (tmp_path / name).exists()
+        textures.preview_texture(image, str(path), textures.TextureExportOptions(**options), report)
+        return "; ".join(report.lines())
+
+    assert said() == ""
+    assert "all of the texture changes" in said(kind="DXT5")
+    paint(image, 5, 2, (255, 0, 0, 255))
+    assert said() == "DXT1: the colors of painted blocks are approximated"
+    path.write_bytes(b"no texture")
+    assert "written as a new texture" in said()
 
 
 def test_refusals_have_a_remedy_and_write_nothing(tmp_path):

@@ -293,65 +293,101 @@ def import_texture(path: Path, report: Report) -> bpy.types.Image:
 # Export ---------------------------------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class _Wanted:
+    """An image to export: its ``pixels``, the texture it is based on (None for a new one), and how it is stored."""
+
+    pixels: NDArray[np.uint8]
+    base: paa.Paa | None
+    coding: paa.Coding
+
+
 def plan_texture(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> FilePlan:
     """Plan an image as the texture at ``path``: based on the texture it was imported from, or on that at ``path``.
 
     Reports what the texture does not store. Raises `WriteError` for an image without pixels, or whose size the game or
     the chosen type does not support.
     """
-    pixels = material.gather_pixels(image)
-    base = _base(image, path)
-    coding = _coding(Path(path).stem, pixels, base, options)
-    document = paa.encode(pixels, coding, base)
-    changes = Changes() if base is not None else Changes(new="texture")
-    if document is not base:
-        _compare(pixels, document, coding, report)
-        if base is not None:
+    wanted = _wanted(image, path, options, report)
+    document = paa.encode(wanted.pixels, wanted.coding, wanted.base)
+    changes = Changes() if wanted.base is not None else Changes(new="texture")
+    if document is not wanted.base:
+        _warn_of_losses(wanted, report)
+        _note_difference(wanted, document, report)
+        if wanted.base is not None:
             changes.lines.append("pixels")
     return FilePlan(path, paa.write(document), changes)
 
 
-def _base(image: bpy.types.Image, path: str) -> paa.Paa | None:
+def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> None:
+    """Report what `plan_texture` would report, without encoding: colors are only said to be approximated. Raises the
+    same `WriteError`.
+    """
+    wanted = _wanted(image, path, options, report)
+    base = wanted.base
+    same = base is not None and base.file == image.get(SOURCE) and paa.coding_of(base) == wanted.coding
+    if same and material.is_as_built(image, wanted.pixels):
+        return
+    height, width, _ = wanted.pixels.shape
+    paa.refuse_size(width, height, wanted.coding.kind)
+    _warn_of_losses(wanted, report)
+    if wanted.coding.kind.name.startswith("DXT"):
+        report.note(f"{wanted.coding.kind.name}: the colors of painted blocks are approximated")
+
+
+def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> _Wanted:
+    pixels = material.gather_pixels(image)
+    base = _base(image, path, report)
+    usual = paa.usual_coding(Path(path).stem, pixels)
+    coding = (paa.coding_of(base) if base is not None else None) or usual
+    kind = paa.TextureType[options.kind] if options.kind else coding.kind
+    alpha = paa.Alpha[options.alpha] if options.alpha else coding.alpha
+    return _Wanted(pixels, base, paa.Coding(kind, alpha, coding.swizzle, coding.levels))
+
+
+def _base(image: bpy.types.Image, path: str, report: Report) -> paa.Paa | None:
     """Return the texture that an image was imported from, else the one at ``path``; None if neither can be read."""
     for source in dict.fromkeys((image.get(SOURCE, ""), path)):
         if source and Path(source).is_file():
             try:
                 return read_texture(Path(source), Report())
-            except ReadError:  # then the texture is written as a new one
-                continue
+            except ReadError as refusal:
+                report.warn(f"the image is written as a new texture: {refusal}")
     return None
 
 
-def _coding(name: str, pixels: NDArray[np.uint8], base: paa.Paa | None, options: TextureExportOptions) -> paa.Coding:
-    """Return how to store an image: as its base is, else as usual for its name and alpha, with the options that the
-    user set.
-    """
-    usual = paa.usual_coding(name, pixels)
-    known = paa.coding_of(base) if base is not None else None
-    coding = known or usual
-    kind = paa.TextureType[options.kind] if options.kind else coding.kind
-    alpha = paa.Alpha[options.alpha] if options.alpha else coding.alpha
-    return paa.Coding(kind, alpha, coding.swizzle, coding.levels)
-
-
-def _compare(pixels: NDArray[np.uint8], document: paa.Paa, coding: paa.Coding, report: Report) -> None:
-    """Report what a texture does not show of the pixels it was made from."""
-    shown = paa.picture(document)
-    difference = np.abs(shown.astype(np.int16) - pixels)
-    codes = coding.swizzle
-    lost = [word for word, channel in (("red", 0), ("green", 1), ("blue", 2)) if _is_lost(codes, channel + 1, pixels)]
+def _warn_of_losses(wanted: _Wanted, report: Report) -> None:
+    """Warn of what the type, the alpha mode or the swizzle of a texture does not store."""
+    pixels, coding = wanted.pixels, wanted.coding
+    base = paa.coding_of(wanted.base) if wanted.base is not None else coding
+    if base != coding or (wanted.base is not None and not _has_size(wanted.base, pixels)):
+        report.warn("all of the texture changes: its type, alpha or size differs from that of the file")
+    colours = enumerate(("red", "green", "blue"), start=1)
+    lost = [word for code, word in colours if _is_lost(coding.swizzle, code, pixels)]
     if lost:
         report.warn(f"a swizzled texture of this name does not store {' and '.join(lost)}")
-    has_alpha = bool((pixels[..., 3] < 255).any())
-    if has_alpha and coding.alpha is paa.Alpha.OPAQUE and not codes:
+    alpha = pixels[..., 3]
+    between = bool(((alpha > 0) & (alpha < 255)).any())
+    if coding.alpha is paa.Alpha.OPAQUE and not coding.swizzle and (alpha < 255).any():
         report.warn("the texture is opaque: the game does not use its alpha")
-    elif coding.alpha is paa.Alpha.CLIP and coding.kind is paa.TextureType.DXT1 and difference[..., 3].any():
+    elif between and coding.kind.name in ("DXT1", "ARGB1555") and coding.alpha is not paa.Alpha.OPAQUE:
         report.warn("alpha is only 0 or 255 in the texture: choose DXT5 to keep the values between")
-    seen = difference[..., :3] if coding.alpha is paa.Alpha.OPAQUE else difference[..., :3][pixels[..., 3] > 0]
-    if seen.size and seen.any():
+
+
+def _has_size(document: paa.Paa, pixels: NDArray[np.uint8]) -> bool:
+    first = document.levels[0] if document.levels else None
+    return first is not None and (first.height, first.width) == pixels.shape[:2]
+
+
+def _note_difference(wanted: _Wanted, document: paa.Paa, report: Report) -> None:
+    """Report by how much the colors that are seen differ from those of the image."""
+    difference = np.abs(paa.picture(document).astype(np.int16) - wanted.pixels)[..., :3]
+    if wanted.coding.alpha is not paa.Alpha.OPAQUE:
+        difference = difference[wanted.pixels[..., 3] > 0]
+    if difference.size and difference.any():
         report.note(
-            f"colors are approximated ({coding.kind.name}): they differ by {seen.mean():.1f} of 255 on average, "
-            f"by {seen.max()} at most"
+            f"colors are approximated ({wanted.coding.kind.name}): they differ by {difference.mean():.1f} of 255 on "
+            f"average, by {difference.max()} at most"
         )
 
 

@@ -17,9 +17,6 @@ from ..files import FileExport, FileImport, draw_backup, keep_and_show
 from ..layouts import fields, paragraph
 from ..operation import Outcome
 
-if TYPE_CHECKING:
-    from ...games.plan import FilePlan
-
 LINE_LENGTH = 30
 
 TextureExportProperties: Any = properties_from(TextureExportOptions)
@@ -105,19 +102,18 @@ class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, FileExport, ExportHelper
             translated = sentence_translator(iface_)
             refusal = ""
             try:
-                self._plan(context, report)
+                textures.preview_texture(*self._chosen(context), report)
             except MotionbridgeError as found:
                 refusal = f"{translated(found.problem)}. {translated(found.remedy)}"
             self._previews[choice] = (report.lines(translated), refusal)
         return self._previews[choice]
 
-    def _plan(self, context: Context, report: Report) -> "FilePlan":
+    def _chosen(self, context: Context) -> "tuple[bpy.types.Image, str, TextureExportOptions]":
         image = textures.image_to_export(context, self.image)
-        path = self.named_file(kinds.TEXTURES)
-        return textures.plan_texture(image, path, options_from(self, TextureExportOptions), report)
+        return image, self.named_file(kinds.TEXTURES), options_from(self, TextureExportOptions)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        plan = self._plan(context, report)
+        plan = textures.plan_texture(*self._chosen(context), report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}")
 

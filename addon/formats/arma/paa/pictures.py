@@ -20,7 +20,11 @@ from .document import END, LARGEST_SIDE, SMALLEST_SIDE, Alpha, Level, Paa, Tag, 
 
 def decode(document: Paa, level: Level) -> NDArray[np.uint8]:
     """Return a level as (height, width, 4) RGBA, top row first, channels in the stored order. Raises `ReadError`."""
-    plain, kind = unpack(document, level), document.kind
+    return _decode_plain(document, level, unpack(document, level))
+
+
+def _decode_plain(document: Paa, level: Level, plain: bytes) -> NDArray[np.uint8]:
+    kind = document.kind
     shape = (level.height, level.width, 4)
     if kind is None:
         return _of_palette(document, plain).reshape(shape)
@@ -173,16 +177,17 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
     """
     height, width, _ = pixels.shape
     edited = np.ones((height, width), np.bool_)
-    before = picture(base) if base is not None and coding_of(base) == coding else None
-    if base is None or before is None or before.shape != pixels.shape:
+    if base is not None and (coding_of(base) != coding or not base.levels):
         base = None
-    else:
-        edited = (pixels != before).any(axis=2)
+    if base is not None:
+        before = picture(base)
+        if before.shape == pixels.shape:
+            edited = (pixels != before).any(axis=2)
         if not edited.any():
             return base
         if not _has_levels(base, width, height):
             base, edited = None, np.ones_like(edited)
-    _check_sides(width, height, coding.kind)
+    refuse_size(width, height, coding.kind)
     stored = _swizzled(pixels, coding.swizzle)
     if coding.kind == TextureType.DXT1 and coding.alpha is Alpha.OPAQUE:
         stored[..., 3] = 255
@@ -191,9 +196,11 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
         if levels:
             stored = _halved(stored, _sides(old), is_colour=not coding.swizzle)
             edited = _halved_mask(edited, _sides(old))
+        plain = b""
         if base is not None:
-            stored = np.where(edited[..., None], stored, decode(base, old))
-        levels.append(_encode_level(stored, coding, base, old, edited))
+            plain = unpack(base, old)
+            stored = np.where(edited[..., None], stored, _decode_plain(base, old, plain))
+        levels.append(_encode_level(stored, coding, plain, old, edited))
         if base is not None and levels == [old]:
             return base
     tags = _tags(pixels, coding, [] if base is None else base.tags)
@@ -202,7 +209,8 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
     return document
 
 
-def _check_sides(width: int, height: int, kind: TextureType) -> None:
+def refuse_size(width: int, height: int, kind: TextureType) -> None:
+    """Raise `WriteError` for a size in pixels that the game, or textures of this type, do not support."""
     size = f"{width} x {height}"
     if not all(SMALLEST_SIDE <= side <= LARGEST_SIDE for side in (width, height)):
         raise WriteError(
@@ -295,13 +303,11 @@ def _halved_mask(edited: NDArray[np.bool_], sides: tuple[int, int]) -> NDArray[n
 
 
 def _encode_level(
-    stored: NDArray[np.uint8], coding: Coding, base: Paa | None, old: Level, edited: NDArray[np.bool_]
+    stored: NDArray[np.uint8], coding: Coding, plain: bytes, old: Level, edited: NDArray[np.bool_]
 ) -> Level:
-    """Return a level of texels (height, width, 4); ``old``, of ``base``, if its texels would have the same bytes."""
-    if base is not None and not edited.any():
+    """Return a level of texels (height, width, 4); ``old`` if its unpacked bytes, ``plain``, would be the same."""
+    if plain and not edited.any():
         return old
-    plain = unpack(base, old) if base is not None else b""
-    before = np.frombuffer(plain, np.uint8)
     kind = coding.kind
     if kind >= TextureType.DXT1:
         see_through = coding.alpha is not Alpha.OPAQUE and not coding.swizzle
@@ -313,11 +319,11 @@ def _encode_level(
         changed = edited.ravel()
         made = _encode_texels(stored.reshape(-1, 4)[changed], kind)
     data = np.zeros((len(changed), made.shape[1]), np.uint8)
-    if base is not None:
-        data[:] = before.reshape(data.shape)
+    if plain:
+        data[:] = np.frombuffer(plain, np.uint8).reshape(data.shape)
     data[changed] = made
     new = data.tobytes()
-    if base is not None and new == plain:
+    if new == plain:
         return old
     is_packed = kind < TextureType.DXT1 and kind != TextureType.ARGB8888
     height, width, _ = stored.shape
