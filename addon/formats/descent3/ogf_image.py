@@ -11,16 +11,16 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import IntEnum
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ...core import png, text
+from ...core import mipmaps, png, text
 from ...core.binary import Bytes, Reader, Writer, warn_not_finite
-from ...core.errors import ReadError
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
 from . import strings
 
@@ -285,6 +285,97 @@ def decode_image(image: Image, level: int = 0, file: str = "") -> NDArray[np.uin
         file=file,
         remedy="Save it again with the game's tools",
     )
+
+
+MOST_LEVELS = 5
+"""Levels of detail that the game's tools write: 128 to 8 pixels across."""
+LARGEST_SIDE = 1024
+_DEPTH, _DESCRIPTOR = 32, 0x28
+
+
+def encode(pixels: NDArray[np.uint8], name: str, base: Image | None = None) -> Image:
+    """Return the image of pixels (height, width, 4) RGBA, top row first.
+
+    ``base``: the image that was edited. If it has the same size and its pixels are run-length encoded, it keeps its
+    type, its name and the stored values of all pixels that were not edited, in each level; without an edit it is
+    returned itself. A new image has 4 bits of alpha if alpha is more than on and off, else 1 bit. Raises `WriteError`
+    for sizes and names that do not fit.
+    """
+    height, width, _ = pixels.shape
+    if base is not None and (base.type not in IN_RUNS or (base.height, base.width) != (height, width)):
+        base = None
+    edited = np.ones((height, width), np.bool_)
+    if base is not None:
+        edited = (pixels != decode_image(base)).any(axis=2)
+        if not edited.any():
+            return base
+    elif max(width, height) > LARGEST_SIDE or not width or not height:
+        raise WriteError(
+            f"the image is {width} x {height}, the sides of a texture are 1 to {LARGEST_SIDE}", remedy="Scale the image"
+        )
+    kind = ImageType(base.type) if base is not None else _usual_type(pixels)
+    count = len(base.levels) if base is not None else min(MOST_LEVELS, min(width, height).bit_length())
+    levels: list[NDArray[Any]] = []
+    shown = pixels
+    for number in range(count):
+        values = _values(shown, kind).ravel()
+        if base is not None:
+            values = np.where(edited.ravel(), values, _expanded(base.levels[number]))
+        is_old = base is not None and np.array_equal(values, _expanded(base.levels[number]))
+        if base is not None and is_old and not number:
+            return base
+        levels.append(base.levels[number] if base is not None and is_old else runs_of(values))
+        if number + 1 < count:
+            shown, edited = mipmaps.halved(shown), mipmaps.halved_mask(edited)
+    if base is not None:
+        return replace(base, levels=levels)
+    stored = strings.encode(name)[:-1]
+    if len(stored) >= _LONG_NAME:
+        raise WriteError(
+            f"the name {name!r} has {counted(len(stored), 'character')}, {_LONG_NAME - 1} fit", remedy="Shorten it"
+        )
+    return Image(kind, 0, stored, count, bytes(9), width, height, _DEPTH, _DESCRIPTOR, b"", levels)
+
+
+def _usual_type(pixels: NDArray[np.uint8]) -> ImageType:
+    alpha = pixels[..., 3]
+    return ImageType.RUNS_4444 if ((alpha > 0) & (alpha < 255)).any() else ImageType.RUNS_1555
+
+
+def _values(pixels: NDArray[np.uint8], kind: int) -> NDArray[np.uint16]:
+    """Return the 16-bit values (height, width) of pixels, the inverse of `colours`."""
+    bits = np.array((4, 4, 4, 4) if kind == ImageType.RUNS_4444 else (5, 5, 5, 1))
+    if kind not in (ImageType.RUNS_4444, ImageType.RUNS_1555):
+        bits = np.array((5, 6, 5, 1))
+    levels = np.rint(pixels * ((1 << bits) - 1) / 255).astype(np.uint16)
+    red, green, blue, alpha = np.moveaxis(levels, -1, 0)
+    if kind == ImageType.RUNS_4444:
+        return np.asarray(alpha << 12 | red << 8 | green << 4 | blue, np.uint16)
+    if kind == ImageType.RUNS_1555:
+        return np.where(alpha > 0, 0x8000 | red << 10 | green << 5 | blue, 0).astype(np.uint16)
+    values = red << 11 | green << 5 | blue
+    # The value for transparent pixels is pure green, which becomes one step darker.
+    visible = np.where(values == _TRANSPARENT_565, _TRANSPARENT_565 - 0x20, values)
+    return np.where(alpha > 0, visible, _TRANSPARENT_565).astype(np.uint16)
+
+
+def _expanded(runs: NDArray[np.void]) -> NDArray[np.uint16]:
+    """Return the value of each pixel."""
+    found: NDArray[np.uint16] = np.repeat(runs["pixel"], np.maximum(runs["count"], 1))
+    return found
+
+
+def runs_of(values: NDArray[np.uint16]) -> NDArray[np.void]:
+    """Return the runs (n,) of `RUN` of values (pixels,): equal neighbors, at most `LONGEST_RUN` together."""
+    starts = np.flatnonzero(np.concatenate([[True], values[1:] != values[:-1]]))
+    lengths = np.diff(np.append(starts, len(values)))
+    parts = -(-lengths // LONGEST_RUN)
+    counts = np.full(parts.sum(), LONGEST_RUN)
+    counts[np.cumsum(parts) - 1] = lengths - LONGEST_RUN * (parts - 1)
+    runs = np.zeros(len(counts), RUN)
+    runs["count"] = np.where(counts == 1, 0, counts)
+    runs["pixel"] = np.repeat(values[starts], parts)
+    return runs
 
 
 def as_png(document: OgfImage, report: Report) -> list[bytes]:

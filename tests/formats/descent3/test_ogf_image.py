@@ -6,10 +6,12 @@ import zlib
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from addon.core import png
 from addon.core.binary import NOT_FINITE
-from addon.core.errors import ReadError
+from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats import detect, format_named
 from addon.formats.descent3 import ogf_image
@@ -226,3 +228,76 @@ def test_each_frame_becomes_a_png():
     assert report.lines() == ["3 frames, one file each"]
     with pytest.raises(ReadError, match="no pixels"):
         ogf_image.as_png(read(image(121, 0, 5, b""))[0], Report())
+
+
+# New and edited images -----------------------------------------------------------------------------------------------
+
+
+def expanded(runs):
+    return [int(pixel) for count, pixel in runs for _ in range(max(int(count), 1))]
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(1, 600)), max_size=6))
+def test_runs_give_their_values_and_are_as_long_as_the_game_allows(parts):
+    values = np.array([value for value, count in parts for _ in range(count)] or [7], np.uint16)
+    found = ogf_image.runs_of(values)
+    assert expanded(found) == values.tolist()
+    assert {int(count) for count in found["count"]} <= {0, *range(2, 251)}
+    full = found["count"] == 250
+    assert all(full[n] or found["pixel"][n] != found["pixel"][n + 1] for n in range(len(found) - 1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "steps"), [(121, (15, 15, 15, 15)), (122, (31, 31, 31, 1)), (123, (31, 63, 31, 1)), (127, (31, 63, 31, 1))]
+)
+def test_painted_pixels_get_the_nearest_values_and_no_other_changes(kind, steps):
+    random = np.random.default_rng(kind)
+    size = 2 * 4 * 4 if kind == 127 else 2 * (16 + 4 + 1)
+    plain = [int(value) | 0x8000 for value in random.integers(0, 1 << 16, size // 2)]
+    data = image(kind, 4, 4, runs(*((0, value) for value in plain)), levels=3)
+    (before,) = read(data)[0].frames
+    pixels = ogf_image.decode_image(before)
+    assert ogf_image.encode(pixels, "x", before) is before
+    pixels[1, 2] = 200, 100, 30, 255
+    after = ogf_image.encode(pixels, "x", before)
+    wanted = np.rint(np.array((200, 100, 30, 255)) / 255 * steps) / steps * 255
+    assert np.abs(ogf_image.decode_image(after)[1, 2] - wanted).max() <= 1
+    assert (after.name, after.type, len(after.levels)) == (before.name, kind, 1 if kind == 127 else 3)
+    for level in range(len(after.levels)):
+        old, new = expanded(before.levels[level]), expanded(after.levels[level])
+        side = 4 >> level
+        assert {n for n in range(side * side) if old[n] != new[n]} <= {(1 >> level) * side + (2 >> level)}
+    assert expanded(before.levels[0]) != expanded(after.levels[0])
+    assert ogf_image.encode(pixels, "x", after) is after
+
+
+def test_green_is_not_taken_for_transparent():
+    base = read(image(123, 1, 1, runs((0, 0))))[0].frames[0]
+    green = ogf_image.encode(np.array([[[0, 255, 0, 255]]], np.uint8), "x", base)
+    assert ogf_image.decode_image(green)[0, 0].tolist()[3] == 255
+    clear = ogf_image.encode(np.array([[[9, 9, 9, 0]]], np.uint8), "x", base)
+    assert expanded(clear.levels[0]) == [0x07E0]
+
+
+@pytest.mark.parametrize(("alpha", "kind", "bits"), [(255, 122, 1), (0, 122, 1), (100, 121, 4)])
+def test_a_new_image_has_the_levels_of_the_tools(alpha, kind, bits):
+    pixels = np.full((64, 128, 4), (255, 0, 0, 255), np.uint8)
+    pixels[:, :64, 3] = alpha
+    made = ogf_image.encode(pixels, "hull.ogf")
+    data = ogf_image.write(ogf_image.OgfImage([made]))
+    document, report = read(data)
+    assert not report
+    (found,) = document.frames
+    assert (found.type, found.label, len(found.levels)) == (kind, "hull.ogf", 5)
+    shown = ogf_image.decode_image(found)
+    assert shown[0, 127].tolist() == [255, 0, 0, 255]
+    assert abs(int(shown[0, 0, 3]) - alpha) <= 128 // (1 << bits)
+    assert ogf_image.decode_image(found, 4).shape == (4, 8, 4)
+
+
+def test_names_and_sizes_that_do_not_fit_are_refused():
+    square = np.zeros((4, 4, 4), np.uint8)
+    with pytest.raises(WriteError, match="34 fit"):
+        ogf_image.encode(square, "x" * 35)
+    with pytest.raises(WriteError, match="sides of a texture"):
+        ogf_image.encode(np.zeros((1, 2000, 4), np.uint8), "x")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core import png
+from ....core import mipmaps, png
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted
 from .. import dxt, lzss
@@ -194,8 +194,8 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
     levels: list[Level] = []
     for old in _old_levels(base, width, height, coding):
         if levels:
-            stored = _halved(stored, _sides(old), is_colour=not coding.swizzle)
-            edited = _halved_mask(edited, _sides(old))
+            stored = mipmaps.halved(stored, is_colour=not coding.swizzle)
+            edited = mipmaps.halved_mask(edited)
         plain = b""
         if base is not None:
             plain = unpack(base, old)
@@ -265,43 +265,6 @@ def _swizzled(pixels: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
     return result
 
 
-_LIGHT = np.array([v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.arange(256) / 255])
-"""Linear light (0 to 1) of sRGB values 0 to 255."""
-
-
-def _srgb(light: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Return sRGB values (0 to 255) of linear light."""
-    shares = np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0031308) ** (1 / 2.4) - 0.055)
-    values: NDArray[np.float64] = np.rint(255 * shares)
-    return values.astype(np.uint8)
-
-
-def _mean(texels: NDArray[np.uint8], axes: tuple[int, ...], *, is_colour: bool) -> NDArray[np.uint8]:
-    """Return the mean RGBA of texels (…, 4) over ``axes``: of colors in linear light, weighted by alpha."""
-    alpha = texels[..., 3:].astype(np.float64)
-    mean_alpha = np.rint(alpha.mean(axis=axes)).astype(np.uint8)
-    if not is_colour:
-        plain = np.rint(texels[..., :3].mean(axis=axes)).astype(np.uint8)
-        return np.concatenate([plain, mean_alpha], axis=-1)
-    weight = alpha + 1e-3  # a small share for transparent texels, which count only where all are transparent
-    light = (_LIGHT[texels[..., :3]] * weight).sum(axis=axes) / weight.sum(axis=axes)
-    return np.concatenate([_srgb(light), mean_alpha], axis=-1)
-
-
-def _halved(stored: NDArray[np.uint8], sides: tuple[int, int], *, is_colour: bool) -> NDArray[np.uint8]:
-    """Return the next level, with ``sides`` width and height: the `_mean` of each 2 x 2 texels."""
-    width, height = sides
-    four = stored[: 2 * height, : 2 * width].reshape(height, 2, width, 2, 4)
-    return _mean(four, (1, 3), is_colour=is_colour)
-
-
-def _halved_mask(edited: NDArray[np.bool_], sides: tuple[int, int]) -> NDArray[np.bool_]:
-    width, height = sides
-    four = edited[: 2 * height, : 2 * width].reshape(height, 2, width, 2)
-    found: NDArray[np.bool_] = np.logical_or.reduce(four, axis=(1, 3))
-    return found
-
-
 def _encode_level(
     stored: NDArray[np.uint8], coding: Coding, plain: bytes, old: Level, edited: NDArray[np.bool_]
 ) -> Level:
@@ -346,7 +309,7 @@ def _encode_texels(flat: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uin
 
 def _tags(pixels: NDArray[np.uint8], coding: Coding, kept: list[Tag]) -> list[Tag]:
     """Return the tags in the order of the game's tools; of an edited texture its own with the new mean color."""
-    red, green, blue, alpha = _mean(pixels, (0, 1), is_colour=not coding.swizzle).tolist()
+    red, green, blue, alpha = mipmaps.mean(pixels, (0, 1), is_colour=not coding.swizzle).tolist()
     colour = bytes((blue, green, red, alpha))
     if kept:
         return [Tag(tag.name, colour) if tag.name == "AVGC" else Tag(tag.name, bytes(tag.data)) for tag in kept]
