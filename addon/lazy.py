@@ -49,6 +49,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "omf",
     ),
     "games": (
+        "images",
         "plan",
         "renamed_bones",
     ),

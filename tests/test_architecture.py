@@ -133,7 +133,7 @@ def runs_downwards(module: Module) -> Iterator[str]:
 
 
 GAMES = {"arma", "descent3", "xray"}
-SHARED_BY_GAMES = {"kinds", "options", "plan"}
+SHARED_BY_GAMES = {"images", "kinds", "options", "plan"}
 """Modules of `games` that are of no game."""
 
 

@@ -204,15 +204,15 @@ def is_as_built(image: Any, pixels: NDArray[np.uint8]) -> bool:
 
 
 def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
-    """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one if pixels are the
-    same.
+    """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one that was made from
+    the same pixels and was not painted since.
 
     Raises `ValueError` for an empty array.
     """
     content = _content_of(pixels)
     images: Any = bpy.data.images
     for existing in images:
-        if existing.get(CONTENT) == content and existing.library is None:
+        if existing.get(CONTENT) == content and existing.library is None and not existing.is_dirty:
             return existing
     packed = png.encode(pixels)
     height, width, _ = pixels.shape

@@ -11,7 +11,7 @@ from addon.blender import material
 from addon.core.report import Report
 from addon.formats.arma import paa
 from addon.games.arma import textures
-from addon.games.arma.textures import SOURCE
+from addon.games.images import SOURCE
 from tests.real_files import SAMPLES, corpus_files
 
 BRICKS, GLASS = SAMPLES / "arma" / "bricks_co.paa", SAMPLES / "arma" / "glass_ca.paa"

@@ -31,7 +31,7 @@ IMPORTERS = {
     ".ogf": "import_scene.xray_ogf", ".omf": "import_scene.xray_omf", ".skls": "import_scene.xray_skl",
     ".bones": "import_scene.xray_bones", ".anm": "import_scene.xray_anm", ".rtm": "import_scene.arma_rtm",
     ".hom": "import_scene.xray_level_geometry", ".oof": "import_scene.descent3_oof",
-    ".object": "import_scene.xray_object", ".paa": "import_scene.arma_paa",
+    ".object": "import_scene.xray_object",
 }  # fmt: skip
 
 
@@ -84,19 +84,23 @@ EXPORTS = [
 
 
 def paint() -> None:
-    """The lowest pixels of the image. Blender does not undo what a script paints."""
-    image = bpy.data.images["bricks_co.paa"]
-    image.pixels[:64] = [1.0, 0.5, 0.0, 1.0] * 16
+    """The first pixels of the image. Blender does not undo what a script paints."""
+    image = next(one for one in bpy.data.images if one.get("motionbridge_source"))
+    image.pixels[:16] = [1.0, 0.5, 0.0, 1.0] * 4
 
 
-TEXTURE = Export("export_scene.arma_paa", ("arma/bricks_co.paa",), paint)
+TEXTURES = [
+    Export("export_scene.arma_paa", ("arma/bricks_co.paa",), paint),
+    Export("export_scene.descent3_ogf", ("descent3/SampleHull.ogf",), paint),
+]
 
 
 def begin(dialog: Export) -> Path:
     """Import; the file that is exported."""
     for name in dialog.files:
         path = stage.sample(name)
-        stage.call(IMPORTERS[path.suffix], filepath=str(path))
+        texture = f"import_scene.{dialog.name.partition('.')[2]}" if dialog in TEXTURES else ""
+        stage.call(texture or IMPORTERS[path.suffix], filepath=str(path))
     stage.forget_reports()
     stage.step("Import")
     return path
@@ -197,7 +201,6 @@ def painted(dialog: Export) -> Steps:
     yield from export(dialog, path)
     after = path.read_bytes()
     assert after != before
-    assert len(after) == len(before)
     assert path.with_name(f"{path.name}.bak").read_bytes() == before
     yield from export(dialog, path)
     assert path.read_bytes() == after
@@ -205,6 +208,6 @@ def painted(dialog: Export) -> Steps:
 
 SCENES = [
     (f"export {dialog.label}: {kind.__name__.replace('_', ' ')}", lambda dialog=dialog, kind=kind: kind(dialog))
-    for dialog, kinds in (*((dialog, KINDS) for dialog in EXPORTS), (TEXTURE, [untouched, painted, cannot_be_written]))
-    for kind in kinds
+    for dialog in (*EXPORTS, *TEXTURES)
+    for kind in (KINDS if dialog in EXPORTS else [untouched, painted, cannot_be_written])
 ]

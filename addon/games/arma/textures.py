@@ -26,16 +26,17 @@ from ...blender import material
 from ...core import files
 from ...core import names as short_names
 from ...core.changes import Changes
-from ...core.errors import MotionbridgeError, ReadError, WriteError
+from ...core.errors import MotionbridgeError, ReadError
 from ...core.model import Material
 from ...core.report import Report
 from ...formats.arma import names, paa
+from .. import images
+from ..images import SOURCE, note_difference
 from ..plan import FilePlan
 from .options import TextureExportOptions
 
 if TYPE_CHECKING:
     from ...blender import typed
-    from ...blender.typed import Context
 
 GAME_SUFFIXES = (".paa", ".pac")
 IMAGE_SUFFIXES = (".png", ".tga", *GAME_SUFFIXES)
@@ -250,8 +251,6 @@ def _prefix_of(folder: Path) -> str:
 
 # Images ---------------------------------------------------------------------------------------------------------------
 
-SOURCE = "motionbridge_source"
-"""Custom property of an image: the path of the texture it was imported from."""
 SHOWN_ON_MODELS = 1024
 """Longest side of the level that is shown on an imported model: unpacking larger ones takes seconds."""
 _DATA_NAME = re.compile(r"_(no|ns|nof|nofex|nohq|nopx|novhq|dt|dtsmdi|as|ads|adshq|pr|sm|smdi|mask)$", re.IGNORECASE)
@@ -267,10 +266,7 @@ def build_image(document: paa.Paa, path: Path, largest: int = paa.LARGEST_SIDE) 
     """Return the image of a texture, of its first level without a side over ``largest``; an existing one if it is the
     same. Raises `ReadError` for a damaged level.
     """
-    image: Any = material.build_image(short_names.shortened(path.name), paa.picture(document, largest))
-    if image.get(SOURCE) == str(path):
-        return image
-    image[SOURCE] = str(path)
+    image: Any = images.build_image(short_names.shortened(path.name), paa.picture(document, largest), str(path))
     if _DATA_NAME.search(path.stem):
         image.colorspace_settings.name = "Non-Color"
     if document.alpha is paa.Alpha.OPAQUE:
@@ -313,7 +309,11 @@ def plan_texture(image: bpy.types.Image, path: str, options: TextureExportOption
     changes = Changes() if wanted.base is not None else Changes(new="texture")
     if document is not wanted.base:
         _warn_of_losses(wanted, report)
-        _note_difference(wanted, document, report)
+        # The colors of transparent pixels are not seen, unless the game ignores alpha.
+        hidden = (wanted.pixels[..., 3:] == 0) & (wanted.coding.alpha is not paa.Alpha.OPAQUE)
+        seen = np.where(hidden, 0, 255).astype(np.uint8)
+        compared = np.concatenate([wanted.pixels[..., :3], seen], axis=2)
+        note_difference(compared, paa.picture(document), wanted.coding.kind.name, report)
         if wanted.base is not None:
             changes.lines.append("pixels")
     return FilePlan(path, paa.write(document), changes)
@@ -379,45 +379,9 @@ def _has_size(document: paa.Paa, pixels: NDArray[np.uint8]) -> bool:
     return first is not None and (first.height, first.width) == pixels.shape[:2]
 
 
-def _note_difference(wanted: _Wanted, document: paa.Paa, report: Report) -> None:
-    """Report by how much the colors that are seen differ from those of the image."""
-    difference = np.abs(paa.picture(document).astype(np.int16) - wanted.pixels)[..., :3]
-    if wanted.coding.alpha is not paa.Alpha.OPAQUE:
-        difference = difference[wanted.pixels[..., 3] > 0]
-    if difference.size and difference.any():
-        report.note(
-            f"colors are approximated ({wanted.coding.kind.name}): they differ by {difference.mean():.1f} of 255 on "
-            f"average, by {difference.max()} at most"
-        )
-
-
 def _is_lost(codes: bytes, code: int, pixels: NDArray[np.uint8]) -> bool:
     """Return whether a swizzle stores no channel ``code`` (1 red, 2 green, 3 blue) although it varies."""
     if not codes or code in codes or code + 4 in codes:
         return False
     values = pixels[..., code - 1]
     return bool((values != values[0, 0]).any())
-
-
-def image_to_export(context: Context, name: str) -> bpy.types.Image:
-    """Return the image called ``name``; without a name, that of the open image editor or of the active material.
-
-    Raises `WriteError` if there is none.
-    """
-    images: Any = bpy.data.images
-    if name:
-        found = images.get(name)
-        if found is not None:
-            return found
-        raise WriteError(f"there is no image {name!r}", remedy="Choose an image")
-    space = context.space_data
-    if space is not None and space.type == "IMAGE_EDITOR" and space.image is not None:
-        return space.image
-    active = context.view_layer.objects.active
-    shown = material.image_of(active.active_material) if active is not None else None
-    real = [image for image in images if image.source != "VIEWER"]
-    if shown is None and len(real) == 1:
-        return real[0]
-    if shown is None:
-        raise WriteError("no image is chosen", remedy="Open the image in an Image Editor, or choose it in the options")
-    return shown

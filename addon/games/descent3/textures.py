@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,11 +19,16 @@ from numpy.typing import NDArray
 
 from ...blender import material
 from ...core import files
+from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
 from ...core.report import Report
+from ...formats import HEAD_SIZE, detect
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
+from ...formats.descent3.ogf_image import OgfImage
+from ..images import FRAME, SOURCE, build_image, note_difference
+from ..plan import FilePlan
 
 if TYPE_CHECKING:
     from ...blender import typed
@@ -183,13 +188,83 @@ def _pages(found: Found, report: Report) -> dict[str, str]:
 
 def import_pictures(path: Path, report: Report) -> list[bpy.types.Image]:
     """Import a texture file as Blender images, one for each frame of an animation. Raises `ReadError`."""
-    document = ogf_image.read(files.read_file(path), str(path), report)
+    document = _read_texture(path, report)
     found = ogf_image.decode(document)
     if not found or not all(pixels.size for pixels in found):
         raise ReadError("the image has no pixels", file=str(path), remedy="Copy it again")
     labels = [frame.label.rpartition(".")[0] or frame.label for frame in document.frames]
     names = labels if len(found) > 1 and all(labels) else [path.stem] * len(found)
-    return [material.build_image(name, pixels) for name, pixels in zip(names, found, strict=True)]
+    return [
+        build_image(name, pixels, str(path), number)
+        for number, (name, pixels) in enumerate(zip(names, found, strict=True))
+    ]
+
+
+def _read_texture(path: Path, report: Report) -> ogf_image.OgfImage:
+    return ogf_image.read(files.read_file(path), str(path), report)
+
+
+def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
+    """Plan an image as the texture at ``path`` (`.ogf`), or as a frame of the animation there (`.oaf`).
+
+    It is based on the texture that the image was imported from, or on that at ``path``. Reports what the texture does
+    not store. Raises `WriteError` for an image without pixels or whose size or name does not fit, for an animation that
+    does not exist, and if ``path`` is a model of X-Ray.
+    """
+    pixels = material.gather_pixels(image)
+    base = _base(image, path, report)
+    number = int(image.get(FRAME, 0)) if base is not None and image.get(SOURCE) == base.file else 0
+    frame = base.frames[number] if base is not None and number < len(base.frames) else None
+    made = ogf_image.encode(pixels, Path(path).name, frame)
+    if Path(path).suffix.lower() == ".oaf":
+        if base is None or base.animation is None or frame is None:
+            raise WriteError(
+                "an image is a frame of an animated texture only if it was imported from one",
+                file=path,
+                remedy="Choose an .ogf file",
+            )
+        frames = [made if one is frame else one for one in base.frames]
+        document = base if made is frame else replace(base, frames=frames)
+    else:
+        document = base if base is not None and base.animation is None and made is frame else OgfImage([made])
+    changes = Changes() if frame is not None else Changes(new="texture")
+    if made is not frame:
+        _report_losses(pixels, made, frame, report)
+        if frame is not None:
+            changes.lines.append("pixels")
+    return FilePlan(path, ogf_image.write(document), changes)
+
+
+def _base(image: bpy.types.Image, path: str, report: Report) -> OgfImage | None:
+    """Return the texture that an image was imported from, else the one at ``path``; None if neither can be read.
+
+    Raises `WriteError` if ``path`` is a model.
+    """
+    target = Path(path)
+    if target.is_file():
+        known = detect(target, files.read_file(target, HEAD_SIZE))
+        if known is not None and known.name == "ogf":
+            raise WriteError("this is a model of S.T.A.L.K.E.R.", file=path, remedy="Choose another name")
+    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
+        if source and Path(source).is_file():
+            try:
+                return _read_texture(Path(source), Report())
+            except ReadError as refusal:
+                report.warn(f"the image is written as a new texture: {refusal}")
+    return None
+
+
+def _report_losses(
+    pixels: NDArray[np.uint8], made: ogf_image.Image, base: ogf_image.Image | None, report: Report
+) -> None:
+    if base is not None and (made.type, made.width, made.height) != (base.type, base.width, base.height):
+        report.warn("all of the texture changes: its type, alpha or size differs from that of the file")
+    kind = ogf_image.ImageType(made.type)
+    alpha = pixels[..., 3]
+    if kind is not ogf_image.ImageType.RUNS_4444 and ((alpha > 0) & (alpha < 255)).any():
+        report.warn("alpha is only 0 or 255 in a texture of this type")
+    bits = {ogf_image.ImageType.RUNS_4444: "4 bits", ogf_image.ImageType.RUNS_1555: "5 bits"}
+    note_difference(pixels, ogf_image.decode_image(made), bits.get(kind, "5 and 6 bits"), report)
 
 
 def is_see_through(pixels: NDArray[np.uint8]) -> bool:

@@ -7,17 +7,16 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ...blender.typed import Context
-from ...core.errors import MotionbridgeError
 from ...core.report import Report
 from ...games.arma import kinds, textures
 from ...games.arma.options import TextureExportOptions
-from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
-from ..change_words import plan_sentence, sentence_translator
-from ..files import FileExport, FileImport, draw_backup, keep_and_show
-from ..layouts import fields, paragraph
+from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
+from ..files import FileImport, keep_and_show
+from ..images import ImageExport
 from ..operation import Outcome
 
-LINE_LENGTH = 30
+if TYPE_CHECKING:
+    from ...games.plan import FilePlan
 
 TextureExportProperties: Any = properties_from(TextureExportOptions)
 
@@ -46,7 +45,7 @@ class IMPORT_SCENE_OT_arma_paa(FileImport, ImportHelper, BlenderOperator):
         return Outcome(keep_and_show(context, found, self.fake_user))
 
 
-class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, FileExport, ExportHelper, BlenderOperator):
+class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, ImageExport, ExportHelper, BlenderOperator):
     """Export an image as a texture of Arma; what was not painted on an imported texture keeps its bytes"""
 
     bl_idname = "export_scene.arma_paa"
@@ -54,68 +53,14 @@ class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, FileExport, ExportHelper
 
     filename_ext = ".paa"
     filter_glob: StringProperty(default=kinds.TEXTURES.exported_glob, options={"HIDDEN"})
-    image: StringProperty(
-        name="Image", description="The image to export; if empty, that of the Image Editor or of the active material"
-    )
-    if TYPE_CHECKING:
-        _previews: dict[Any, tuple[list[str], str]] | None = None
-    else:
-        _previews = None
+    kind_of_file = kinds.TEXTURES
+    OPTIONS = ("kind", "alpha")
 
-    @classmethod
-    def poll(cls, _context: Context) -> bool:
-        cls.poll_message_set("No image in the .blend file")
-        images: Any = bpy.data.images
-        return any(image.source != "VIEWER" for image in images)
+    def planned(self, image: bpy.types.Image, path: str, report: Report) -> "FilePlan":
+        return textures.plan_texture(image, path, options_from(self, TextureExportOptions), report)
 
-    def suggest(self, context: Context) -> None:
-        """Suggest the texture that the image was imported from, or its name."""
-        try:
-            image = textures.image_to_export(context, self.image)
-        except MotionbridgeError:  # the browser shows the reason
-            return
-        self.image = image.name
-        self.filepath = image.get(textures.SOURCE, "") or str(
-            Path(bpy.path.abspath(image.filepath) or bpy.path.clean_name(Path(image.name).stem)).with_suffix(".paa")
-        )
-
-    def draw(self, context: Context) -> None:
-        layout = fields(self.layout)
-        layout.prop_search(self, "image", bpy.data, "images")
-        layout.prop(self, "kind")
-        layout.prop(self, "alpha")
-        draw_backup(layout, self, self.filepath)
-        lines, refusal = self._preview(context)
-        column = self.layout.column(align=True)
-        if refusal:
-            paragraph(column, refusal, LINE_LENGTH, "ERROR")
-        for line in lines:
-            paragraph(column, line, LINE_LENGTH, "DOT")
-
-    def _preview(self, context: Context) -> tuple[list[str], str]:
-        """Return what the texture will not store, and why it cannot be written; computed once for each choice."""
-        choice = (self.image, self.kind, self.alpha, Path(self.filepath).name)
-        if self._previews is None:
-            self._previews = {}
-        if choice not in self._previews:
-            report = Report()
-            translated = sentence_translator(iface_)
-            refusal = ""
-            try:
-                textures.preview_texture(*self._chosen(context), report)
-            except MotionbridgeError as found:
-                refusal = f"{translated(found.problem)}. {translated(found.remedy)}"
-            self._previews[choice] = (report.lines(translated), refusal)
-        return self._previews[choice]
-
-    def _chosen(self, context: Context) -> "tuple[bpy.types.Image, str, TextureExportOptions]":
-        image = textures.image_to_export(context, self.image)
-        return image, self.named_file(kinds.TEXTURES), options_from(self, TextureExportOptions)
-
-    def run(self, context: Context, report: Report) -> Outcome:
-        plan = textures.plan_texture(*self._chosen(context), report)
-        plan.write(backup=self.backup)
-        return Outcome(f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}")
+    def preview(self, image: bpy.types.Image, path: str, report: Report) -> None:
+        textures.preview_texture(image, path, options_from(self, TextureExportOptions), report)
 
 
 CLASSES = (IMPORT_SCENE_OT_arma_paa, EXPORT_SCENE_OT_arma_paa)

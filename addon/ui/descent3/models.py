@@ -36,6 +36,7 @@ from ..files import (
     keep_and_show,
     source_collection,
 )
+from ..images import ImageExport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
@@ -410,6 +411,20 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
         return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
 
 
+class EXPORT_SCENE_OT_descent3_ogf(ImageExport, ExportHelper, BlenderOperator):
+    """Export an image as a texture of Descent 3; what was not painted on an imported texture keeps its values"""
+
+    bl_idname = "export_scene.descent3_ogf"
+    bl_label = "Export Descent 3 Texture"
+
+    filename_ext = ".ogf"
+    filter_glob: StringProperty(default=kinds.TEXTURES.exported_glob, options={"HIDDEN"})
+    kind_of_file = kinds.TEXTURES
+
+    def planned(self, image: bpy.types.Image, path: str, report: Report) -> "FilePlan":
+        return textures.plan_texture(image, path, report)
+
+
 class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     """Write the model to its source file, after a preview of the changes, with a backup"""
 
@@ -450,5 +465,6 @@ CLASSES = (
     IMPORT_SCENE_OT_descent3_oof,
     EXPORT_SCENE_OT_descent3_oof,
     IMPORT_SCENE_OT_descent3_ogf,
+    EXPORT_SCENE_OT_descent3_ogf,
     MOTIONBRIDGE_OT_descent_save_back,
 )

@@ -1,0 +1,74 @@
+"""Images that are exported as textures: which one is chosen, and what the texture does not show of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import bpy
+import numpy as np
+from numpy.typing import NDArray
+
+from ..blender import material
+from ..core.errors import WriteError
+from ..core.report import Report
+
+if TYPE_CHECKING:
+    from ..blender.typed import Context
+
+SOURCE = "motionbridge_source"
+"""Custom property of an image: the path of the texture it was imported from."""
+FRAME = "motionbridge_frame"
+"""Custom property of an image: the index of the frame it was imported from, in an animated texture."""
+
+
+def build_image(name: str, pixels: NDArray[np.uint8], source: str, frame: int = 0) -> bpy.types.Image:
+    """Return an image as `material.build_image` does, that stores the texture it is from. Textures and frames with the
+    same pixels get an image each. Raises `ValueError` for an empty array.
+    """
+    image: Any = material.build_image(name, pixels)
+    if (image.get(SOURCE, source), image.get(FRAME, frame)) != (source, frame):
+        images: Any = bpy.data.images
+        same = [one for one in images if one.get(material.CONTENT) == image[material.CONTENT] and not one.is_dirty]
+        found = next((one for one in same if (one.get(SOURCE), one.get(FRAME)) == (source, frame)), None)
+        if found is None:
+            found = image.copy()
+            found.name = name
+        image = found
+    image[SOURCE], image[FRAME] = source, frame
+    return image
+
+
+def image_to_export(context: Context, name: str) -> bpy.types.Image:
+    """Return the image called ``name``; without a name, that of the open image editor or of the active material.
+
+    Raises `WriteError` if there is none.
+    """
+    images: Any = bpy.data.images
+    if name:
+        found = images.get(name)
+        if found is not None:
+            return found
+        raise WriteError(f"there is no image {name!r}", remedy="Choose an image")
+    space = context.space_data
+    if space is not None and space.type == "IMAGE_EDITOR" and space.image is not None:
+        return space.image
+    active = context.view_layer.objects.active
+    shown = material.image_of(active.active_material) if active is not None else None
+    real = [image for image in images if image.source != "VIEWER"]
+    if shown is None and len(real) == 1:
+        return real[0]
+    if shown is None:
+        raise WriteError("no image is chosen", remedy="Open the image in an Image Editor, or choose it in the options")
+    return shown
+
+
+def note_difference(pixels: NDArray[np.uint8], shown: NDArray[np.uint8], kind: str, report: Report) -> None:
+    """Report by how much the colors of a texture of this kind, as ``shown`` in the game, differ from those of an image.
+    Pixels with alpha 0 do not count. Both arrays (height, width, 4).
+    """
+    difference = np.abs(shown.astype(np.int16) - pixels)[..., :3][pixels[..., 3] > 0]
+    if difference.size and difference.any():
+        report.note(
+            f"colors are approximated ({kind}): they differ by {difference.mean():.1f} of 255 on average, "
+            f"by {difference.max()} at most"
+        )

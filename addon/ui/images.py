@@ -1,0 +1,104 @@
+"""Export of images as textures of a game: the image, what the texture will not show, and the file."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import bpy
+from bpy.props import StringProperty
+
+from ..blender.typed import Context
+from ..core.errors import MotionbridgeError
+from ..core.report import Report
+from ..games import images
+from .bases import iface_, rpt_
+from .change_words import plan_sentence, sentence_translator
+from .files import FileExport, draw_backup
+from .layouts import fields, paragraph
+from .operation import Outcome
+
+if TYPE_CHECKING:
+    from ..games.kinds import FileKind
+    from ..games.plan import FilePlan
+
+LINE_LENGTH = 30
+"""Letters in a line beside the file browser."""
+
+
+class ImageExport(FileExport):
+    """Mixin for operators that write an image as a texture, listed before `ExportHelper`."""
+
+    image: StringProperty(
+        name="Image", description="The image to export; if empty, that of the Image Editor or of the active material"
+    )
+    if TYPE_CHECKING:
+        kind_of_file: "FileKind"
+        filename_ext: str
+        _previews: dict[Any, tuple[list[str], str]] | None = None
+    else:
+        _previews = None
+
+    OPTIONS: tuple[str, ...] = ()
+    """Names of the properties that the file browser shows."""
+
+    def planned(self, image: bpy.types.Image, path: str, report: Report) -> "FilePlan":
+        """Return the plan for an image and a path. Raises `MotionbridgeError`. Overridden by every operator."""
+        raise NotImplementedError
+
+    def preview(self, image: bpy.types.Image, path: str, report: Report) -> None:
+        """Report what the texture will not store; may take less time than the plan. Raises the same errors."""
+        self.planned(image, path, report)
+
+    @classmethod
+    def poll(cls, _context: Context) -> bool:
+        cls.poll_message_set("No image in the .blend file")
+        found: Any = bpy.data.images
+        return any(image.source != "VIEWER" for image in found)
+
+    def suggest(self, context: Context) -> None:
+        """Suggest the texture that the image was imported from, or its name."""
+        try:
+            image = images.image_to_export(context, self.image)
+        except MotionbridgeError:  # the browser shows the reason
+            return
+        self.image = image.name
+        source, suffixes = str(image.get(images.SOURCE, "")), self.kind_of_file.exported_suffixes
+        if Path(source).suffix.lower() not in suffixes:
+            named = bpy.path.abspath(image.filepath) or bpy.path.clean_name(Path(image.name).stem)
+            source = str(Path(named).with_suffix(self.filename_ext))
+        self.filepath = source
+
+    def draw(self, context: Context) -> None:
+        layout = fields(self.layout)
+        layout.prop_search(self, "image", bpy.data, "images")
+        for name in self.OPTIONS:
+            layout.prop(self, name)
+        draw_backup(layout, self, self.filepath)
+        lines, refusal = self._previewed(context)
+        column = self.layout.column(align=True)
+        if refusal:
+            paragraph(column, refusal, LINE_LENGTH, "ERROR")
+        for line in lines:
+            paragraph(column, line, LINE_LENGTH, "DOT")
+
+    def _previewed(self, context: Context) -> tuple[list[str], str]:
+        """Return what the texture will not store, and why it cannot be written; computed once for each choice."""
+        choice = (self.image, Path(self.filepath).name, *(getattr(self, name) for name in self.OPTIONS))
+        if self._previews is None:
+            self._previews = {}
+        if choice not in self._previews:
+            report = Report()
+            translated = sentence_translator(iface_)
+            refusal = ""
+            try:
+                self.preview(images.image_to_export(context, self.image), self.named_file(self.kind_of_file), report)
+            except MotionbridgeError as found:
+                refusal = f"{translated(found.problem)}. {translated(found.remedy)}"
+            self._previews[choice] = (report.lines(translated), refusal)
+        return self._previews[choice]
+
+    def run(self, context: Context, report: Report) -> Outcome:
+        """Write the texture."""
+        path = self.named_file(self.kind_of_file)
+        plan = self.planned(images.image_to_export(context, self.image), path, report)
+        plan.write(backup=self.backup)
+        return Outcome(f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}")
