@@ -361,6 +361,36 @@ def test_what_is_loaded_late_exists_and_stands_ready():
         assert "lazy.attach(__name__)" in calls, f"{package}/__init__.py does not attach its late modules"
 
 
+def annotations_of_late_modules(module: Module) -> Iterator[str]:
+    """Annotations that name a class of a late module: before Python 3.14 their evaluation loads that module."""
+    if any(isinstance(node, ast.ImportFrom) and node.module == "__future__" for node in module.tree.body):
+        return
+    late = set()
+    for node in executed(module.tree.body):
+        if isinstance(node, ast.ImportFrom) and node.level:
+            up = len(module.package) - (node.level - 1)
+            place = ".".join([*module.package[:up], *([node.module] if node.module else [])])
+            late |= {alias.asname or alias.name for alias in node.names if alias.name in LATE.get(place, ())}
+    for node in module.nodes:
+        found: list[ast.expr | None] = []
+        if isinstance(node, ast.FunctionDef):
+            named = node.args
+            found = [node.returns, *(one.annotation for one in (*named.posonlyargs, *named.args, *named.kwonlyargs))]
+        for annotation in found:
+            for one in ast.walk(annotation) if annotation is not None else ():
+                if isinstance(one, ast.Attribute) and dotted(one).partition(".")[0] in late:
+                    yield f"{module.path}:{annotation.lineno} {ast.unparse(annotation)}"
+
+
+def test_annotations_load_no_late_module():
+    found = [line for name in loaded_at_start() for line in annotations_of_late_modules(named_modules()[name])]
+    assert found == []
+    source = "from ..games import plan as plans\ndef base() -> {}:\n    pass"
+    for annotation, count in (("plans.OtherBase", 1), ("'plans.OtherBase'", 0), ("list[plans.OtherBase]", 1)):
+        made = Module(PurePosixPath("ui/files.py"), source.format(annotation))
+        assert len(list(annotations_of_late_modules(made))) == count, annotation
+
+
 def test_what_is_loaded_late_is_imported_by_what_is_loaded_at_the_start():
     wanted = set()
     for name in loaded_at_start():

@@ -282,7 +282,7 @@ class SaveBack(Operation, BackupChoice):
         """Return the paths of the files that a plan depends on; a plan is made again when one of them changes."""
         return [self.path(context)]
 
-    def base(self) -> plans.OtherBase:
+    def base(self) -> "plans.OtherBase":
         """Return the file to start from if the file on disk has changed since import."""
         return plans.OtherBase[self.if_changed]
 
