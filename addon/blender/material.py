@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ..core import files, png
 from ..core import model as core_model
 from ..core.errors import WriteError
+from ..core.report import Report
 
 if TYPE_CHECKING:
     from .typed import Material
@@ -188,6 +189,13 @@ def other_picture(made: Material) -> str:
     wanted = PurePosixPath(texture.replace("\\", "/")).name.lower()
     shown = path_of(image).name.lower()
     return "" if wanted == shown or wanted.rpartition(".")[0] == shown else str(image.name)
+
+
+def warn_of_paint(made: Material | None, report: Report) -> None:
+    """Warn that a model does not store what was painted on the image of a material, unless it is saved in its file."""
+    image = image_of(made)
+    if made is not None and image is not None and image.source == "FILE" and image.is_dirty:
+        report.warn(f"the painted image {image.name!r} is not part of the model; export it as a texture", made.name)
 
 
 CONTENT = "motionbridge_content"

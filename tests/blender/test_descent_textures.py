@@ -129,3 +129,15 @@ def test_textures_with_the_same_pixels_are_images_of_their_own(tmp_path):
     paint(first, 0, 0, (255, 0, 0, 255))
     (again,) = imported(tmp_path / "a.ogf")
     assert material.gather_pixels(again).tolist() == [[[0, 0, 255, 255]] * 2] * 2
+
+
+def test_a_painted_texture_is_named_by_the_models_export(tmp_path):
+    assert bpy.ops.import_scene.descent3_oof(filepath=str(HULL.with_name("ship.oof"))) == {"FINISHED"}
+    holder = bpy.context.view_layer.objects.active
+    out = str(tmp_path / "ship.oof")
+    assert bpy.ops.export_scene.descent3_oof(filepath=out) == {"FINISHED"}
+    assert "painted" not in bpy.context.window_manager.motionbridge_report
+    paint(bpy.data.images["SampleHull"], 1, 1, (0, 0, 255, 255))
+    bpy.context.view_layer.objects.active = holder
+    assert bpy.ops.export_scene.descent3_oof(filepath=out) == {"FINISHED"}
+    assert "the painted image 'SampleHull' is not part of the model" in bpy.context.window_manager.motionbridge_report

@@ -194,6 +194,20 @@ def test_models_show_their_textures(tmp_path):
     assert (has_alpha(cloth), has_alpha(skin)) == (False, True)
 
 
+def test_a_painted_texture_is_named_by_the_models_export(tmp_path):
+    made = model_beside(tmp_path, cloth_co=BRICKS)
+    plan = {"filepath": str(tmp_path / "out.p3d")}
+    assert bpy.ops.export_scene.arma_p3d(**plan) == {"FINISHED"}
+    assert "painted" not in bpy.context.window_manager.motionbridge_report
+    mesh = next(one for one in bpy.context.scene.objects if one.type == "MESH").data
+    mesh.vertices[0].co.x += 0.5
+    paint(material.image_of(made["samples\\cloth_co.paa"]), 1, 1, (255, 0, 0, 255))
+    assert bpy.ops.export_scene.arma_p3d(**plan) == {"FINISHED"}
+    assert "the painted image 'cloth_co.paa' is not part of the model" in (
+        bpy.context.window_manager.motionbridge_report
+    )
+
+
 def test_a_damaged_texture_is_named_and_the_model_is_imported(tmp_path):
     broken = tmp_path / "broken.paa"
     broken.write_bytes(BRICKS.read_bytes()[:100])

@@ -418,6 +418,7 @@ class _Exporter:
     def _set_texture(self, surface: Material, made: Any, base: p3d.Lod | None) -> None:
         where = "type the path of its texture in Properties > Material > Arma Material"
         image = material.image_of(made)
+        material.warn_of_paint(made, self.report)
         if surface.texture:
             if picture := material.other_picture(made):
                 problem = f"the material shows {picture!r}, but its texture is {surface.texture}; {where}"

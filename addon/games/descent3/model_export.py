@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ...blender import material, scope
 from ...blender import mesh as meshes
-from ...blender import scope
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
 from ...blender.properties import kept
@@ -298,6 +298,8 @@ def _gather_mesh(context: Context, found: Object, options: ModelExportOptions, r
         meshes.evaluated_mesh(context, found, report, modifiers=options.modifiers, without={"ARMATURE"}) as evaluated,
     ):
         mesh = meshes.gather_polygons(found, WANTED, evaluated, normals=options.shown_normals)
+    for slot in found.material_slots:
+        material.warn_of_paint(slot.material, report)
     mesh.materials = [gather_material(slot.material) for slot in found.material_slots] or [Material("")]
     return mesh
 
