@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 import numpy as np
 from numpy.typing import NDArray
 
 from ..blender import material
-from ..core.errors import WriteError
+from ..core.errors import ReadError, WriteError
 from ..core.report import Report
 
 if TYPE_CHECKING:
     from ..blender.typed import Context
+
+Texture = TypeVar("Texture")
 
 SOURCE = "motionbridge_source"
 """Custom property of an image: the path of the texture it was imported from."""
@@ -60,6 +64,22 @@ def image_to_export(context: Context, name: str) -> bpy.types.Image:
     if shown is None:
         raise WriteError("no image is chosen", remedy="Open the image in an Image Editor, or choose it in the options")
     return shown
+
+
+def base_texture(
+    image: bpy.types.Image, path: str, read: Callable[[Path, Report], Texture], report: Report
+) -> Texture | None:
+    """Return the texture that an image was imported from, else the one at ``path``; None if there is none.
+
+    ``read`` raises `ReadError` for a file that is no texture, which is reported.
+    """
+    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
+        if source and Path(source).is_file():
+            try:
+                return read(Path(source), Report())
+            except ReadError as refusal:
+                report.warn(f"the image is written as a new texture: {refusal}")
+    return None
 
 
 def note_difference(pixels: NDArray[np.uint8], shown: NDArray[np.uint8], kind: str, report: Report) -> None:

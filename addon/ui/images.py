@@ -1,10 +1,10 @@
-"""Export of images as textures of a game: the image, what the texture will not show, and the file."""
+"""Textures of a game as images: their import, and the export of images with what the texture will not show."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import StringProperty
+from bpy.props import BoolProperty, StringProperty
 
 from ..blender.typed import Context
 from ..core.errors import MotionbridgeError
@@ -12,16 +12,38 @@ from ..core.report import Report
 from ..games import images
 from .bases import iface_, rpt_
 from .change_words import plan_sentence, sentence_translator
-from .files import FileExport, draw_backup
+from .files import FileExport, FileImport, draw_backup, keep_and_show
 from .layouts import fields, paragraph
 from .operation import Outcome
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from ..games.kinds import FileKind
     from ..games.plan import FilePlan
 
 LINE_LENGTH = 30
 """Letters in a line beside the file browser."""
+
+
+class ImageImport(FileImport):
+    """Mixin for operators that import textures as images, listed before `ImportHelper`."""
+
+    fake_user: BoolProperty(
+        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
+    )
+
+    def draw(self, _context: Context) -> None:
+        self.layout.prop(self, "fake_user")
+
+    def import_images(
+        self, context: Context, paths: list[str], work: "Callable[[str, Report], list[bpy.types.Image]]", report: Report
+    ) -> Outcome:
+        """Import every file with ``work`` and show the first image in the open image editors. Raises the first error
+        if all files failed.
+        """
+        found = self.import_each(context, paths, work, report)
+        return Outcome(keep_and_show(context, [image for one in found for image in one], self.fake_user))
 
 
 class ImageExport(FileExport):

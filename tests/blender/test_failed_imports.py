@@ -39,8 +39,8 @@ IMPORTERS = {
     "oof": ("descent3_oof", "descent3/ship.oof", {}, AT_THE_END),
     "oof on a rig": ("descent3_oof", "descent3/ship.oof", {"shown_as": "BONES"}, AT_THE_END),
     "hog": ("descent3_oof", "descent3/ship.hog", {}, AT_THE_END),
-    "arma texture": ("arma_paa", "arma/bricks_co.paa", {}, "addon.ui.arma.textures.keep_and_show"),
-    "texture": ("descent3_ogf", "descent3/SampleHull.ogf", {}, "addon.ui.descent3.models.keep_and_show"),
+    "arma texture": ("arma_paa", "arma/bricks_co.paa", {}, "addon.ui.images.keep_and_show"),
+    "texture": ("descent3_ogf", "descent3/SampleHull.ogf", {}, "addon.ui.images.keep_and_show"),
 }
 
 

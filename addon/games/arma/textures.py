@@ -26,12 +26,12 @@ from ...blender import material
 from ...core import files
 from ...core import names as short_names
 from ...core.changes import Changes
-from ...core.errors import MotionbridgeError, ReadError
+from ...core.errors import MotionbridgeError
 from ...core.model import Material
 from ...core.report import Report
 from ...formats.arma import names, paa
 from .. import images
-from ..images import SOURCE, note_difference
+from ..images import SOURCE, base_texture, note_difference
 from ..plan import FilePlan
 from .options import TextureExportOptions
 
@@ -337,23 +337,12 @@ def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOpt
 
 def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> _Wanted:
     pixels = material.gather_pixels(image)
-    base = _base(image, path, report)
+    base = base_texture(image, path, read_texture, report)
     usual = paa.usual_coding(Path(path).stem, pixels)
     coding = (paa.coding_of(base) if base is not None else None) or usual
     kind = paa.TextureType[options.kind] if options.kind else coding.kind
     alpha = paa.Alpha[options.alpha] if options.alpha else coding.alpha
     return _Wanted(pixels, base, paa.Coding(kind, alpha, coding.swizzle, coding.levels))
-
-
-def _base(image: bpy.types.Image, path: str, report: Report) -> paa.Paa | None:
-    """Return the texture that an image was imported from, else the one at ``path``; None if neither can be read."""
-    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
-        if source and Path(source).is_file():
-            try:
-                return read_texture(Path(source), Report())
-            except ReadError as refusal:
-                report.warn(f"the image is written as a new texture: {refusal}")
-    return None
 
 
 def _warn_of_losses(wanted: _Wanted, report: Report) -> None:

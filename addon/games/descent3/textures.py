@@ -27,7 +27,7 @@ from ...formats import HEAD_SIZE, detect
 from ...formats.descent3 import gam, hog2, ogf_image, strings
 from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.ogf_image import OgfImage
-from ..images import FRAME, SOURCE, build_image, note_difference
+from ..images import FRAME, SOURCE, base_texture, build_image, note_difference
 from ..plan import FilePlan
 
 if TYPE_CHECKING:
@@ -212,7 +212,8 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
     does not exist, and if ``path`` is a model of X-Ray.
     """
     pixels = material.gather_pixels(image)
-    base = _base(image, path, report)
+    _refuse_model(Path(path))
+    base = base_texture(image, path, _read_texture, report)
     number = int(image.get(FRAME, 0)) if base is not None and image.get(SOURCE) == base.file else 0
     frame = base.frames[number] if base is not None and number < len(base.frames) else None
     made = ogf_image.encode(pixels, Path(path).name, frame)
@@ -235,23 +236,11 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
     return FilePlan(path, ogf_image.write(document), changes)
 
 
-def _base(image: bpy.types.Image, path: str, report: Report) -> OgfImage | None:
-    """Return the texture that an image was imported from, else the one at ``path``; None if neither can be read.
-
-    Raises `WriteError` if ``path`` is a model.
-    """
-    target = Path(path)
-    if target.is_file():
-        known = detect(target, files.read_file(target, HEAD_SIZE))
-        if known is not None and known.name == "ogf":
-            raise WriteError("this is a model of S.T.A.L.K.E.R.", file=path, remedy="Choose another name")
-    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
-        if source and Path(source).is_file():
-            try:
-                return _read_texture(Path(source), Report())
-            except ReadError as refusal:
-                report.warn(f"the image is written as a new texture: {refusal}")
-    return None
+def _refuse_model(path: Path) -> None:
+    """Raise `WriteError` if the file that would be replaced is a model of X-Ray, which has the same suffix."""
+    known = detect(path, files.read_file(path, HEAD_SIZE)) if path.is_file() else None
+    if known is not None and known.name == "ogf":
+        raise WriteError("this is a model of S.T.A.L.K.E.R.", file=str(path), remedy="Choose another name")
 
 
 def _report_losses(

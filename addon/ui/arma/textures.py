@@ -4,15 +4,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
-from bpy.props import BoolProperty, StringProperty
+from bpy.props import StringProperty
 
 from ...blender.typed import Context
 from ...core.report import Report
 from ...games.arma import kinds, textures
 from ...games.arma.options import TextureExportOptions
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, options_from, properties_from
-from ..files import FileImport, keep_and_show
-from ..images import ImageExport
+from ..images import ImageExport, ImageImport
 from ..operation import Outcome
 
 if TYPE_CHECKING:
@@ -21,7 +20,7 @@ if TYPE_CHECKING:
 TextureExportProperties: Any = properties_from(TextureExportOptions)
 
 
-class IMPORT_SCENE_OT_arma_paa(FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_arma_paa(ImageImport, ImportHelper, BlenderOperator):
     """Import textures of Arma and Operation Flashpoint as images"""
 
     bl_idname = "import_scene.arma_paa"
@@ -29,20 +28,13 @@ class IMPORT_SCENE_OT_arma_paa(FileImport, ImportHelper, BlenderOperator):
 
     filename_ext = ".paa"
     filter_glob: StringProperty(default=kinds.TEXTURES.glob, options={"HIDDEN"})
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
-    )
-
-    def draw(self, _context: Context) -> None:
-        self.layout.prop(self, "fake_user")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file and show the first image in the open image editors."""
+        """Import every chosen file."""
         paths = self.chosen_files("Choose at least one texture (.paa, .pac)")
-        found = self.import_each(
-            context, paths, lambda path, file_report: textures.import_texture(Path(path), file_report), report
+        return self.import_images(
+            context, paths, lambda path, found: [textures.import_texture(Path(path), found)], report
         )
-        return Outcome(keep_and_show(context, found, self.fake_user))
 
 
 class EXPORT_SCENE_OT_arma_paa(TextureExportProperties, ImageExport, ExportHelper, BlenderOperator):

@@ -28,15 +28,13 @@ from ..bases import (
 from ..change_words import file_sentence, sentence_translator
 from ..files import (
     FileExport,
-    FileImport,
     ModelFileImport,
     SaveBackOntoImported,
     draw_backup,
     is_collection_exporter,
-    keep_and_show,
     source_collection,
 )
-from ..images import ImageExport
+from ..images import ImageExport, ImageImport
 from ..layouts import TickedChoice, TickedRows, fields, name_filter
 from ..operation import Outcome, call_operator, wrapped_lines
 from ..preferences import descent3_folders
@@ -387,7 +385,7 @@ def chosen_model(context: Context, collection: str = "") -> "hierarchy.Chosen":
     )
 
 
-class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
+class IMPORT_SCENE_OT_descent3_ogf(ImageImport, ImportHelper, BlenderOperator):
     """Import Descent 3 textures as images; animated textures as one image per frame"""
 
     bl_idname = "import_scene.descent3_ogf"
@@ -395,20 +393,13 @@ class IMPORT_SCENE_OT_descent3_ogf(FileImport, ImportHelper, BlenderOperator):
 
     filename_ext = ".ogf"
     filter_glob: StringProperty(default=kinds.TEXTURES.glob, options={"HIDDEN"})
-    fake_user: BoolProperty(
-        name="Fake User", description="Keep images without users when the .blend file is saved", default=True
-    )
-
-    def draw(self, _context: Context) -> None:
-        self.layout.prop(self, "fake_user")
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Import every file and show the first image in the open image editors."""
+        """Import every chosen file."""
         paths = self.chosen_files("Choose at least one texture (.ogf, .oaf)")
-        found = self.import_each(
-            context, paths, lambda path, file_report: textures.import_pictures(Path(path), file_report), report
+        return self.import_images(
+            context, paths, lambda path, found: textures.import_pictures(Path(path), found), report
         )
-        return Outcome(keep_and_show(context, [image for images in found for image in images], self.fake_user))
 
 
 class EXPORT_SCENE_OT_descent3_ogf(ImageExport, ExportHelper, BlenderOperator):
