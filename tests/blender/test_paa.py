@@ -208,6 +208,16 @@ def test_a_painted_texture_is_named_by_the_models_export(tmp_path):
     )
 
 
+def test_the_smaller_level_that_a_model_shows_is_not_the_whole_texture(tmp_path):
+    path = tmp_path / "wall_co.paa"
+    shutil.copy(BRICKS, path)
+    document = textures.read_texture(path, Report())
+    smaller = textures.build_image(document, path, largest=8)
+    report = Report()
+    textures.preview_texture(smaller, str(path), textures.TextureExportOptions(), report)
+    assert any("all of the texture changes" in line for line in report.lines()), report.lines()
+
+
 def test_a_damaged_texture_is_named_and_the_model_is_imported(tmp_path):
     broken = tmp_path / "broken.paa"
     broken.write_bytes(BRICKS.read_bytes()[:100])
