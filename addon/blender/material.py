@@ -16,7 +16,7 @@ import bpy
 import numpy as np
 from numpy.typing import NDArray
 
-from ..core import files, png
+from ..core import files, png, srgb
 from ..core import model as core_model
 from ..core.errors import WriteError
 from ..core.report import Report
@@ -255,8 +255,7 @@ def gather_pixels(image: Any) -> NDArray[np.uint8]:
         result[..., : image.channels] = values
     result = np.clip(np.nan_to_num(result), 0, 1)
     if image.is_float and image.colorspace_settings.name != "Non-Color":
-        light = result[..., :3]
-        result[..., :3] = np.where(light <= 0.0031308, light * 12.92, 1.055 * light ** (1 / 2.4) - 0.055)
+        result[..., :3] = srgb.from_linear(result[..., :3])
     return np.rint(255 * result).astype(np.uint8)
 
 

@@ -7,15 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-_LIGHT = np.array([v / 12.92 if v <= 0.04045 else ((v + 0.055) / 1.055) ** 2.4 for v in np.arange(256) / 255])
+from . import srgb
+
+_LIGHT = srgb.to_linear(np.arange(256) / 255)
 """Linear light (0 to 1) of sRGB values 0 to 255."""
-
-
-def _srgb(light: NDArray[np.float64]) -> NDArray[np.uint8]:
-    """Return sRGB values (0 to 255) of linear light."""
-    shares = np.where(light <= 0.0031308, light * 12.92, 1.055 * np.maximum(light, 0.0031308) ** (1 / 2.4) - 0.055)
-    values: NDArray[np.float64] = np.rint(255 * shares)
-    return values.astype(np.uint8)
 
 
 def mean(texels: NDArray[np.uint8], axes: tuple[int, ...], *, is_colour: bool = True) -> NDArray[np.uint8]:
@@ -29,7 +24,8 @@ def mean(texels: NDArray[np.uint8], axes: tuple[int, ...], *, is_colour: bool = 
         return np.concatenate([plain, mean_alpha], axis=-1)
     weight = alpha + 1e-3  # a small share for transparent texels, which count only where all are transparent
     light = (_LIGHT[texels[..., :3]] * weight).sum(axis=axes) / weight.sum(axis=axes)
-    return np.concatenate([_srgb(light), mean_alpha], axis=-1)
+    colours = np.rint(255 * srgb.from_linear(light)).astype(np.uint8)
+    return np.concatenate([colours, mean_alpha], axis=-1)
 
 
 def halved(texels: NDArray[np.uint8], *, is_colour: bool = True) -> NDArray[np.uint8]:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import material
-from ...core import files
+from ...core import files, srgb
 from ...core.changes import Changes
 from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.model import Material
@@ -340,18 +340,16 @@ def _colour(found: Any) -> tuple[int, int, int]:
     nodes = found.node_tree.nodes if found.node_tree is not None else ()
     surface = next((node for node in nodes if node.type == "BSDF_PRINCIPLED"), None)
     values = found.diffuse_color if surface is None else surface.inputs["Base Color"].default_value
-    return srgb(tuple(values[:3]))
+    return as_bytes(tuple(values[:3]))
 
 
 def linear(colour: tuple[int, int, int]) -> tuple[float, ...]:
     """Convert sRGB red, green, blue (0 to 255) to linear values (0 to 1)."""
-    shares = np.array(colour, np.float64) / 255
-    return tuple(np.where(shares <= 0.04045, shares / 12.92, ((shares + 0.055) / 1.055) ** 2.4).tolist())
+    return tuple(srgb.to_linear(np.array(colour, np.float64) / 255).tolist())
 
 
-def srgb(light: tuple[float, ...]) -> tuple[int, int, int]:
+def as_bytes(light: tuple[float, ...]) -> tuple[int, int, int]:
     """Convert linear values (0 to 1) to sRGB (0 to 255), the inverse of `linear`."""
-    values = np.clip(np.array(light, np.float64), 0, 1)
-    shares = np.where(values <= 0.0031308, values * 12.92, 1.055 * values ** (1 / 2.4) - 0.055)
+    shares = srgb.from_linear(np.clip(np.array(light, np.float64), 0, 1))
     red, green, blue = np.rint(255 * shares).astype(int).tolist()
     return red, green, blue
