@@ -325,7 +325,7 @@ def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOpt
     """
     wanted = _wanted(image, path, options, report)
     base = wanted.base
-    same = base is not None and base.file == image.get(SOURCE) and paa.coding_of(base) == wanted.coding
+    same = base is not None and (base.file, paa.coding_of(base)) == (image.get(SOURCE), wanted.coding)
     if base is not None and same and _has_size(base, wanted.pixels) and material.is_as_built(image, wanted.pixels):
         return
     height, width, _ = wanted.pixels.shape
