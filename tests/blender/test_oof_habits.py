@@ -7,13 +7,14 @@ import numpy as np
 import pytest
 from mathutils import Quaternion, Vector
 
-from addon.blender import compat
+from addon.blender import compat, transforms
 from addon.core.report import Report
 from addon.formats.descent3.oof.mapping import decode
 from addon.games.descent3.hierarchy import Chosen, hierarchy_of, new_point, written_index
 from addon.ui.descent3 import panels
 from tests.blender.oof_scene import (
     batteries,
+    chunks,
     evaluated_points,
     imported,
     parts,
@@ -25,7 +26,7 @@ from tests.blender.oof_scene import (
 )
 from tests.blender.test_action_lists import duplicated
 from tests.blender.test_oof import BOTH
-from tests.blender.test_oof_animation import SWAP, document, hold_to_game, in_game
+from tests.blender.test_oof_animation import SWAP, document, hold_to_game, in_game, tracks
 
 
 @pytest.fixture
@@ -47,9 +48,29 @@ def test_a_copied_part_comes_last_and_the_others_keep_their_bytes(ship, bones):
     assert [part.index for part in new] == list(range(7))
     assert [part.parent for part in new[:-1]] == [part.parent for part in old]
     assert new[-1].positions.tolist() == old[2].positions.tolist()
+    assert new[-1].normals.tolist() == old[2].normals.tolist()
+    assert [repr(face) for face in new[-1].faces] == [repr(face) for face in old[2].faces]
     assert "index" not in plan.sentence()
     assert batteries(plan.data) == batteries(ship.read_bytes())
     assert warnings(report) == ""
+
+
+@pytest.mark.parametrize("name", ["twenty_irregular", "position_same_range", "big_steps"])
+def test_a_copied_part_has_the_keys_of_its_original(vectors, name):
+    path = vectors / "oof" / f"{name}.oof"
+    made, _ = imported(path, textures=False)
+    place = next(row for row, part in enumerate(made.parts) if part.motionbridge_descent_part.is_moved)
+    copy = duplicated(made.parts[place])
+    kinds = [kind for kind in (b"RANI", b"PANI") if kind in dict(chunks(path.read_bytes()))]
+    old = {kind: tracks(path.read_bytes(), kind) for kind in kinds}
+    expected = {kind: [*rows, rows[place]] for kind, rows in old.items()}
+    data = planned(made.holder)[0].data
+    assert {kind: tracks(data, kind) for kind in kinds} == expected
+    for curve in transforms.playing_curves(copy):
+        curve.mute = True
+    plan, report = planned(made.holder)
+    assert {kind: tracks(plan.data, kind) for kind in kinds} == expected
+    assert "is kept" in warnings(report)
 
 
 def test_a_copied_gun_comes_last_and_the_others_keep_their_index(ship):

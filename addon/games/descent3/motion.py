@@ -210,9 +210,10 @@ def gather(
         _report_left_out(part, report)
         _report_unseen(part, report, known=base is not None)
         motion = _motion(rest, part, ends, samples, report) if ends is not None else None
-        if motion is None and part.object.motionbridge_descent_part.is_moved and base is not None and not part.muted:
-            report.warn("has no keys: in the file it moves only with its parent", part.object.name)
-            motion = _identity_motion(base)
+        if motion is None and part.object.motionbridge_descent_part.is_moved and base is not None:
+            if not part.muted:
+                report.warn("has no keys: in the file it moves only with its parent", part.object.name)
+            motion = base if part.muted else _identity_motion(base)
         found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:

@@ -153,17 +153,17 @@ def _match(model: Model, base: Oof) -> Match:
     """
     existing = base.sub_objects
     taken: set[int] = set()
+    origins = [part.source if 0 <= part.source < len(existing) else -1 for part in model.parts]
     sources = []
-    for part in model.parts:
-        known = 0 <= part.source < len(existing) and part.source not in taken
-        sources.append(part.source if known else -1)
-        taken.add(part.source)
+    for origin in origins:
+        sources.append(-1 if origin in taken else origin)
+        taken.add(origin)
     same = sources == list(range(len(existing)))
     stored = list(range(len(model.parts)))
     numbers = [part.index for part in existing]
     if same or sources[: len(existing)] == stored[: len(existing)] == sorted(numbers):
         stored[: len(existing)] = numbers
-    return Match(stored, sources, base.part_indices, same)
+    return Match(stored, sources, origins, base.part_indices, same)
 
 
 # Phase 2: parts ------------------------------------------------------------------------------------------------------
@@ -186,12 +186,13 @@ def _encode_parts(model: Model, base: Oof, match: Match, settings: Settings) -> 
         textures.index(name)
     removed = sorted(set(range(len(existing))) - set(match.sources))
     changes.lines += [f"{existing[index].label}: taken out" for index in removed]
-    for part, source, index in zip(model.parts, match.sources, match.stored, strict=True):
+    for part, source, origin, index in zip(model.parts, match.sources, match.origins, match.stored, strict=True):
         old, of_part = existing[source] if source >= 0 else None, Changes()
-        start = old if old is not None else _new_part(base.major)
+        start = existing[origin] if origin >= 0 else _new_part(base.major)
         mesh = encode_mesh(part.mesh, start, textures, of_part, normal_step=settings.normal_step)
         encoded = replace(mesh, index=index, parent=match.of_part(part.parent))
         if old is None:
+            of_part = of_part if origin < 0 else Changes()  # how a copy differs from its original changes nothing
             of_part.lines.append("a new sub-object")
         else:
             _keep_parent(encoded, old, match, of_part)

@@ -139,11 +139,13 @@ class Match:
     """The correspondence between the parts of a model and the sub-objects of a base file.
 
     ``stored``: the stored index of each part in the file to be written; ``sources``: its part index in the base, or -1;
-    ``base_indices``: stored index -> part index of the base; ``same``: the parts are those of the base, in its order.
+    ``origins``: the same, but for a copy the part index of its original; ``base_indices``: stored index -> part index
+    of the base; ``same``: the parts are those of the base, in its order.
     """
 
     stored: list[int]
     sources: list[int]
+    origins: list[int]
     base_indices: dict[int, int]
     same: bool
 

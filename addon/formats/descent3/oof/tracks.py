@@ -170,9 +170,11 @@ def encode_tracks(model: Model, base: Oof, match: Match, precision: Precision) -
         _check_untimed(model, base, match, played, precision)
         return EncodedChunks()
     result, ticks, stored = EncodedChunks(), model.ticks, []
-    for part, source in zip(model.parts, match.sources, strict=True):
-        before = _stored(rotations, positions, sub_objects[source].index if source >= 0 else -1)
-        track = played[source] if source >= 0 else None
+    for part, source, origin in zip(model.parts, match.sources, match.origins, strict=True):
+        # What moves as before keeps its keys; only parts of the file also keep keys that were not imported.
+        row = origin if part.motion is not None else source
+        before = _stored(rotations, positions, sub_objects[row].index if row >= 0 else -1)
+        track = played[row] if row >= 0 else None
         stored.append(_encode_track(part, before, track, ticks=ticks, precision=precision, changes=result.changes))
     if match.same and not result.changes:
         return EncodedChunks()
