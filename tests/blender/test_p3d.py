@@ -233,6 +233,19 @@ def test_levels_are_chosen_by_what_they_are_for(written):
     assert set(grouped) >= set(p3d.document.KINDS.values()) | {kind for _, _, kind in p3d.document.NUMBERED_KINDS}
 
 
+def test_one_level_is_selected_so_that_edit_mode_and_transforms_leave_the_others_alone(written):
+    done = load(written(small_lod(1.0), small_lod(1e13)), levels=[Levels.VISUAL, Levels.GEOMETRY])
+    assert [shown.select_get() for shown in done.meshes] == [True, False]
+    bpy.ops.object.mode_set(mode="EDIT")
+    assert [shown.mode for shown in done.meshes] == ["EDIT", "OBJECT"]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    bpy.ops.transform.translate(value=(1, 0, 0))
+    assert [shown.location.x for shown in done.meshes] == [1, 0]
+    file = written(small_lod(1e15, points=2, faces=()))
+    points = load(file, levels=[Levels.MEMORY]).points
+    assert [shown.select_get() for shown in points] == [True, True], "points of one level"
+
+
 def test_without_a_visual_level_the_first_one_is_shown(written):
     report = Report()
     done = load(written(small_lod(1e13)), report=report)

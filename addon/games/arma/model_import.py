@@ -84,7 +84,9 @@ def import_model(
     *,
     document: p3d.P3d | None = None,
 ) -> ImportedModel:
-    """Import a model, bound to ``rig`` unless that is None. Its first mesh, or else first point, becomes active.
+    """Import a model, bound to ``rig`` unless that is None. Its first mesh is selected and active, or else its points.
+
+    Levels of detail lie in each other; edit mode and transforms affect all selected ones, so the others are not.
 
     ``document``: the model if it was read already. Raises `ReadError` before anything is created, also for the game's
     binarised models and if the chosen levels of detail are empty.
@@ -115,7 +117,7 @@ def import_model(
     builder.surfaces.report_missing(report)
     _link(result, into, stem)
     _report_centre(document, report, stem, moving=rig is not None)
-    selected = result.meshes or result.points
+    selected = result.meshes[:1] or result.points
     scope.make_current(context, selected, selected[0])
     return result
 
