@@ -16,7 +16,6 @@ from tests.blender.test_ui import last_report, refusal
 from tests.blender.test_written_motions import as_in_a_window, drawn
 
 NO_COMPONENTS = "it has no components (vertex groups Component01, Component02 and so on); use Find Components"
-NO_MASS = "its mass is 0; give it one with Set Mass"
 OPEN = "4 of 5 faces have an open edge; this LOD must be closed"
 
 
@@ -68,15 +67,12 @@ def check(**options):
     return bpy.ops.motionbridge.arma_model_check(**options)
 
 
-def test_a_new_geometry_is_said_to_lack_components_and_mass_until_both_are_made(tmp_path):
+def test_a_new_geometry_is_said_to_lack_components_until_they_are_made_and_gets_a_mass(tmp_path):
     hull = geometry()
     exported(tmp_path)
-    assert [line for line in last_report() if line.startswith("it")] == [
-        f"{NO_COMPONENTS} (hull)",
-        f"{NO_MASS} (hull)",
-    ]
+    assert [line for line in last_report() if line.startswith("it")] == [f"{NO_COMPONENTS} (hull)"]
     assert check() == {"FINISHED"}
-    assert last_report()[0] == "Findings: 2"
+    assert last_report()[0] == "Findings: 1"
     assert hull.mode == "OBJECT", "there is nothing to select"
     assert bpy.ops.motionbridge.arma_find_components() == {"FINISHED"}
     assert last_report() == ["Components of hull: 1"]

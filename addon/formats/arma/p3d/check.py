@@ -1,8 +1,9 @@
 """What the game or its tools refuse in a LOD; connected pieces of a geometry LOD, their volumes, and a mass for them.
 
-The rules are those by which Object Builder and modders' tools validate a model: convex closed components with a mass,
-closed shadows of triangles, small roadways, paths with entrances, ASCII names, four bones per point. All functions take
-faces with three or four corners, in Blender's axes.
+The rules are those by which Object Builder and modders' tools validate a model: convex closed components, closed
+shadows of triangles, small roadways, paths with entrances, ASCII names, four bones per point. A mass of 0 is no
+problem: most published models have no other, such as those of buildings. All functions take faces with three or four
+corners, in Blender's axes.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from ....core.model import Domain, PolygonMesh
 from ....core.problems import Problem, some
 from ....core.report import counted_plural, listed
 from .document import FURTHER_UVS, KINDS, NUMBERED_KINDS, Lod, kind_of
-from .mesh import MASS_ATTRIBUTE, LodContent
+from .mesh import LodContent
 
 Bools = NDArray[np.bool_]
 Ints = NDArray[np.int64]
@@ -60,10 +61,6 @@ def find_problems(content: LodContent, bones: Collection[str] = (), hidden_uv_se
     mesh, kind = content.mesh, kind_of(content.resolution)
     if kind in GEOMETRIES:
         yield from _geometry_problems(mesh)
-    if kind == "geometry":
-        mass = mesh.values(MASS_ATTRIBUTE, Domain.VERTEX)
-        if mass is None or not float(mass.sum(dtype=np.float64)) > 0:
-            yield _about("its mass is 0", "Give it one with Set Mass")
     if kind in SHADOWS:
         yield from _shadow_problems(mesh)
     if kind in {"roadway", "paths"} and not len(mesh.counts):
