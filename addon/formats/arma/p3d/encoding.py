@@ -8,7 +8,7 @@ measured on 660 LODs of published models.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -335,11 +335,12 @@ class _Encoder:
             )
         pairs = [(one.texture, one.shader) for one in mesh.materials] or [("", "")]
         shown = base.textures()
+        of_file = {text for pair in shown for text in pair}
         changed = np.zeros(len(rows), np.bool_)
         for number in np.unique(slot).tolist():
             inside = rows[slot == number]
             known = old[inside]
-            pair = pairs[number]
+            pair = self._path(pairs[number][0], of_file), self._path(pairs[number][1], of_file)
             there = np.array([one == pair for one in shown] or [False])
             kept = known & there[np.minimum(result[inside], len(there) - 1)]
             if kept.all():
@@ -351,6 +352,14 @@ class _Encoder:
             changed[slot == number] = known & ~kept
         self.changes.count(changed, "faces with another texture or material")
         return texts, result
+
+    def _path(self, text: str, of_file: Collection[str]) -> str:
+        r"""Return a path as the games have it, with ``\``, unless it is one ``of_file``, which keeps its bytes."""
+        if "/" not in text or text in of_file or text.startswith("#"):
+            return text
+        path = text.replace("/", "\\")
+        self.report.note(f"the games separate folders by \\, so {text} is written as {path}", self.name)
+        return path
 
     def _encoded_texts(self, texture: str, material: str) -> tuple[bytes, bytes]:
         if self.base.signature == ARMA:
@@ -371,11 +380,13 @@ class _Encoder:
         if self.content.proxies is None:
             return
         stored = list(proxies(self.base))
-        taken = {one.name.lower() for one in stored}
+        of_file = {one.name for one in stored}
+        taken = {name.lower() for name in of_file}
         done, new = set(), []
         for one in self.content.proxies:
+            path = self._path(one.path, of_file)
             if not 0 <= one.source < len(stored) or one.source in done:
-                new.append((_unique(one.path, taken), one.transform))
+                new.append((_unique(path, taken), one.transform))
                 continue
             done.add(one.source)
             tag, faces = self.proxy_tags[one.source]
@@ -386,10 +397,10 @@ class _Encoder:
                 points = space.arma_points(self.base.points["position"][triangle]).astype(np.float64)
                 moved = points @ placed[:3, :3].T + placed[:3, 3]
                 result.points["position"][self.row_of_base[triangle]] = space.arma_points(moved)
-                self.changes.change("proxy", one.path, "place")
-            if one.path != old.name:
-                self.renamed[id(tag)] = one.path
-                self.changes.change("proxy", one.path, "name")
+                self.changes.change("proxy", path, "place")
+            if path != old.name:
+                self.renamed[id(tag)] = path
+                self.changes.change("proxy", path, "name")
         if self.deleted_proxies:
             self.changes.deleted["proxy"] += len(self.deleted_proxies)
         if new:

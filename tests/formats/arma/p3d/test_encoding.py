@@ -427,6 +427,33 @@ def test_a_renamed_proxy_keeps_its_triangle():
     assert np.array_equal(result.points, lod.points)
 
 
+def test_typed_paths_have_backslashes_and_those_of_the_file_keep_their_slashes():
+    lod = with_proxy()
+    lod.texts[0] = b"tag/of_file_co.paa", b"tag\\a.rvmat"
+    lod.tags[0] = Tag(b"proxy:a/b.001", lod.tags[0].data)
+    content = content_of(lod, "x", Report())
+    (proxy,) = content.proxies
+    assert encoded(content, lod)[0] is lod
+    copies = [proxy, proxy, replace(proxy, source=-1, path="tag/gun.001")]
+    shader = replace(content.mesh.materials[0], shader="tag/b.rvmat")
+    mesh = replace(content.mesh, materials=[shader, *content.mesh.materials[1:]])
+    report = Report()
+    result, _ = encode_lod(replace(content, mesh=mesh, proxies=copies), lod, report)
+    assert result.textures()[result.face_texts[0]] == ("tag/of_file_co.paa", "tag\\b.rvmat")
+    assert [one.name for one in p3d.proxies(result)] == ["a/b.001", "a/b.002", "tag\\gun.001"]
+    typed = "the games separate folders by \\, so {} is written as {} (x)".format
+    assert report.lines() == [
+        typed("tag/b.rvmat", "tag\\b.rvmat"),
+        typed("tag/gun.001", "tag\\gun.001"),
+    ]
+    colour = "#(argb,8,8,3)color(1/2,0,0,1)"
+    new = replace(mesh, materials=[Material("a", "tag/a_co.paa", ""), Material("b", colour)])
+    result, _ = encoded(LodContent(new, 1.0, proxies=()), None)
+    assert [result.textures()[text] for text in result.face_texts] == [("tag\\a_co.paa", "")] * len(result.faces)
+    result, _ = encoded(LodContent(replace(new, material_index=np.ones(1, np.int32)), 1.0, proxies=()), None)
+    assert [result.textures()[text] for text in result.face_texts] == [(colour, "")]
+
+
 def test_sharp_edges_are_added_and_removed_one_by_one():
     pairs = [[3, 0], [2, 2], [0, 1], [1, 5]]  # the second and the last are edges of no face
     lod = tagged((b"#SharpEdges#", np.array(pairs, "<u4").tobytes()))
