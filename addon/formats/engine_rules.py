@@ -12,7 +12,8 @@ from ..core import names
 from ..core.errors import ReadError
 from ..core.problems import Problem
 from ..core.report import Report, counted
-from .arma import paa
+from .arma import p3d, paa
+from .arma.p3d import check
 from .arma.rtm import Rtm
 from .descent3 import oof
 from .xray import bones, cform, details, dm, hom, level_ai, skl, som
@@ -90,6 +91,13 @@ def _rtm(document: Rtm) -> Iterator[str]:
         yield f"the bone {group[0]!r} occurs {len(group)} times"
 
 
+def _p3d(document: p3d.P3d) -> Iterator[str]:
+    for number, lod in enumerate(document.lods):
+        content = p3d.content_of(lod, lod.kind, Report())
+        for problem in check.find_problems(content, hidden_uv_sets=check.hidden_uv_sets(content, lod)):
+            yield f"level {number} ({lod.kind}): {problem.sentence}"
+
+
 def _details(document: details.Details) -> Iterator[str]:
     if len(document.models) > details.MODELS:
         yield f"{counted(len(document.models), 'detail model')}, the game supports {details.MODELS}"
@@ -130,6 +138,7 @@ RULES: Mapping[str, Rules] = {
     "bones": _bones,
     "object": _object,
     "rtm": _rtm,
+    "p3d": _p3d,
     "paa": paa.problems,
     "details": _details,
     "dm": _dm,

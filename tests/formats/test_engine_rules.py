@@ -7,10 +7,12 @@ import pytest
 from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats import FORMATS, verification
+from addon.formats.arma import p3d
 from addon.formats.engine_rules import RULES
 from addon.formats.round_trips import ROUND_TRIPS
 from addon.formats.verification import Status, verify
 from addon.formats.xray import details, omf
+from tests.formats.arma.p3d.test_polygons import level
 from tests.formats.xray.ogf import small_model as small
 from tests.formats.xray.omf.test_bytes import TRACKS, chunk, definition, motion, parameters
 from tests.formats.xray.test_details import SMALL
@@ -79,6 +81,24 @@ def test_slots_must_name_models_that_are_there():
     assert details.named_models(document) - set(document.models)
     (problem,) = verify(SMALL, "level.details").problems
     assert problem.startswith("slots refer to models that are not in the file: ")
+
+
+def test_levels_of_an_arma_model_are_checked_as_in_blender():
+    data = p3d.write(p3d.P3d(0x101, [level([[0, 1, 2], [0, 2, 3]], resolution=kind) for kind in (1, 1e13, 3e15)]))
+    verdict = verify(data, "odd.p3d")
+    assert verdict.status is Status.IDENTICAL
+    assert verdict.problems == (
+        "level 1 (geometry): 2 of 2 faces have an open edge; this LOD must be closed",
+        "level 1 (geometry): 2 of 2 faces point inwards",
+        "level 1 (geometry): it has no components (vertex groups Component01, Component02 and so on)",
+    )
+
+
+@pytest.mark.parametrize("path", corpus_files("p3d/*.p3d"))
+def test_real_arma_models_have_no_problem_but_those_that_they_do_have(path):
+    textured = "level 2 (shadow): 434 of 434 faces have a texture or material; a shadow has none"
+    found = verify(path.read_bytes(), path.name).problems
+    assert found == ((textured,) if path.name == "crowbar_proxy.p3d" else ())
 
 
 @pytest.mark.parametrize("path", corpus_files("omf/[!o]*", "ogf/[!o]*", "skl", "skls", "bones", "details", "oof"))
