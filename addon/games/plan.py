@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -43,6 +43,21 @@ def remember_saved(holder: ID, path: str, digest: str, part: str = "") -> None:
 def saved_here(holder: ID, path: str, part: str = "") -> str:
     """Return the SHA-256 of a data-block's last save at ``path`` since Blender was started; "" if there was none."""
     return _saved.get((holder.session_uid, str(Path(path)), part), "")
+
+
+_exported: dict[int, str] = {}
+
+
+def remember_export(holders: Iterable[ID], path: str) -> None:
+    """Remember the file to which data-blocks were exported, until Blender is closed. Kept outside the .blend, because
+    an export changes nothing in the scene.
+    """
+    _exported.update((holder.session_uid, path) for holder in holders)
+
+
+def last_export(holders: Iterable[ID]) -> str:
+    """Return the file to which the first of these data-blocks that was exported was exported last; "" if none was."""
+    return next((path for holder in holders if (path := _exported.get(holder.session_uid))), "")
 
 
 @dataclass

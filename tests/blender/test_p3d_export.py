@@ -457,6 +457,31 @@ def test_a_new_model_has_all_lods_of_the_scene_unless_selected_ones_are_wanted(t
     assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["visual"]
 
 
+def test_the_next_export_of_a_new_model_suggests_the_last_file(man, tmp_path):
+    def suggested():
+        dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
+        dialog.suggest(bpy.context)
+        return dialog.filepath
+
+    body = cube("body")
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    assert suggested() == "body.p3d"
+    exported(tmp_path)
+    load(man)
+    exported_man = tmp_path / "man_2.p3d"
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(exported_man)) == {"FINISHED"}
+    assert suggested() == str(man), "its source file"
+    hull = cube("hull")
+    bpy.ops.motionbridge.arma_set_lod(kind="GEOMETRY")
+    assert suggested() == str(tmp_path / "out.p3d"), "of another LOD of the same model"
+    bpy.context.view_layer.objects.active = body
+    assert suggested() == str(tmp_path / "out.p3d")
+    assert bpy.ops.export_scene.arma_p3d(filepath=str(tmp_path / "new.p3d")) == {"FINISHED"}
+    bpy.context.view_layer.objects.active = hull
+    assert suggested() == str(tmp_path / "new.p3d")
+    assert not bpy.ops.motionbridge.arma_model_save_back.poll()
+
+
 def test_the_dialog_lists_the_lods_of_a_new_model(man):
     cube("body")
     bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)

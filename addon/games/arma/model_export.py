@@ -126,6 +126,11 @@ class Chosen:
     levels: list[Object] = field(default_factory=list)
     marks: list[Object] = field(default_factory=list)
 
+    @property
+    def parts(self) -> list[Object]:
+        """All objects."""
+        return [*self.levels, *self.marks]
+
     @staticmethod
     def of(model: Any, objects: Iterable[Object]) -> Chosen:
         """Return the objects of one model among these; without a ``model`` those that belong to no imported one."""

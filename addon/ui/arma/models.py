@@ -14,6 +14,7 @@ from ...blender.typed import Context, Object
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
 from ...formats.arma import p3d
+from ...games import plan as plans
 from ...games.arma import kinds, model_check, model_export, textures
 from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
@@ -88,13 +89,15 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         return has_mesh(context) or is_of_model(active) or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:
-        """Suggest the imported file."""
+        """Suggest the imported file; of a new model the one that it was exported to last."""
         active = context.view_layer.objects.active
         model = model_of(active)
         if model is not None:
             self.filepath = bpy.path.abspath(model.motionbridge_arma_model.path)
         elif active is not None:
-            self.filepath = f"{bpy.path.clean_name(active.name)}.p3d"
+            parts = chosen_model(context, selected=self.selected).parts
+            last = plans.last_export([active, *parts])
+            self.filepath = last or f"{bpy.path.clean_name(active.name)}.p3d"
         self.check(context)
 
     def _key(self) -> tuple[bool, bool, bool]:
@@ -134,6 +137,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         chosen = chosen_model(context, self.collection, selected=self.selected)
         plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
+        plans.remember_export(chosen.parts, path)
         return Outcome(file_sentence(path, plan))
 
 
@@ -160,8 +164,13 @@ class MOTIONBRIDGE_OT_arma_model_save_back(SaveBackOntoImported, BlenderOperator
     @classmethod
     def poll(cls, context: Context) -> bool:
         """The active object is part of an imported model."""
+        active = context.view_layer.objects.active
         cls.poll_message_set("The active object is not part of an imported Arma model")
-        return model_of(context.view_layer.objects.active) is not None
+        if is_of_model(active):
+            cls.poll_message_set(
+                "This model has no imported file: use Export Model, which suggests the last exported one"
+            )
+        return model_of(active) is not None
 
     def source(self, context: Context) -> "ArmaModelProperties":
         """Return the properties of the collection that stores the model."""
@@ -339,8 +348,7 @@ class MOTIONBRIDGE_PT_arma_model(MotionbridgePanel, BlenderPanel):
         layout.operator("motionbridge.arma_model_check", icon="VIEWZOOM")
         draw_last_check(layout, model_of(active) or context.scene)
         column = layout.column(align=True)
-        if model_of(active) is not None:
-            column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
+        column.operator("motionbridge.arma_model_save_back", icon="FILE_TICK")
         column.operator("export_scene.arma_p3d", text="Export Model", icon="EXPORT")
         layout.operator("motionbridge.report", icon="TEXT")
 
