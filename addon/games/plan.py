@@ -9,6 +9,9 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import bpy
+
+from ..blender.properties import is_local
 from ..core import files
 from ..core.errors import WriteError
 
@@ -182,3 +185,20 @@ def keep_saved(plan: FilePlan, properties: Any) -> None:
     """Remember that a plan of `onto_imported` was written, so that the file on disk is recognised, also after undo."""
     properties.saved = plan.digest
     remember_saved(properties.id_data, plan.path, plan.digest)
+
+
+def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
+    """After ``data`` was exported to ``path``: if that is the source file of ``properties``, others did not change it.
+
+    Linked data cannot store that, and knows it until Blender is closed.
+    """
+    if properties.path and is_same_file(properties.path, path):
+        digest = hashlib.sha256(data).hexdigest()
+        remember_saved(properties.id_data, bpy.path.abspath(properties.path), digest)
+        if is_local(properties.id_data):
+            properties.saved = digest
+
+
+def is_same_file(stored: str, path: Path | str) -> bool:
+    """Return whether ``path`` is the file at the path ``stored`` in a .blend, which may be relative to it."""
+    return files.resolved(bpy.path.abspath(stored)) == files.resolved(path)

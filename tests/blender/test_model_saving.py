@@ -6,6 +6,7 @@ import bpy
 import pytest
 
 from addon.blender import compat
+from addon.games import plan as plans
 from tests.blender import raw_ogf
 
 MESHES, MOTIONS = 9, 14
@@ -161,3 +162,46 @@ def test_replaced_meshes_are_those_of_the_scene_hidden_ones_too(gone, samples, t
     target = tmp_path / "replaced.ogf"
     assert bpy.ops.export_scene.xray_ogf(filepath=str(target), replace_meshes=True) == {"FINISHED"}
     assert sum(len(raw_ogf.triangles(child)) for _, child in raw_ogf.children(target.read_bytes())) == faces
+
+
+@pytest.mark.parametrize("replaced", [False, True])
+def test_an_export_onto_its_own_file_is_known_to_model_and_motions(replaced, path, rig):
+    move_vertex(rig)
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path), replace_meshes=replaced) == {"FINISHED"}
+    plans._saved.clear()  # as in the next Blender, which has only what the .blend stores
+    before = path.read_bytes()
+    edit_motion(rig)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert differing(before, path.read_bytes()) == [MOTIONS]
+    move_vertex(rig)
+    if replaced:  # the meshes on disk are not those that a save would compare with
+        with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+            bpy.ops.motionbridge.model_save_back()
+    else:
+        before = path.read_bytes()
+        assert bpy.ops.motionbridge.model_save_back() == {"FINISHED"}
+        assert differing(before, path.read_bytes()) == [MESHES]
+
+
+@pytest.mark.parametrize("exported", [False, True])
+def test_a_model_written_with_older_motions_is_not_taken_for_the_file_of_newer_ones(exported, path, rig):
+    older = path.read_bytes()
+    edit_motion(rig)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    newer = path.read_bytes()
+    path.write_bytes(older)
+    bpy.ops.object.select_all(action="SELECT")
+    bpy.ops.object.delete()
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(path), textures=False, motions="NONE") == {"FINISHED"}
+    rig = bpy.context.view_layer.objects.active
+    path.write_bytes(newer)
+    assert bpy.ops.import_scene.xray_omf(filepath=str(path)) == {"FINISHED"}
+    move_vertex(rig)
+    if exported:
+        assert bpy.ops.export_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    else:
+        assert bpy.ops.motionbridge.model_save_back(if_changed="IMPORTED") == {"FINISHED"}
+    assert differing(older, path.read_bytes()) == [MESHES]
+    activate(rig)
+    assert bpy.ops.motionbridge.save_back() == {"FINISHED"}
+    assert differing(newer, path.read_bytes()) == [MESHES]

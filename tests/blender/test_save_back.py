@@ -146,7 +146,9 @@ AS_IMPORTED = "the file is written as it was imported or last saved"
 
 @pytest.fixture(params=MADE.values(), ids=MADE.keys())
 def opened(request, tmp_path, samples):
-    return request.param(tmp_path, samples)
+    made = request.param(tmp_path, samples)
+    made.made_by = request.param
+    return made
 
 
 def dialog_of(kind, **options):
@@ -203,6 +205,30 @@ def test_a_panel_that_saves_shows_the_last_report():
     assert [path.name for path in panels if '"motionbridge.report"' not in path.read_text()] == [
         "skeletal.py"  # below the panel of motions, which has it
     ]
+
+
+def test_an_export_onto_the_same_file_is_not_taken_for_a_change_by_others(opened, monkeypatch):
+    exporter = {
+        an_animation: bpy.ops.export_scene.arma_rtm,
+        an_arma_model: bpy.ops.export_scene.arma_p3d,
+        a_path: bpy.ops.export_scene.xray_anm,
+        editor_motions: bpy.ops.export_scene.xray_skl,
+        a_model: bpy.ops.export_scene.descent3_oof,
+        an_editor_model: bpy.ops.export_scene.xray_object,
+        occluders: bpy.ops.export_scene.xray_level_geometry,
+    }[opened.made_by]
+    before = opened.path.read_bytes()
+    opened.edit()
+    assert exporter(filepath=str(opened.path), backup=False) == {"FINISHED"}
+    exported = opened.path.read_bytes()
+    assert exported != before
+    if opened.made_by != an_animation:  # that of an animation is not stored in the .blend
+        monkeypatch.setattr(plans, "_saved", {})
+    opened.edit()
+    dialog = dialog_of(opened.kind, backup=False)
+    assert opened.option not in properties_drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert opened.path.read_bytes() not in {before, exported}
 
 
 def test_what_somebody_else_changed_is_asked_about(opened):

@@ -39,7 +39,7 @@ from ...formats.descent3.oof.model import (
     WeaponBattery,
     check_hierarchy,
 )
-from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
+from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
 from . import hierarchy as model_hierarchy
 from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
@@ -143,6 +143,8 @@ def export_model(
     plan = plan_export(context, chosen, options, report, path)
     files.warn_of_replacing(path, report)
     plan.write(backup=options.backup)
+    if chosen.holder is not None:
+        keep_exported(path, plan.data, chosen.holder.motionbridge_descent_model)
     return plan
 
 

@@ -138,6 +138,8 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
         plans.remember_export(chosen.parts, path)
+        if chosen.model is not None:
+            plans.keep_exported(path, plan.data, chosen.model.motionbridge_arma_model)
         return Outcome(file_sentence(path, plan))
 
 

@@ -133,6 +133,8 @@ class EXPORT_SCENE_OT_xray_object(
             plan = making.plan_new_object(context, holder, path, options, report, chosen=chosen, motions=motions)
         files.warn_of_replacing(path, report)
         plan.write(backup=self.backup)
+        if holder.motionbridge_editor_model.is_model:
+            editor_exporting.settle_exported(plan, holder)
         if plan.written:
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
         return Outcome(file_sentence(path, plan))

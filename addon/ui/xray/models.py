@@ -246,6 +246,7 @@ class EXPORT_SCENE_OT_xray_ogf(
                 made = making.plan_replaced(context, holder, path, options, report)
             files.warn_of_replacing(path, report)
             made.write(backup=self.backup)
+            model_export.follow_model(holder, path, made.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
                 self.restore_hidden_keys(holder, actions_moving(holder))
             return Outcome(file_sentence(path, made))

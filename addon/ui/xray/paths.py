@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, StringProperty
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
 from ...core.report import Report
+from ...games import plan as plans
 from ...games.options import FittingOptions
 from ...games.xray import kinds
 from ...games.xray import paths as motion_paths
@@ -151,6 +152,8 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         with scope.progress(context, context.scene.frame_end) as step:
             plan = motion_paths.plan_export(context, mover, file, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
+        if (action := motion_paths.followed_action(mover)) is not None:
+            plans.keep_exported(file, plan.data, action.motionbridge_path)
         return Outcome(file_sentence(file, plan))
 
 

@@ -211,6 +211,7 @@ class EXPORT_SCENE_OT_xray_skl(
                 progress=step,
             )
         plan.write(backup=self.backup)
+        skl_codec.SKL.settle_exported(plan, rig)
         self.restore_hidden_keys(rig, chosen)
         return Outcome(file_sentence(path, plan))
 

@@ -32,7 +32,7 @@ from ....core.problems import Problem
 from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
 from ....formats.xray import cform, dm, err, hom, level_ai, occluders, som, wallmarks
-from ...plan import FilePlan, OtherBase, keep_saved, onto_imported
+from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
 from ..game_tree import find_game_materials, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
@@ -308,6 +308,8 @@ def export_file(
         if beside:
             names = ", ".join(Path(one.path).name for one in beside)
             report.note(f"also written: {names}", str(Path(path).parent))
+    else:
+        keep_exported(path, plan.data, holder.motionbridge_level)
     return plan
 
 

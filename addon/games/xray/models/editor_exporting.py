@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from ....blender import armature, material, scope, sharp_mesh
 from ....blender.mesh import Offending
-from ....blender.properties import keep, kept
+from ....blender.properties import is_local, keep, kept
 from ....core import files, names, space
 from ....core.binary import as_in_file
 from ....core.changes import Changes
@@ -50,7 +50,7 @@ from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
 from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
-from ...plan import FilePlan, OtherBase, keep_saved, onto_imported, remember_saved
+from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
 from ..bones.values import PROPERTIES_OF_CHUNK
@@ -225,6 +225,14 @@ def settle(plan: ModelPlan, holder: Object) -> None:
     for file in holder.motionbridge_skeletal_files:
         if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
             file.sha256 = plan.digest
+
+
+def settle_exported(plan: ModelPlan, holder: Object) -> None:
+    """After an export of ``plan``: if it replaced the imported file, remember it as after `settle`."""
+    properties = holder.motionbridge_editor_model
+    keep_exported(plan.path, plan.data, properties)
+    if is_same_file(properties.path, plan.path) and is_local(holder):
+        settle(plan, holder)
 
 
 def follow_motions(holder: Object, path: str, motions: Skl, before: str, digest: str) -> None:

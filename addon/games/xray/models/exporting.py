@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ....blender import action_lists, armature, attributes, material
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
-from ....blender.properties import keep, kept
+from ....blender.properties import is_local, keep, kept
 from ....core import files, names, space
 from ....core import model as core_model
 from ....core.changes import ENGLISH, Changes, Words
@@ -38,10 +38,10 @@ from ....formats.xray.ogf.mesh import (
     mesh_parts,
 )
 from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
-from ...plan import FilePlan, OtherBase, keep_saved, onto_imported, remember_saved
+from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
-from ..motions.files import LISTS
+from ..motions.files import LISTS, are_stored
 from ..options import ModelExportOptions
 from . import properties as model_properties
 from .importing import reference_names
@@ -121,6 +121,8 @@ def export_model(
     plan = plan_export(context, holder, options, report)
     files.warn_of_replacing(path, report)
     files.write_atomically(path, plan.data, backup=options.backup)
+    keep_exported(path, plan.data, holder.motionbridge_model)
+    follow_model(holder, path, plan.data)
     return plan
 
 
@@ -142,8 +144,19 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 def settle(plan: FilePlan, holder: Object) -> None:
     """After ``plan`` was saved back: remember the file on disk, also for the motions inside it."""
     keep_saved(plan, holder.motionbridge_model)
-    for file in _files_inside(holder, plan.path):
-        file.sha256 = plan.digest
+    follow_model(holder, plan.path, plan.data)
+
+
+def follow_model(holder: Object, path: Path | str, data: bytes) -> None:
+    """After the model at ``path`` was replaced by ``data``: recognise the file as that of the motions inside it.
+
+    Only if ``data`` has the motions that were imported or saved last, which is what Save Back takes them for.
+    """
+    inside = _files_inside(holder, path) if is_local(holder) else []
+    motions = motion_set_of(ogf.read(data, Path(path).name, Report())) if inside else None
+    for file in inside:
+        if motions is not None and are_stored(file, motions):
+            file.sha256 = hashlib.sha256(data).hexdigest()
 
 
 def follow_motions(holder: Object, plan: MotionPlan, before: str) -> None:
@@ -155,7 +168,7 @@ def follow_motions(holder: Object, plan: MotionPlan, before: str) -> None:
     """
     properties = holder.motionbridge_model
     data = kept(properties, "document")
-    if not properties.is_model or not data or not _is_file(properties.path, plan.path):
+    if not properties.is_model or not data or not is_same_file(properties.path, plan.path):
         return
     base = ogf.read(data, Path(plan.path).name, Report())
     if motion_set_of(base) is None:
@@ -180,14 +193,10 @@ def _warn_of_motions(holder: Object, report: Report) -> None:
         report.warn(f"{words}: {listed(edited)}", holder.name)
 
 
-def _files_inside(holder: Object, path: str) -> list[Any]:
+def _files_inside(holder: Object, path: Path | str) -> list[Any]:
     """Return the motion files of an armature that are inside the model at ``path``."""
     listed = holder.motionbridge_motion_files
-    return [file for file in listed if file.embedded and _is_file(file.path, path)]
-
-
-def _is_file(stored: str, path: str) -> bool:
-    return Path(bpy.path.abspath(stored)).resolve() == Path(path).resolve()
+    return [file for file in listed if file.embedded and is_same_file(file.path, path)]
 
 
 def _base_of(holder: Object) -> Ogf:

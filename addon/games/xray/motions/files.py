@@ -25,7 +25,7 @@ from ....core.report import Report
 from ....formats.xray import omf, skl
 from ....formats.xray.chunks import ChunkRun, read_chunks, write_chunks
 from ....formats.xray.omf import edit
-from ....formats.xray.omf.codec import read_motion, with_motions
+from ....formats.xray.omf.codec import read_motion, with_motions, write_motion
 from ....formats.xray.omf.document import (
     ALL_PARTITIONS,
     MOTIONS,
@@ -144,6 +144,22 @@ def motion_of(action: Action) -> Motion | None:
         problem = "the data kept from its file ends in the middle of a track"
         raise ReadError(problem, file=action.name, remedy="Import the file again")
     return motion
+
+
+def are_stored(file: MotionFile, motions: MotionSet) -> bool:
+    """Return whether ``motions`` are those of ``file`` as it was imported or last saved.
+
+    Of motions that have no action, keys are not compared. Damaged stored bytes equal none.
+    """
+    indices = action_lists.members(file, LISTS).items()
+    try:
+        return kept(file, "document") == omf.write(_without_keys(omf.new_omf(motions))) and all(
+            kept(action.motionbridge_motion, "body") == write_motion(motions.library.motions[index])
+            for action, index in indices
+            if index >= 0
+        )
+    except ReadError:
+        return False
 
 
 def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:

@@ -17,7 +17,7 @@ from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.control_edits import CONTROLS
-from ....blender.properties import keep, kept
+from ....blender.properties import is_local, keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, rotation, space
@@ -47,6 +47,7 @@ from ....formats.xray.skl import (
     new_motion,
     with_playback,
 )
+from ...plan import is_same_file
 from ..bones.properties import bones_in_order
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
@@ -181,6 +182,14 @@ class SklCodec:
         for action, label in plan.written:
             action.motionbridge_skeletal.imported_name = label
         return file
+
+    def settle_exported(self, plan: Plan, rig: Any) -> None:
+        """After an export of ``plan`` that replaced the file of its motions: remember that file as `settle` does."""
+        written = {action for action, _ in plan.written}
+        for file in rig.motionbridge_skeletal_files:
+            own = is_same_file(file.path, plan.path) and not file.embedded and is_local(rig)
+            if own and written <= action_lists.members(file, SKL_LISTS).keys():
+                self.settle(plan, rig, file)
 
     def fingerprints(self, document: Skl) -> set[bytes]:
         """Return a digest of the bytes of each motion."""
