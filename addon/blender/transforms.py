@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import bpy
 import numpy as np
 from numpy.typing import NDArray
 
@@ -14,20 +15,25 @@ from . import compat, scope
 from .bone_curves import channel_path, rotation_kind, sampled, write_keys
 
 if TYPE_CHECKING:
-    import bpy
-
     from .typed import Context, Object, PoseBone
 
 
 Floats = NDArray[np.float64]
 Curves = Mapping[tuple[str, int], Any]
 
-WIDTHS = {"location": 3, "rotation_quaternion": 4, "rotation_axis_angle": 4, "rotation_euler": 3, "scale": 3}
-_DELTAS = (
-    ("delta_location", 0.0),
-    ("delta_rotation_euler", 0.0),
-    ("delta_scale", 1.0),
-)
+DELTA = "delta_"
+"""Begin of the names of an object's delta transforms, which bones do not have."""
+WIDTHS = {
+    "location": 3,
+    "rotation_quaternion": 4,
+    "rotation_axis_angle": 4,
+    "rotation_euler": 3,
+    "scale": 3,
+    "delta_location": 3,
+    "delta_rotation_quaternion": 4,
+    "delta_rotation_euler": 3,
+    "delta_scale": 3,
+}
 _IDENTITY = (1.0, 0.0, 0.0, 0.0)
 
 
@@ -43,6 +49,11 @@ def playing_curves(owner: Object, *, muted: bool = False) -> list[bpy.types.FCur
     return [curve for curve in bag.fcurves if compat.is_muted(curve) == muted] if bag is not None else []
 
 
+def kind_of(channel: str) -> str:
+    """Return ``location``, ``rotation`` or ``scale`` for the name of a channel, which may be a delta transform."""
+    return channel.removeprefix(DELTA).partition("_")[0]
+
+
 def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tuple[str, int], Any]:
     """Return (channel, index) -> F-curve of an object itself, or of one of its pose bones."""
     paths = {channel_path(bone, channel) if bone else channel: channel for channel in WIDTHS}
@@ -51,18 +62,38 @@ def channels_of(curves: Sequence[bpy.types.FCurve], bone: str = "") -> dict[tupl
 
 def basis(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32], *, turning: bool = True) -> Floats:
     """Return (frames, 4, 4) the transform that an object's or pose bone's own channels define, without parent or
-    constraints.
+    constraints, but with an object's delta transforms.
 
     Channels without F-curves have their current value. With ``turning`` False there is no rotation.
     """
+    locations, scales = (_channel(owner, curves, name, frames) for name in ("location", "scale"))
+    if _has_deltas(owner):
+        locations += _channel(owner, curves, "delta_location", frames)
+        scales *= _channel(owner, curves, "delta_scale", frames)
+    still = np.tile(np.array(_IDENTITY), (len(frames), 1))
+    return compose(locations, rotations(owner, curves, frames) if turning else still, scales)
+
+
+def rotations(owner: Object | PoseBone, curves: Curves, frames: NDArray[np.float32]) -> Floats:
+    """Return the quaternions (frames, 4) of the rotation channels, with an object's delta rotation; as `basis`."""
+    own = _rotations(owner, curves, "", frames)
+    # Blender shows no delta rotation of an axis and an angle.
+    if not _has_deltas(owner) or owner.rotation_mode == "AXIS_ANGLE":
+        return own
+    return rotation.multiply(_rotations(owner, curves, DELTA, frames), own)
+
+
+def _has_deltas(owner: Object | PoseBone) -> bool:
+    return isinstance(owner, bpy.types.Object)
+
+
+def _rotations(owner: Object | PoseBone, curves: Curves, prefix: str, frames: NDArray[np.float32]) -> Floats:
     kind = rotation_kind(owner.rotation_mode)
-    values = _channel(owner, curves, f"rotation_{kind}", frames)
+    values = _channel(owner, curves, f"{prefix}rotation_{kind}", frames)
     quaternions = rotation.normalised(values) if kind == "quaternion" else rotation.of_mode(values, owner.rotation_mode)
     # Normalising would hide that these rotations are not finite.
     quaternions[~np.isfinite(values).all(axis=1)] = np.nan
-    if not turning:
-        quaternions[:] = _IDENTITY
-    return compose(_channel(owner, curves, "location", frames), quaternions, _channel(owner, curves, "scale", frames))
+    return quaternions
 
 
 def _channel(owner: Object | PoseBone, curves: Curves, name: str, frames: NDArray[np.float32]) -> Floats:
@@ -96,8 +127,6 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
             reasons.append("active drivers")
         if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
             reasons.append("NLA tracks")
-    if any(abs(value - plain) > 1e-6 for name, plain in _DELTAS for value in getattr(owner, name)):
-        reasons.append("delta transforms")
     if owner.parent_type not in ("OBJECT", "BONE"):
         reasons.append("a parent that deforms it")
     return reasons

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import bpy
 import numpy as np
 import pytest
-from mathutils import Quaternion, Vector
+from mathutils import Euler, Quaternion, Vector
 
 from addon.blender import compat, transforms
 from addon.core.report import Report
@@ -245,6 +245,68 @@ def test_a_scale_that_changes_is_said():
     plan, report = planned(Chosen(None, [shown]))
     assert "scale is animated" in warnings(report)
     assert np.ptp(parts(plan.data)[0].positions, axis=0).tolist() == [1, 0, 1]
+
+
+def hold_to_scene(shown, frames):
+    """A part alone in the scene: the game shows its vertices where Blender shows them. Returns the warnings."""
+    plan, report = planned(Chosen(None, [shown]))
+    game = in_game(plan.data, frames)
+    mesh = decode(document(plan.data), report).parts[0].mesh
+    for row, frame in enumerate(frames):
+        bpy.context.scene.frame_set(frame)
+        place = SWAP @ game.model_rotations[row, 0] @ SWAP, SWAP @ game.model_positions[row, 0]
+        np.testing.assert_allclose(mesh.positions @ place[0].T + place[1], evaluated_points(shown), atol=2e-3)
+    return warnings(report)
+
+
+@pytest.mark.parametrize("mode", ["QUATERNION", "XZY"])
+@pytest.mark.parametrize("channels", [["location"], ["rotation", "scale"], ["delta_location"], ["delta_rotation"]])
+def test_delta_transforms_are_exported_as_shown(mode, channels):
+    """Object > Apply > (Animated) Transforms to Deltas."""
+    shown = square("wing")
+    shown.rotation_mode = mode
+    kind = "quaternion" if mode == "QUATERNION" else "euler"
+    shown.delta_location, shown.delta_scale = (1, 2, 3), (2, 1, 0.5)
+    for prefix, angle in (("", 0.4), ("delta_", -0.7)):
+        turned = Euler((angle, 1, 2 * angle), "XYZ" if kind == "quaternion" else mode)
+        setattr(shown, f"{prefix}rotation_{kind}", turned.to_quaternion() if kind == "quaternion" else turned)
+    for frame, amount in ((0, 0.0), (10, 0.5)):
+        for channel in channels:
+            name = f"{channel}_{kind}" if "rotation" in channel else channel
+            value = getattr(shown, name)
+            value[1] += amount if channel != "scale" else 0
+            shown.keyframe_insert(name, frame=frame)
+    assert hold_to_scene(shown, [0, 5, 10]) == ""
+
+
+def test_keys_of_a_delta_scale_that_changes_are_said_at_every_frame():
+    shown = square("wing")
+    for frame, size in ((0, 1.0), (10, 2.0)):
+        shown.delta_scale = (size,) * 3
+        shown.keyframe_insert("delta_scale", frame=frame)
+    for frame in (0, 5):
+        bpy.context.scene.frame_set(frame)
+        plan, report = planned(Chosen(None, [shown]))
+        assert "scale is animated" in warnings(report)
+        assert np.ptp(parts(plan.data)[0].positions, axis=0).tolist() == [1, 0, 1]
+
+
+def test_a_mirrored_part_that_only_moves_is_exported_as_shown():
+    shown = square("wing")
+    shown.scale, shown.rotation_euler = (-1, 2, 1), (0.3, 0.2, 0.1)
+    for frame, x in ((0, 0.0), (10, 4.0)):
+        shown.location.x = x
+        shown.keyframe_insert("location", frame=frame)
+    assert hold_to_scene(shown, [0, 10]) == ""
+    assert tracks(planned(Chosen(None, [shown]))[0].data, b"RANI")[0][0] == 0
+
+
+def test_a_part_that_stands_still_with_deltas_gets_no_motion():
+    shown = square("wing")
+    shown.delta_location = (1, 2, 3)
+    data = planned(Chosen(None, [shown]))[0].data
+    assert parts(data)[0].offset == (1, 3, 2)
+    assert [kind for kind, _ in chunks(data) if kind in (b"RANI", b"PANI")] == []
 
 
 def test_curves_muted_with_their_group_do_not_play(vectors):

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from ...blender import compat
 from ...blender.instances import shows_instances
-from ...blender.transforms import channels_of, playing_curves
+from ...blender.transforms import channels_of, kind_of, playing_curves, rotations
 from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
@@ -288,44 +288,47 @@ def _bone_of(child: Object) -> Bone | None:
     return None
 
 
-def local_at_rest(found: Object) -> Floats:
+def local_at_rest(found: Any) -> Floats:
     """Return an object's matrix (4, 4) in its parent's space, without the effect of actions, NLA and drivers."""
     animated = _animated_channels(found)
     properties = found.motionbridge_descent_part
     if not animated or not is_part(found):
         basis = found.matrix_basis
     else:
-        location: Any = found.location
+        location: Any = found.matrix_basis.translation
         if "location" in animated and found.parent_type == "BONE":
             location = Vector((0, 0, 0))
         elif "location" in animated:
             location = Vector(properties.offset) if properties.is_part else _first_location(found)
-        rotation = Quaternion() if "rotation" in animated else found.matrix_basis.to_quaternion()
-        scale: Any = _constant_scale(found) if "scale" in animated else found.scale
+        # The basis of a mirrored object does not tell its rotation.
+        turned = rotations(found, {}, np.zeros(1, np.float32))[0]
+        rotation = Quaternion() if "rotation" in animated else Quaternion(turned.tolist())
+        scale = _constant_scale(found) if "scale" in animated else found.scale * found.delta_scale
         basis = Matrix.LocRotScale(location, rotation, scale)
     return array(found.matrix_parent_inverse) @ array(basis)
 
 
 def _first_location(found: Any) -> Vector:
     """Return the location at the first keys: the pivot of an animated object that was made in Blender."""
-    location = Vector(found.location)
+    locations = {name: Vector(getattr(found, name)) for name in ("location", "delta_location")}
     for (channel, index), curve in channels_of(playing_curves(found)).items():
-        if channel == "location" and len(curve.keyframe_points):
-            location[index] = curve.evaluate(curve.keyframe_points[0].co.x)
-    return location
+        if channel in locations and len(curve.keyframe_points):
+            locations[channel][index] = curve.evaluate(curve.keyframe_points[0].co.x)
+    return locations["location"] + locations["delta_location"]
 
 
-def _constant_scale(found: Object) -> Vector:
+def _constant_scale(found: Any) -> Vector:
     """Return the scale if all keys have the same one (the I key may key scale with location and rotation), else 1."""
-    scale, data = found.scale.copy(), found.animation_data
-    driven = {curve.data_path for curve in data.drivers} if data is not None else set()
+    scales, data = {name: Vector(getattr(found, name)) for name in ("scale", "delta_scale")}, found.animation_data
+    if data is not None and any(curve.data_path in scales for curve in data.drivers):
+        return Vector((1, 1, 1))
     for curve in _curves_of_all_actions(found):
-        if curve.data_path == "scale":
+        if curve.data_path in scales:
             values = {round(key.co.y, 6) for key in curve.keyframe_points}
-            if len(values) != 1 or len(curve.modifiers) or "scale" in driven:
+            if len(values) != 1 or len(curve.modifiers):
                 return Vector((1, 1, 1))
-            scale[curve.array_index] = curve.keyframe_points[0].co.y
-    return Vector((1, 1, 1)) if "scale" in driven else scale
+            scales[curve.data_path][curve.array_index] = curve.keyframe_points[0].co.y
+    return scales["scale"] * scales["delta_scale"]
 
 
 def _animated_channels(found: Object) -> set[str]:
@@ -334,7 +337,7 @@ def _animated_channels(found: Object) -> set[str]:
     if data is None:
         return set()
     curves = [*data.drivers, *_curves_of_all_actions(found)]
-    return {curve.data_path.partition("_")[0] for curve in curves} & {"location", "rotation", "scale"}
+    return {kind_of(curve.data_path) for curve in curves} & {"location", "rotation", "scale"}
 
 
 def _curves_of_all_actions(found: Object) -> list[Any]:

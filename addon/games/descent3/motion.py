@@ -379,7 +379,7 @@ def _report_left_out(part: MovingPart, report: Report) -> None:
     owner = found.parent if bone else found
     curves = transforms.playing_curves(owner)
     if rotates_itself(found) is not None:
-        rotations = [key for key in transforms.channels_of(curves, bone) if key[0].startswith("rotation")]
+        rotations = [key for key in transforms.channels_of(curves, bone) if transforms.kind_of(key[0]) == "rotation"]
         if rotations:
             left_out = counted_plural(len(rotations), "curves")
             report.warn(f"the game rotates it by itself: {left_out} of its rotation left out", found.name)
@@ -398,7 +398,7 @@ def _report_unseen(part: MovingPart, report: Report, *, known: bool) -> None:
             part.object.name,
         )
     if part.muted and not part.sampled:
-        what = " and ".join(sorted({_KINDS[channel.partition("_")[0]] for channel in part.muted}))
+        what = " and ".join(sorted({_KINDS[transforms.kind_of(channel)] for channel in part.muted}))
         kept = f"the file's {what} is kept" if known else "left out"
         report.warn(f"muted curves are not shown: {kept}", part.object.name)
     if part.hidden:
@@ -433,7 +433,7 @@ def _with_base_values(
     few = _extended(interpolated_linearly(base, few_ticks(base)), motion)
     same_rotation = same_rotations(motion, known, precision) | same_rotations(motion, few, precision)
     same_position = _same_positions(motion, known, offset, precision) | _same_positions(motion, few, offset, precision)
-    muted = {channel.partition("_")[0] for channel in part.muted if not part.sampled}
+    muted = {transforms.kind_of(channel) for channel in part.muted if not part.sampled}
     same_rotation |= rotates_itself(part.object) is not None or "rotation" in muted
     same_position |= "location" in muted
     rotations, displacements = known.rotations, known.displacements

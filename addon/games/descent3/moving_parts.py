@@ -100,9 +100,9 @@ def moving_part(hierarchy: Hierarchy, index: int) -> MovingPart:
         rotates = not (of_part and rotates_itself(found) is not None)
         curves = transforms.channels_of(transforms.playing_curves(owner), bone)
         if not rotates:
-            curves = {key: curve for key, curve in curves.items() if not key[0].startswith("rotation")}
+            curves = {key: curve for key, curve in curves.items() if transforms.kind_of(key[0]) != "rotation"}
         muted = transforms.channels_of(transforms.playing_curves(owner, muted=True), bone)
-        part.muted += [channel for channel, _ in muted if rotates or not channel.startswith("rotation")]
+        part.muted += [channel for channel, _ in muted if rotates or transforms.kind_of(channel) != "rotation"]
         part.hidden += _hidden(owner.pose.bones[bone] if bone else owner, curves) if rotates else []
         part.links.append(Link(owner, bone, curves, rotates))
         part.curves += list(curves.values())
