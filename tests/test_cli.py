@@ -653,3 +653,13 @@ def test_other_names_of_a_replaced_file_are_reported(samples, tmp_path, capfd):
     os.link(path, tmp_path / "staging.omf")
     assert cli.main(["edit", "delete", str(path), "walk", "--in-place"]) == 0
     assert "1 other hard link to the file keeps the old content" in capfd.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="hard links of POSIX")
+def test_other_names_of_a_replaced_picture_are_reported(samples, tmp_path, capfd):
+    texture = str(samples / "arma" / "bricks_co.paa")
+    path = tmp_path / "skin.png"
+    path.write_bytes(b"an old picture")
+    os.link(path, tmp_path / "staging.png")
+    assert cli.main(["convert", texture, "--to", "png", "-o", str(path)]) == 0
+    assert "1 other hard link to the file keeps the old content" in capfd.readouterr().err

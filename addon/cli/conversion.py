@@ -12,13 +12,13 @@ from pathlib import Path, PurePath
 from typing import Any
 
 from ..core.errors import MotionbridgeError, WriteError
-from ..core.files import read_file, resolved, warn_of_replacing, write_atomically
+from ..core.files import read_file
 from ..core.report import Report
 from ..formats import Format, GameModelChoice
 from ..formats.arma import model_cfg
 from ..formats.arma.skeletons import BUILT_IN, Hierarchy
 from . import processes
-from .inspection import expanded, opened
+from .files import expanded, opened, refuse_same_file, save
 from .output import TROUBLE, complain
 
 
@@ -186,19 +186,14 @@ def _convert_one(task: Task, outcome: Outcome) -> None:
         return
     conversion = _conversion(task, found, findings)
     output = task.output if task.output is not None else task.file
-    if task.output is not None and resolved(output) == resolved(task.file):
-        raise WriteError("this is the file that is converted", file=output, remedy="Use --in-place to replace it")
+    if task.output is not None:
+        refuse_same_file(output, task.file, "converted")
     converted = found.module.write(conversion(document, findings))
-    # A file must not be replaced by something that this code cannot read.
-    found.module.read(converted, output, Report())
     outcome.lines += findings.lines()
     if task.output is None and converted == data:
         outcome.lines.append(f"{output}: no changes, file not written")
         return
-    replacing = Report()
-    warn_of_replacing(output, replacing)
-    outcome.lines += replacing.lines()
-    write_atomically(output, converted, backup=task.backup)
+    save(output, converted, found.module.read, outcome.complaints.append, backup=task.backup)
     outcome.lines.append(f"{output}: {found.name} {task.to}, {len(converted)} bytes (from {len(data)})")
 
 
@@ -274,7 +269,6 @@ def _render(
     output = Path(task.output)
     for number, data in enumerate(files):
         path = output if len(files) == 1 else output.with_name(f"{output.stem}_{number:04}{output.suffix}")
-        if resolved(path) == resolved(task.file):
-            raise WriteError("this is the file that is converted", file=str(path), remedy="Name another")
-        write_atomically(path, data, backup=task.backup)
+        refuse_same_file(path, task.file, "converted", "Name another")
+        save(path, data, None, outcome.complaints.append, backup=task.backup)
         outcome.lines.append(f"{path}: {task.to}, {len(data)} bytes")

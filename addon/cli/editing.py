@@ -9,12 +9,12 @@ from typing import Any
 
 from ..core import names
 from ..core.errors import ReadError, WriteError
-from ..core.files import resolved, warn_of_replacing, write_atomically
-from ..core.report import Report, counted
+from ..core.files import resolved
+from ..core.report import counted
 from ..formats import format_named
 from ..formats.xray.omf import edit, text
 from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
-from .inspection import expanded, opened
+from .files import expanded, opened, refuse_same_file, save
 from .output import complain
 
 FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if flag.name}
@@ -128,7 +128,7 @@ def _split(chosen: argparse.Namespace) -> int:
     document = _motions_of(chosen.file)
     chosen_motions, others = edit.split(document.motion_set, _matching(chosen.names, document.motion_set))
     rest = chosen.file if chosen.in_place else chosen.rest
-    if rest and _same_file(rest, chosen.output):
+    if rest and resolved(rest) == resolved(chosen.output):
         raise WriteError("both halves would be written to one file", file=chosen.output, remedy="Name another")
     # The new file first: if the second one fails, motions are in both files and none is lost.
     _save(document, chosen_motions, chosen.output, chosen, tell=False)
@@ -189,26 +189,16 @@ def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
 def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Namespace, *, tell: bool = True) -> None:
     """Write the file with changed motions and print the differences."""
     in_place = bool(chosen.in_place)
-    if not in_place and _same_file(output, chosen.file):
-        raise WriteError("this is the file that is edited", file=output, remedy="Use --in-place to replace it")
+    if not in_place:
+        refuse_same_file(output, chosen.file, "edited")
     omf = format_named("omf").module
     result = document.with_motion_set(changed)
     data = omf.write(result)
-    # A file must not be replaced by something that this code cannot read.
-    omf.read(data, output, Report())
     lines = list(text.motion_set_differences(document.motion_set, changed)) if tell else []
     for line in lines:
         print(line)
     if in_place and data == omf.write(document):
         print(f"{output}: no changes, file not written")
         return
-    replacing = Report()
-    warn_of_replacing(output, replacing)
-    for line in replacing.lines():
-        complain(line)
-    write_atomically(output, data, backup=chosen.backup)
+    save(output, data, omf.read, backup=chosen.backup)
     print(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")
-
-
-def _same_file(one: str, other: str) -> bool:
-    return resolved(one) == resolved(other)

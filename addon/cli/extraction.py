@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError, WriteError
-from ..core.files import read_file, resolved, warn_of_replacing, write_atomically
+from ..core.files import read_file, resolved
 from ..core.report import Report, counted
 from ..formats import format_named
 from ..formats.descent3 import hog2
-from .inspection import expanded, opened
+from .files import expanded, opened, refuse_same_file, save
 from .output import TROUBLE, complain
 
 _LAST_TIME = 0xFFFFFFFF
@@ -79,8 +79,8 @@ def _pack(chosen: argparse.Namespace) -> int:
     if chosen.in_place and not chosen.onto:
         raise WriteError("no archive is named that --in-place could replace", remedy="Name it with --onto")
     output = chosen.onto if chosen.in_place else chosen.output
-    if not chosen.in_place and chosen.onto and resolved(output) == resolved(chosen.onto):
-        raise WriteError("this is the archive itself", file=output, remedy="Use --in-place to replace it")
+    if not chosen.in_place and chosen.onto:
+        refuse_same_file(output, chosen.onto, "changed")
     archives = {resolved(path) for path in (output, chosen.onto) if path}
     paths = [path for path in _files(chosen.files) if resolved(path) not in archives]
     by_name = {path.name: path for path in paths}
@@ -97,11 +97,7 @@ def _pack(chosen: argparse.Namespace) -> int:
     if chosen.in_place and base is not None and data == hog2.write(base):
         print(f"{output}: no changes, file not written")
         return 0
-    replacing = Report()
-    warn_of_replacing(output, replacing)
-    for line in replacing.lines():
-        complain(line)
-    write_atomically(output, data, backup=chosen.backup)
+    save(output, data, hog2.read, backup=chosen.backup)
     print(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
     return 0
 

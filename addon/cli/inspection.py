@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import glob
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
-from ..core.binary import Bytes
 from ..core.errors import ReadError
 from ..core.report import Report
-from ..formats import Format
-from ..formats.verification import engine_problems, file_data, first_difference, open_document
+from ..formats.verification import engine_problems, first_difference
+from .files import expanded, opened
 from .output import TROUBLE, complain
 
 
@@ -30,21 +26,6 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     diff.add_argument("first", metavar="A")
     diff.add_argument("second", metavar="B")
     diff.set_defaults(run=_diff)
-
-
-def expanded(paths: Iterable[str]) -> Iterator[str]:
-    """Yield paths with ``*`` and ``?`` expanded, which not every shell does; the name of an existing file is used
-    literally.
-    """
-    for path in paths:
-        wild = not Path(path).exists() and any(sign in path for sign in "*?")
-        yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
-
-
-def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
-    """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`."""
-    data = file_data(path)
-    return data, *open_document(data, path)
 
 
 def _info(chosen: argparse.Namespace) -> int:

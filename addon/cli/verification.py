@@ -17,7 +17,7 @@ from ..core.errors import ReadError
 from ..formats import detect
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
-from .inspection import expanded
+from .files import expanded
 
 PROBLEMS_SHOWN = 3
 

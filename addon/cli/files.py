@@ -1,0 +1,63 @@
+"""Files named on the command line: found, opened and saved."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from ..core.binary import Bytes
+from ..core.errors import WriteError
+from ..core.files import resolved, warn_of_replacing, write_atomically
+from ..core.report import Report
+from ..formats import Format
+from ..formats.verification import file_data, open_document
+from .output import complain
+
+
+def expanded(paths: Iterable[str]) -> Iterator[str]:
+    """Yield paths with ``*`` and ``?`` expanded, which not every shell does; the name of an existing file is used
+    literally.
+    """
+    for path in paths:
+        wild = not Path(path).exists() and any(sign in path for sign in "*?")
+        yield from (sorted(glob.glob(path)) if wild else None) or [path]  # noqa: PTH207 (absolute patterns)
+
+
+def opened(path: str) -> tuple[Bytes, Format, Any, Report]:
+    """Return a file's bytes, format, document and the report of reading it. Raises `ReadError`."""
+    data = file_data(path)
+    return data, *open_document(data, path)
+
+
+def refuse_same_file(
+    output: Path | str, source: Path | str, done: str, remedy: str = "Use --in-place to replace it"
+) -> None:
+    """Raise `WriteError` if the output is the file that is read: only ``--in-place`` replaces that one.
+
+    ``done``: what the command does with the file, such as "edited".
+    """
+    if resolved(output) == resolved(source):
+        raise WriteError(f"this is the file that is {done}", file=str(output), remedy=remedy)
+
+
+def save(
+    path: Path | str,
+    data: bytes,
+    read: Callable[[bytes, str, Report], object] | None,
+    say: Callable[[str], None] = complain,
+    *,
+    backup: bool,
+) -> None:
+    """Write a file in one step, after saying what the file that it replaces loses.
+
+    ``read``: reads the format; bytes that it refuses replace no file. Raises `ReadError`, `WriteError`.
+    """
+    if read is not None:
+        read(data, str(path), Report())
+    replacing = Report()
+    warn_of_replacing(path, replacing)
+    for line in replacing.lines():
+        say(line)
+    write_atomically(path, data, backup=backup)
