@@ -103,20 +103,20 @@ class ClipWriter:
     def rebuild(
         self, action: Action, clip: Clip, tracks: list[int], *, first_frame: int, step: float, owner: Object
     ) -> None:
-        """Replace the F-curves that the action has for ``owner`` and `fill` them; the action stays assigned to its
-        users.
+        """Replace the F-curves that the action has for the bones of ``owner`` and `fill` them; the action stays
+        assigned to its users.
         """
-        bag = self._template.restore(action, compat.suitable_slot(action, owner))
-        self.fill(action, clip, tracks, first_frame, step, bag=bag)
+        curves = self._template.restore(action, compat.suitable_slot(action, owner))
+        self.fill(action, clip, tracks, first_frame, step, curves=curves)
 
     def fill(
-        self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float, *, bag: Any = None
+        self, action: Action, clip: Clip, tracks: list[int], first_frame: int, step: float, *, curves: Any = None
     ) -> None:
         """Write one key every ``step`` frames for animated channels and one key for others, and set the action's frame
         range.
 
-        ``tracks``: the clip's rows to write, one for each of ``places``. ``bag`` contains the F-curves; by default that
-        of the action's first slot.
+        ``tracks``: the clip's rows to write, one for each of ``places``. ``curves``: the F-curves; by default those of
+        the action's first slot.
         """
         rotations, locations = self._used.to_basis(clip.rotations[tracks], clip.translations[tracks])
         frames = clip.frames
@@ -128,7 +128,7 @@ class ClipWriter:
         keyed[:, :4] = clip.rotation_keyed[tracks][:, None]
         keyed[:, 4:] = clip.translation_keyed[tracks][:, None]
         rows = keys.reshape(-1, frames, 2)
-        write_keys((bag or compat.curve_bag(action)).fcurves, rows, keyed.ravel())
+        write_keys(curves or compat.curve_bag(action).fcurves, rows, keyed.ravel())
         written = np.repeat(keyed.reshape(-1, 1), frames, axis=1)
         written[:, :1] = True
         self.digest = digest_of_keys(self._identity, written.sum(axis=1), rows[written])

@@ -31,6 +31,7 @@ _LINEAR = 1
 _DIGEST_SIZE = 16
 _OTHER_ROTATIONS = (".rotation_euler", ".rotation_axis_angle")
 _BONE_PREFIX = re.compile(r'pose\.bones\["((?:\\.|[^"\\])*)"\]')
+_TRANSFORMS = (".location", ".rotation_quaternion", ".scale", *_OTHER_ROTATIONS)
 _PATH_BEGIN, _PATH_END = 'pose.bones["', '"]'
 
 
@@ -63,6 +64,17 @@ def rotation_kind(mode: str) -> str:
     return ROTATION_KINDS.get(mode, "euler")
 
 
+def clear_bones(bag: Any) -> None:
+    """Remove the F-curves of the transforms of pose bones; those of anything else stay."""
+    found = list(bag.fcurves)
+    moving = [curve for curve in found if bone_of(curve.data_path) and curve.data_path.endswith(_TRANSFORMS)]
+    if len(moving) == len(found):
+        compat.clear_curves(bag)
+        return
+    for curve in moving:
+        bag.fcurves.remove(curve)
+
+
 @dataclass
 class ActionTemplate:
     """Creates actions with the same F-curves for the same bones, by copying one action without keys.
@@ -80,13 +92,14 @@ class ActionTemplate:
         self.action, _, self.bag = compat.new_action(".motionbridge", "OBJECT", self.slot_name)
         self._add_curves(self.action, self.bag)
 
-    def _add_curves(self, action: Action, bag: Any) -> None:
+    def _add_curves(self, action: Action, bag: Any) -> list[Any]:
         make = compat.curve_maker(action, bag)
-        for bone in self.bones:
-            for channel, width in self.others.get(bone, self.channels):
-                path = channel_path(bone, channel)
-                for index in range(width):
-                    make(path, index, bone)
+        return [
+            make(channel_path(bone, channel), index, bone)
+            for bone in self.bones
+            for channel, width in self.others.get(bone, self.channels)
+            for index in range(width)
+        ]
 
     def close(self) -> None:
         """Remove the template action."""
@@ -98,15 +111,14 @@ class ActionTemplate:
         action.name = names.shortened(name, compat.DATA_NAME_LIMIT)
         return action
 
-    def restore(self, action: Action, slot: Any = None) -> Any:
-        """Replace the F-curves of a slot (by default the first) with empty ones, and return their container.
+    def restore(self, action: Action, slot: Any) -> list[Any]:
+        """Replace the F-curves of bones in a slot with empty ones, and return these.
 
         The action stays assigned to its users.
         """
         bag = compat.curve_bag(action, slot)
-        compat.clear_curves(bag)
-        self._add_curves(action, bag)
-        return bag
+        clear_bones(bag)
+        return self._add_curves(action, bag)
 
 
 def write_keys(

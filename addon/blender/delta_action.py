@@ -164,13 +164,14 @@ class DeltaWriter:
         self.fill(action, found, frames)
         return action
 
-    def rebuild(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
-        """Replace the action's F-curves and write new keys; the action stays assigned to its users."""
-        self._template.restore(action)
-        self.fill(action, found, frames)
+    def rebuild(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32], owner: Object) -> None:
+        """Replace the F-curves that the action has for the bones of ``owner``; it stays assigned to its users."""
+        self.fill(action, found, frames, self._template.restore(action, compat.suitable_slot(action, owner)))
 
-    def fill(self, action: Action, found: DeltaChannels, frames: NDArray[np.float32]) -> None:
-        """Write the keys of an action that has the template's F-curves, and set its frame range."""
+    def fill(
+        self, action: Action, found: DeltaChannels, frames: NDArray[np.float32], made: Sequence[Any] | None = None
+    ) -> None:
+        """Write the keys of an action that has the template's F-curves (``made``, else all) and set its range."""
         keys = np.empty((len(self.places), CHANNELS, len(frames), 2), np.float32)
         keys[..., 0] = frames
         start = 0
@@ -185,7 +186,7 @@ class DeltaWriter:
                 keys[row, 3:6, :, 1] = angles_of(found.rotations[place], order).T
                 written[row, 6] = False
         curves = keys[written]
-        write_keys(compat.curve_bag(action).fcurves, curves)
+        write_keys(compat.curve_bag(action).fcurves if made is None else made, curves)
         self.digest = key_digest(curves[..., 1], frames, self.rest)
         action.use_frame_range = True
         action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])

@@ -16,7 +16,7 @@ from ..core.envelope import Behaviour, Curve, Curves
 from ..core.envelope.curve import fitted
 from ..core.pose_curves import single_key
 from . import compat
-from .bone_curves import channel_path, keeps_scale_at_one
+from .bone_curves import channel_path, clear_bones, keeps_scale_at_one
 from .path import behaviours, needs_sampling, set_behaviours
 
 if TYPE_CHECKING:
@@ -120,13 +120,12 @@ class PoseWriter:
     def rebuild(
         self, action: Action, owner: Object, bones: SeveralBones, fps: float, frames: tuple[int, int]
     ) -> dict[str, bytes]:
-        """Do the same as `build` for an existing action: replace its F-curves for ``owner``. It stays assigned to its
-        users.
+        """Do the same as `build` for an existing action: replace its F-curves for the bones of ``owner``. It stays
+        assigned to its users.
         """
         bag = compat.curve_bag(action, compat.suitable_slot(action, owner))
-        compat.clear_curves(bag)
-        _add_curves(action, bag, _ids_of(bones))
-        return _write_keys(action, bag.fcurves, bones, fps, frames)
+        clear_bones(bag)
+        return _write_keys(action, _add_curves(action, bag, _ids_of(bones)), bones, fps, frames)
 
     def _copy(self, named: _CurveIds) -> Action:
         template = self._templates.get(named)
@@ -141,10 +140,9 @@ def _ids_of(bones: SeveralBones) -> _CurveIds:
     return tuple((bone, channel, index) for bone, rows in bones.channels.items() for channel, index in rows)
 
 
-def _add_curves(action: Any, bag: Any, named: _CurveIds) -> None:
+def _add_curves(action: Any, bag: Any, named: _CurveIds) -> list[Any]:
     make = compat.curve_maker(action, bag)
-    for bone, channel, index in named:
-        make(channel_path(bone, channel), index, bone)
+    return [make(channel_path(bone, channel), index, bone) for bone, channel, index in named]
 
 
 def _write_keys(

@@ -17,10 +17,11 @@ from ..blender import (
     scope,
 )
 from ..blender.typed import Action, Context, Object
-from ..core.errors import MotionbridgeError, WriteError
+from ..core.errors import WriteError
 from ..core.report import Report, listed, said_of
+from ..games.arma import animation_edit, animation_import
 from ..games.xray.motions import files as motion_files
-from ..games.xray.motions import omf_codec
+from ..games.xray.motions import saved_edits
 from .bases import BlenderOperator, rpt_
 from .layouts import fields
 from .operation import Operation, Outcome, StartsAtOnce
@@ -106,17 +107,20 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
     def run(self, context: Context, report: Report) -> Outcome:
         """Remove the control rig and make the armature active instead.
 
-        Motions of the game whose edits were saved get the keys of their file.
+        Motions whose edits were saved get the keys of their file.
         """
         rig = active_rig(context)
         was_active = context.active_object == control_links.controls_of(rig)
         with scope.leaving_edit_mode(context):
             affected, edits = _with_controls(rig), control_edits.ControlEdits(rig)
             edited = [action for action in affected if edits.bones(action)]
-            saved = _saved(context, rig, edited)
+            saved = {
+                **animation_edit.saved_edits(context, rig, edited),
+                **saved_edits.saved_edits(context, rig, edited),
+            }
             control_rig.remove(context, rig, affected)
-            for action in saved:
-                omf_codec.revert(context, rig, action, report)
+            for restore in saved.values():
+                restore()
         lost = [action.name for action in edited if action not in saved]
         if lost:
             report.warn(
@@ -126,17 +130,6 @@ class MOTIONBRIDGE_OT_remove_control_rig(OnControlRig, BlenderOperator):
         if was_active:
             scope.make_current(context, [rig], rig)
         return Outcome(rpt_("{}: control rig removed").format(rig.name))
-
-
-def _saved(context: Context, rig: Object, edited: list[Action]) -> list[Action]:
-    """Return those of the actions with edited controls that say what the motion file of the armature has."""
-    of_files = action_lists.files_of_actions(rig, motion_files.LISTS)
-    compared = [action for action in edited if action in of_files]
-    try:
-        omf_codec.update_status(context, rig, compared, Report())
-    except MotionbridgeError:  # a motion that cannot be written was not saved
-        return []
-    return [action for action in compared if action.motionbridge_motion.status == "UNTOUCHED"]
 
 
 def _with_controls(rig: Object) -> list[Action]:
@@ -156,9 +149,10 @@ def _with_controls(rig: Object) -> list[Action]:
 
 
 def _motions_of(rig: Object) -> list[Action]:
-    """Return the actions of all motion files of an armature."""
+    """Return the actions of all motion files of an armature, and its animations of Arma."""
     lists = (motion_files.LISTS, motion_files.SKL_LISTS)
-    return [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
+    of_files = [action for kind in lists for action in action_lists.files_of_actions(rig, kind)]
+    return [*of_files, *animation_import.animations_of(rig)]
 
 
 class MOTIONBRIDGE_OT_move_motions_to_controls(StartsAtOnce, OnControlRig, BlenderOperator):

@@ -1,11 +1,14 @@
 """Control rigs on armatures of Arma: animations leave byte for byte, also when every frame was looked at."""
 
+import shutil
+
 import bpy
 import numpy as np
 import pytest
 from mathutils import Matrix
 
-from addon.blender import control_links, control_rig, control_transfer
+from addon.blender import action as actions
+from addon.blender import compat, control_links, control_rig, control_transfer
 from addon.blender.control_edits import ControlEdits
 from addon.core.report import Report
 from addon.games.arma import timing
@@ -114,3 +117,35 @@ def test_a_key_of_a_control_between_those_of_the_file_is_said_and_one_of_a_bone_
     np.testing.assert_array_equal(np.delete(after, 2, axis=0), before)
     middle = (before[1, :, 2, 3] + before[2, :, 2, 3]) / 2
     assert (after[2, :, 2, 3] - middle > 0.05).all()
+
+
+@pytest.mark.parametrize("file", corpus_files("rtm/agm_wipeglasses.rtm"))
+def test_saved_edits_of_an_animation_stay_without_the_control_rig(file, tmp_path):
+    path, other = (shutil.copy(file, tmp_path / name) for name in ("walk.rtm", "run.rtm"))
+    done, controls = with_rig(path)
+    run = load(other, rig=done.rig, assign=False).action
+    compat.curve_bag(done.action).fcurves.new("location", index=2).keyframe_points.insert(0.0, 0.0)
+
+    def raise_hand(action):
+        frame = int(control_transfer.frames_of(action, done.rig)[5])
+        goal = next(goal for goal in control_rig.goals_of(controls) if goal.name == "IK LeftHand")
+        bpy.context.scene.frame_set(frame)
+        goal.matrix = Matrix.Translation((0, 0, 0.05)) @ goal.matrix
+        goal.keyframe_insert("location", frame=frame)
+
+    raise_hand(done.action)
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.arma_save_back(backup=False) == {"FINISHED"}
+    saved = path.read_bytes()
+    assert saved != file.read_bytes()
+    actions.play(bpy.context, done.rig, run)
+    control_transfer.show(bpy.context, done.rig, run)
+    raise_hand(run)
+    bpy.context.view_layer.objects.active = done.rig
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    said = bpy.context.window_manager.motionbridge_report
+    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in said
+    assert exported(done) == saved
+    assert [curve.data_path for curve in compat.curves_of(done.action, done.rig)].count("location") == 1
+    actions.play(bpy.context, done.rig, done.action)
+    assert bpy.ops.motionbridge.arma_save_back() == {"CANCELLED"}

@@ -157,3 +157,34 @@ def test_a_copy_that_is_posed_leaves_the_original(samples, tmp_path, kind):
     before, after = (keys_of(*read(file).motions) for file in (path, made))
     assert {name for name, keys in after.items() if keys != before[name]} <= ARM
     assert after != before
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_saved_edits_of_an_editor_motion_stay_without_the_control_rig(samples, tmp_path, kind):
+    rig = humanoid(samples)
+    bones = rig.data.bones.keys()
+    motions = [made_motion(shapes, bones=bones, keys=9, version=5) for shapes in (CURVED, STEPPED)]
+    motions[1].name = b"run"
+    path = written(tmp_path, *motions, name="two.skls")
+    walk, run = load(rig, path, rotation=kind).actions
+    controls = with_rig(rig, [run, walk])
+    raised = Matrix.Translation((0.0, 0.01, 0.02))
+    key(controls, goal_of(controls), range(FIRST, LAST + 1), raised)
+    bpy.context.view_layer.objects.active = rig
+    before = path.read_bytes()
+    assert bpy.ops.motionbridge.skeletal_save_back(backup=False) == {"FINISHED"}
+    saved = path.read_bytes()
+    assert saved != before
+    posed = shown(rig, np.arange(31))
+    actions.play(bpy.context, rig, run)
+    key(controls, goal_of(controls), range(FIRST, LAST + 1), raised)
+    bpy.context.view_layer.objects.active = rig
+    assert bpy.ops.motionbridge.remove_control_rig() == {"FINISHED"}
+    said = bpy.context.window_manager.motionbridge_report
+    assert f"1 motion is without the edits made with the controls; undo to keep these ({run.name})" in said
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+    assert path.read_bytes() == saved
+    actions.play(bpy.context, rig, walk)
+    metres, radians = off(shown(rig, np.arange(31)), posed)
+    assert metres < 5e-4
+    assert radians < 1e-3

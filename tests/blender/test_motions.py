@@ -527,6 +527,32 @@ def test_badges_tell_edited_from_untouched(on_disk) -> None:
     assert statuses == ["UNTOUCHED", "EDITED", "EDITED", *["UNTOUCHED"] * (len(statuses) - 3)]
 
 
+def test_reverting_leaves_keys_that_no_motion_has(on_disk) -> None:
+    """Of the armature object, and of settings: the file says nothing about them."""
+    rig, result, _ = on_disk
+    action = result.actions[0]
+    turn(action)
+    before = keys_in(action)
+    own = [("location", 2), ('pose.bones["head"]["mood"]', 0)]
+    bag = compat.curve_bag(action)
+    for path, index in own:
+        bag.fcurves.new(path, index=index).keyframe_points.insert(3.0, 0.5)
+    bag.fcurves.new('pose.bones["head"].scale', index=0).keyframe_points.insert(3.0, 0.5)
+    omf_codec.revert(bpy.context, rig, action, Report())
+    after = keys_in(action)
+    assert [after.pop(channel) for channel in own] == [[(3.0, 0.5)]] * 2
+    assert after.keys() == before.keys()
+    assert after != before
+    assert save_back(rig, result.file).is_saved()
+
+
+def keys_in(action):
+    return {
+        (curve.data_path, curve.array_index): [tuple(point.co) for point in curve.keyframe_points]
+        for curve in compat.curve_bag(action).fcurves
+    }
+
+
 def test_reverting_gives_back_what_the_file_said(on_disk, samples) -> None:
     rig, result, _ = on_disk
     action = result.actions[1]

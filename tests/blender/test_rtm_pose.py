@@ -153,6 +153,7 @@ def test_binarised_files_imported_without_scales_leave_as_they_came(corpus):
         done.action,
         delta_action.channels_of(values, rest, animated),
         timing.kept_frames(done.action.motionbridge_animation),
+        done.rig,
     )
     writer.close()
     done.action.motionbridge_animation.property_unset("data_version")

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
 
+from ...blender import compat
+from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import keep, kept
-from ...blender.rotation_modes import HiddenKeys
+from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
-from ...core.errors import WriteError
+from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
 from ..plan import Together, digest_on_disk, is_same_file, remember_saved, saved_here
 from . import timing
-from .animation_export import AnimationPlan, plan_export, why_sampled
+from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
 from .options import AnimationExportOptions
 from .properties import WITH_SCALES
@@ -222,6 +225,38 @@ def _set_frame_range(action: Action, frames: Any) -> None:
     outside = times[0] < frames[0] - SAME_FRAME or times[1] > frames[-1] + SAME_FRAME
     action.motionbridge_animation.is_cut = int(outside)
     action.frame_start, action.frame_end = float(frames[0]), float(frames[-1])
+
+
+def saved_edits(context: Context, rig: Object, edited: Sequence[Action]) -> dict[Action, Callable[[], None]]:
+    """Return those of the actions with ``edited`` controls that say what their file has, each with what gives it the
+    keys of that, to be called when the control rig was removed.
+    """
+    found: dict[Action, Callable[[], None]] = {}
+    for action in edited:
+        if action.motionbridge_animation.is_animation:
+            try:
+                same = update_status(context, rig, action, Report()) == "UNTOUCHED"
+            except MotionbridgeError:  # an animation that cannot be written was not saved
+                continue
+            if same:
+                found[action] = partial(restore, rig, action)
+    return found
+
+
+def restore(rig: Object, action: Action) -> None:
+    """Give the bones of ``rig`` the keys of an action's file as it was imported or last saved. Raises `ReadError`."""
+    rest = RestPose.of(rig)
+    base = Base.of(action, rest)
+    if base is None:
+        return
+    channels, animated = base.channels()
+    orders = angles_in_use(rig, [bone for bone, moves in zip(rest.bones, animated, strict=True) if moves])
+    writer = DeltaWriter(rest, np.flatnonzero(animated).tolist(), compat.slot_name(rig), orders)
+    try:
+        writer.rebuild(action, channels, base.frames, rig)
+    finally:
+        writer.close()
+    keep(action.motionbridge_animation, "digest", writer.digest)
 
 
 def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
