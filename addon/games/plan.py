@@ -92,9 +92,13 @@ class FilePlan:
         """SHA-256 of the bytes to be written."""
         return hashlib.sha256(self.data).hexdigest()
 
+    def on_disk(self) -> str | None:
+        """Return the SHA-256 of what `write` would replace, None if there is nothing. Raises `ReadError`."""
+        return digest_on_disk(self.path)
+
     def is_saved(self) -> bool:
         """Return whether the file on disk already has these bytes."""
-        return digest_on_disk(self.path) == self.digest
+        return self.on_disk() == self.digest
 
     def refuse_unwritable(self) -> None:
         """Raise the `WriteError` that `write` would raise, as far as that can be checked in advance."""
@@ -171,7 +175,7 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
     ``if_changed`` is `OtherBase.REFUSE`.
     """
     known = {imported, properties.saved, saved_here(properties.id_data, plan.path), plan.digest}
-    if if_changed is OtherBase.REFUSE and digest_on_disk(plan.path) not in {None, *known}:
+    if if_changed is OtherBase.REFUSE and plan.on_disk() not in {None, *known}:
         raise WriteError(
             "the file on disk is no longer the one that was imported",
             file=plan.path,

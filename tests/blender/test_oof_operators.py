@@ -2,6 +2,7 @@
 
 import shutil
 import struct
+from dataclasses import replace
 
 import bpy
 import numpy as np
@@ -15,8 +16,14 @@ from addon.games.descent3.hierarchy import Chosen
 from addon.games.descent3.model_properties import holder_of
 from addon.games.descent3.textures import open_archive
 from addon.ui import scene_command
-from addon.ui.descent3.models import IMPORT_SCENE_OT_descent3_oof, chosen_model
+from addon.ui.descent3.models import (
+    IMPORT_SCENE_OT_descent3_oof,
+    MOTIONBRIDGE_OT_descent_save_back,
+    chosen_model,
+)
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
+from tests.blender.test_save_back import NOTHING, dialog_of
+from tests.blender.test_save_back import drawn as texts_of
 from tests.formats.descent3.test_gam import page
 from tests.formats.descent3.test_ogf_image import image, runs
 from tests.real_files import SAMPLES
@@ -194,8 +201,76 @@ def test_a_model_comes_right_out_of_an_archive_with_its_textures(tmp_path):
     assert holder.name == "ship"
     assert holder.motionbridge_descent_model.member == "ship.oof"
     assert set(pictures(holder)) == {"SampleHull", "SamplePuff"}
-    assert "put the file back with motionbridge pack" in refused(bpy.ops.motionbridge.descent_save_back)
     assert save(tmp_path / "ship.oof") == SHIP.read_bytes()
+
+
+def in_an_archive(tmp_path):
+    """An archive that others wrote, unsorted and with bytes of unknown meaning; the model of it in the scene."""
+    archive = tmp_path / "mod.mn3"
+    names = ("zzz.txt", "Ship.OOF", "a.wav")
+    whole = hog2.new_hog2({name: SHIP.read_bytes() if name == "Ship.OOF" else name.encode() * 9 for name in names})
+    archive.write_bytes(hog2.write(replace(whole, gap=b"gap", start=whole.start + 3, tail=b"tail")))
+    load(archive)
+    part = next(one for one in bpy.data.objects if one.type == "MESH" and one.motionbridge_descent_part.is_part)
+    bpy.context.view_layer.objects.active = part
+    return archive, part.data
+
+
+def contents(archive):
+    document = hog2.read(archive.read_bytes(), "", Report())
+    return {name: bytes(content) for name, content in zip(document.names, document.contents, strict=True)}
+
+
+def test_a_model_is_saved_back_into_its_archive_and_the_other_files_keep_their_bytes(tmp_path):
+    archive, mesh = in_an_archive(tmp_path)
+    before, old = archive.read_bytes(), contents(archive)
+    dialog = dialog_of(MOTIONBRIDGE_OT_descent_save_back)
+    assert NOTHING in texts_of(dialog)
+    assert bpy.ops.motionbridge.descent_save_back() == {"CANCELLED"}
+    assert archive.read_bytes() == before
+    mesh.vertices[0].co[0] += 0.25
+    dialog = dialog_of(MOTIONBRIDGE_OT_descent_save_back)
+    said = texts_of(dialog)
+    assert said[0] == str(archive)
+    assert "1 file of mod.mn3 changes: Ship.OOF; the others keep their bytes" in said
+    assert archive.read_bytes() == before
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert "mod.mn3: Ship.OOF: " in last_report()
+    exported = save(tmp_path / "ship.oof")
+    assert contents(archive) == {**old, "Ship.OOF": exported} != old
+    assert (archive.read_bytes()[-4:], archive.with_name("mod.mn3.bak").read_bytes()) == (b"tail", before)
+    assert bpy.ops.motionbridge.descent_save_back() == {"CANCELLED"}
+    mesh.vertices[0].co[0] -= 0.25
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    assert contents(archive) == old
+
+
+def test_another_model_in_the_archive_is_asked_about_and_other_files_are_not(tmp_path):
+    archive, mesh = in_an_archive(tmp_path)
+    mesh.vertices[0].co[0] += 0.25
+    whole = hog2.read(archive.read_bytes(), "", Report())
+    archive.write_bytes(hog2.write(hog2.with_files(whole, {"zzz.txt": b"new", "more.txt": b"more"})))
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    saved = contents(archive)
+    assert (saved["zzz.txt"], saved["more.txt"]) == (b"new", b"more")
+    whole = hog2.read(archive.read_bytes(), "", Report())
+    archive.write_bytes(hog2.write(hog2.with_files(whole, {"ship.oof": SHIP.read_bytes() + bytes(8)})))
+    mesh.vertices[0].co[0] += 0.25
+    assert "is no longer the one that was imported" in refused(bpy.ops.motionbridge.descent_save_back)
+    assert bpy.ops.motionbridge.descent_save_back(if_changed="IMPORTED") == {"FINISHED"}
+    assert contents(archive)["Ship.OOF"] == save(tmp_path / "ship.oof")
+
+
+def test_an_archive_that_is_gone_or_damaged_is_refused_with_what_helps(tmp_path):
+    archive, mesh = in_an_archive(tmp_path)
+    mesh.vertices[0].co[0] += 0.25
+    damaged = archive.read_bytes()[:-200]
+    archive.write_bytes(damaged)
+    assert "bytes, " in refused(bpy.ops.motionbridge.descent_save_back)
+    assert archive.read_bytes() == damaged
+    archive.unlink()
+    assert "there is no such file" in refused(bpy.ops.motionbridge.descent_save_back)
+    assert not archive.exists()
 
 
 def test_of_many_models_those_that_are_named_are_imported(tmp_path):

@@ -105,6 +105,11 @@ def _report_oddities(document: Hog2, report: Report) -> None:
 
 def write(document: Hog2) -> bytes:
     """Return the file's bytes, composed from the typed values."""
+    return b"".join(runs(document))
+
+
+def runs(document: Hog2) -> Iterator[Bytes]:
+    """Yield the file's bytes in runs that follow each other: archives may be larger than half of the memory."""
     writer = Writer()
     writer.raw(MAGIC)
     writer.u32(len(document.table))
@@ -112,10 +117,9 @@ def write(document: Hog2) -> bytes:
     writer.raw(document.reserved)
     writer.raw(document.table.tobytes())
     writer.raw(document.gap)
-    for content in document.contents:
-        writer.raw(content)
-    writer.raw(document.tail)
-    return writer.getvalue()
+    yield writer.getvalue()
+    yield from document.contents
+    yield document.tail
 
 
 recompose = write

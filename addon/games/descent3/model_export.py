@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -26,7 +27,7 @@ from ...core import files, pausing, polygons
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
-from ...formats.descent3 import oof
+from ...formats.descent3 import hog2, oof
 from ...formats.descent3.oof.mapping import Settings, decode, encode
 from ...formats.descent3.oof.mesh import ALPHA
 from ...formats.descent3.oof.model import (
@@ -45,7 +46,7 @@ from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
 from .options import ModelExportOptions
 from .property_values import rotates_itself
-from .textures import gather_material
+from .textures import gather_material, open_archive
 
 if TYPE_CHECKING:
     from ...blender.typed import Context, Object
@@ -74,6 +75,29 @@ class ModelPlan(FilePlan):
     motions: Sequence[Motion | None] = ()
     before: Model | None = None
     """The model as imported."""
+    member: str = ""
+    """Name of the model in the archive at ``path``; "" if that is the model's own file."""
+
+    def on_disk(self) -> str | None:
+        """Return the SHA-256 of the model's file, or of what the archive has under its name; None if it is missing."""
+        if not self.member:
+            return super().on_disk()
+        archive = open_archive(self.path, Report())
+        number = archive.find(self.member)
+        return hashlib.sha256(archive.contents[number]).hexdigest() if number is not None else None
+
+    def write(self, *, backup: bool = False) -> None:
+        """Write the model's file, or the archive with the model in it: the other files keep their bytes.
+
+        Raises `WriteError`, and `ReadError` if the archive is damaged or missing.
+        """
+        if not self.member:
+            super().write(backup=backup)
+            return
+        # Read, not mapped: Windows does not replace a mapped file.
+        archive = hog2.read(files.read_file(self.path), self.path, Report())
+        changed = hog2.with_files(archive, {self.member: self.data}, {self.member: int(time.time())})
+        files.write_atomically(self.path, hog2.runs(changed), backup=backup)
 
 
 def plan_export(
@@ -115,15 +139,17 @@ def plan_export(
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> ModelPlan:
-    """Return a plan that writes a model to its source file. Raises `WriteError`, also if that file has changed."""
+    """Return a plan that writes a model to its source file, or into its source archive.
+
+    Raises `WriteError`, also if the model there has changed, and `ReadError` for an archive that is damaged or missing.
+    """
     properties = holder.motionbridge_descent_model
     path = bpy.path.abspath(properties.path)
-    if not path or properties.member:
-        raise WriteError(
-            f"{holder.name!r} comes from {'an archive' if path else 'no file'}", remedy="Export it to a file of its own"
-        )
+    if not path:
+        raise WriteError(f"{holder.name!r} comes from no file", remedy="Export it to a file of its own")
     imported = hashlib.sha256(document_of(Chosen(holder))).hexdigest()
-    plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, path)
+    plan = plan_export(context, Chosen(holder), ModelExportOptions(), report, properties.member or path)
+    plan.path, plan.member = path, properties.member
     files.warn_of_replacing(path, report)
     onto_imported(plan, properties, imported, if_changed)
     return plan

@@ -425,17 +425,10 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
 
     @classmethod
     def poll(cls, context: Context) -> bool:
-        """The active object is part of a model that was imported from a file of its own, not from an archive."""
+        """The active object is part of a model that was imported from a file or an archive."""
         holder = holder_of(context.view_layer.objects.active)
-        cls.poll_message_set("The active object is not part of a model imported from its own file")
-        if holder is None:
-            return False
-        if holder.motionbridge_descent_model.member:
-            cls.poll_message_set(
-                "The model comes from an archive: export it, and put the file back with motionbridge pack"
-            )
-            return False
-        return bool(holder.motionbridge_descent_model.path)
+        cls.poll_message_set("The active object is not part of an imported model")
+        return holder is not None and bool(holder.motionbridge_descent_model.path)
 
     def source(self, context: Context) -> "DescentModelProperties":
         """Return the properties of the object that stores the model."""
@@ -444,6 +437,17 @@ class MOTIONBRIDGE_OT_descent_save_back(SaveBackOntoImported, BlenderOperator):
     def planned(self, context: Context, report: Report) -> "FilePlan":
         holder = holder_of(context.view_layer.objects.active)
         return model_export.plan_save_back(context, holder, if_changed=self.base(), report=report)
+
+    def notes(self, plan: Any) -> list[str]:
+        if not plan.member:
+            return []
+        return [
+            iface_("1 file of {} changes: {}; the others keep their bytes").format(Path(plan.path).name, plan.member)
+        ]
+
+    def sentence(self, plan: Any) -> str:
+        """Name the archive and the model in it."""
+        return file_sentence(f"{Path(plan.path).name}: {plan.member}" if plan.member else plan.path, plan)
 
     def settle(self, context: Context, plan: Any) -> None:
         """Store that the model and its motions are those of the written file."""
