@@ -235,8 +235,9 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
 def gather_pixels(image: Any) -> NDArray[np.uint8]:
     """Return the pixels of an image as (height, width, 4) red, green, blue, alpha, top row first.
 
-    Images of floats are in linear light and are converted to sRGB, unless their color space is Non-Color. Raises
-    `WriteError` for an image without pixels, such as one whose file is missing.
+    Images of floats are in linear light and are converted to sRGB, unless their color space is Non-Color; Blender keeps
+    their colors multiplied by alpha, unless that is no transparency. Raises `WriteError` for an image without pixels,
+    such as one whose file is missing.
     """
     width, height = image.size
     if not width or not height or image.source not in ("FILE", "GENERATED"):
@@ -253,7 +254,11 @@ def gather_pixels(image: Any) -> NDArray[np.uint8]:
         result[..., 3] = values[..., -1] if image.channels == 2 else 1
     else:
         result[..., : image.channels] = values
-    result = np.clip(np.nan_to_num(result), 0, 1)
+    result = np.nan_to_num(result)
+    if image.is_float and image.alpha_mode in ("STRAIGHT", "PREMUL"):
+        alpha = result[..., 3:]
+        result[..., :3] /= np.where(alpha > 0, alpha, 1)
+    result = np.clip(result, 0, 1)
     if image.is_float and image.colorspace_settings.name != "Non-Color":
         result[..., :3] = srgb.from_linear(result[..., :3])
     return np.rint(255 * result).astype(np.uint8)

@@ -120,6 +120,25 @@ def test_float_images_are_written_as_they_look(tmp_path):
     assert shown(out)[0, 0].tolist() == [127, 0, 255, 255] or shown(out)[0, 0].tolist() == [128, 0, 255, 255]
 
 
+def test_transparent_colours_of_float_images_are_not_darkened(tmp_path):
+    """Blender multiplies the colors of a PNG of 16 bits by alpha; those of one of 8 bits it keeps."""
+    image = bpy.data.images.new("soft", 4, 4, alpha=True, float_buffer=True)
+    image.pixels.foreach_set(np.tile(np.array((0.05, 0.02, 0.0, 0.5), np.float32), 16))
+    assert material.gather_pixels(image)[0, 0].tolist() == [89, 56, 0, 128]
+    image.filepath_raw, image.file_format = str(tmp_path / "soft.png"), "PNG"
+    image.save()
+    loaded = bpy.data.images.load(str(tmp_path / "soft.png"))
+    assert loaded.is_float
+    found = []
+    for alpha_mode in ("STRAIGHT", "CHANNEL_PACKED"):
+        loaded.alpha_mode = alpha_mode
+        found.append(material.gather_pixels(loaded)[0, 0].astype(int))
+    assert 0 < found[1][1] < found[1][0] < 255
+    assert np.abs(found[0] - found[1]).max() <= 1
+    image.pixels.foreach_set(np.tile(np.array((0.5, np.nan, 0.0, 0.0), np.float32), 16))
+    assert material.gather_pixels(image)[0, 0].tolist() == [188, 0, 0, 0]
+
+
 def test_what_a_texture_does_not_store_is_reported_before_it_is_written(tmp_path):
     image = bpy.data.images.new("x", 8, 8, alpha=True)
     values = np.linspace(0, 1, 8 * 8 * 4, dtype=np.float32)
