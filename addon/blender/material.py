@@ -200,6 +200,8 @@ def warn_of_paint(made: Material | None, report: Report) -> None:
 
 CONTENT = "motionbridge_content"
 """Custom property of an image: the hash of the pixels it was made from."""
+PACKED = "motionbridge_packed"
+"""Custom property of an image: the hash of the packed file it was made with, which packing it again replaces."""
 
 
 def _content_of(pixels: NDArray[np.uint8]) -> str:
@@ -211,6 +213,15 @@ def is_as_built(image: Any, pixels: NDArray[np.uint8]) -> bool:
     return bool(image.get(CONTENT) == _content_of(pixels))
 
 
+def _packed_of(image: Any) -> str:
+    return hashlib.sha256(image.packed_file.data).hexdigest() if image.packed_file is not None else ""
+
+
+def is_unpainted(image: Any) -> bool:
+    """Return whether an image of `build_image` was not painted since, also if it was packed after painting."""
+    return not image.is_dirty and image.get(PACKED, _packed_of(image)) == _packed_of(image) != ""
+
+
 def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     """Return an image of (height, width, 4) red, green, blue, alpha, top row first; an existing one that was made from
     the same pixels and was not painted since.
@@ -220,7 +231,7 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     content = _content_of(pixels)
     images: Any = bpy.data.images
     for existing in images:
-        if existing.get(CONTENT) == content and existing.library is None and not existing.is_dirty:
+        if existing.get(CONTENT) == content and existing.library is None and is_unpainted(existing):
             return existing
     packed = png.encode(pixels)
     height, width, _ = pixels.shape
@@ -228,7 +239,7 @@ def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:
     # A packed file is lossless, and Blender decodes it only when the pixels are needed.
     made.pack(data=packed, data_len=len(packed))
     made.source = "FILE"
-    made[CONTENT] = content
+    made[CONTENT], made[PACKED] = content, _packed_of(made)
     return made
 
 

@@ -32,7 +32,9 @@ def build_image(name: str, pixels: NDArray[np.uint8], source: str, frame: int = 
     image: Any = material.build_image(name, pixels)
     if (image.get(SOURCE, source), image.get(FRAME, frame)) != (source, frame):
         images: Any = bpy.data.images
-        same = [one for one in images if one.get(material.CONTENT) == image[material.CONTENT] and not one.is_dirty]
+        content = image[material.CONTENT]
+        own = [one for one in images if one.get(material.CONTENT) == content and one.library is None]
+        same = [one for one in own if material.is_unpainted(one)]
         found = next((one for one in same if (one.get(SOURCE), one.get(FRAME)) == (source, frame)), None)
         if found is None:
             found = image.copy()

@@ -53,6 +53,19 @@ def test_textures_become_images_with_the_pixels_of_the_game():
     assert imported(BRICKS) == [bricks]
 
 
+def test_a_texture_is_imported_again_as_it_is_after_its_image_was_painted_and_packed(tmp_path):
+    (image,) = imported(BRICKS)
+    paint(image, 0, 0, (255, 0, 0, 255))
+    image.pack()
+    assert not image.is_dirty
+    again = textures.import_texture(BRICKS, Report())
+    assert again != image
+    assert material.gather_pixels(again).tolist() == shown(BRICKS).tolist()
+    assert textures.import_texture(BRICKS, Report()) == again
+    again.unpack(method="REMOVE")
+    assert textures.import_texture(BRICKS, Report()) not in (image, again)
+
+
 def test_maps_of_values_are_not_colours(tmp_path):
     for name in ("a_nohq.paa", "a_smdi.paa", "a_co.paa", "nohq.paa"):
         shutil.copy(BRICKS, tmp_path / name)
