@@ -69,6 +69,11 @@ def _decode(packed: bytes, size: int) -> tuple[bytes, int]:
     return bytes(out[4096:]), at
 
 
+def stored_size(size: int) -> int:
+    """Return the number of bytes of `stored` for ``size`` bytes."""
+    return size + -(-size // 8) + 4
+
+
 def stored(plain: bytes, *, signed: bool = False) -> bytes:
     """Return a stream that unpacks to ``plain``, without compression. ``signed``: the sum is that of signed bytes, as
     in textures.

@@ -352,6 +352,7 @@ def test_an_opaque_texture_has_no_transparent_texel():
         ((1, 16), "ARGB8888", "sides of 2 to 4096"),
         ((8192, 2), "ARGB8888", "sides of 2 to 4096"),
         ((4096, 4096), "DXT5", "too large for DXT5"),
+        ((4096, 1900), "ARGB4444", "too large for ARGB4444"),  # as a packed level
     ],
 )
 def test_sizes_that_do_not_fit_are_refused_with_a_remedy(size, kind, problem):

@@ -223,11 +223,17 @@ def refuse_size(width: int, height: int, kind: TextureType) -> None:
             remedy="Scale the image, or choose the type ARGB8888",
         )
     needed = plain_size(Paa(int(kind), [], np.zeros((0, 3), np.uint8), []), Level(width, height, b""))
+    needed = lzss.stored_size(needed) if _is_packed(kind) else needed
     if needed > _LARGEST_LEVEL:
         raise WriteError(
             f"the image is {size}, which is too large for {kind.name}",
             remedy="Scale the image, or choose the type DXT1",
         )
+
+
+def _is_packed(kind: TextureType) -> bool:
+    """Return whether new levels of this type are stored as LZSS."""
+    return kind < TextureType.DXT1 and kind != TextureType.ARGB8888
 
 
 def _sides(level: Level) -> tuple[int, int]:
@@ -288,9 +294,8 @@ def _encode_level(
     new = data.tobytes()
     if new == plain:
         return old
-    is_packed = kind < TextureType.DXT1 and kind != TextureType.ARGB8888
     height, width, _ = stored.shape
-    return Level(width, height, lzss.stored(new, signed=True) if is_packed else new)
+    return Level(width, height, lzss.stored(new, signed=True) if _is_packed(kind) else new)
 
 
 def _encode_texels(flat: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uint8]:
