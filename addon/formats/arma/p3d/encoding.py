@@ -381,16 +381,20 @@ class _Encoder:
             return
         stored = list(proxies(self.base))
         of_file = {one.name for one in stored}
-        taken = {name.lower() for name in of_file}
-        done, new = set(), []
-        for one in self.content.proxies:
-            path = self._path(one.path, of_file)
-            if not 0 <= one.source < len(stored) or one.source in done:
-                new.append((_unique(path, taken), one.transform))
+        rows = [(one, self._path(one.path, of_file)) for one in self.content.proxies]
+        first = {one.source: number for number, (one, _) in reversed(list(enumerate(rows))) if one.source >= 0}
+        kept = {number for source, number in first.items() if source < len(stored)}
+        taken = {rows[number][1].lower() for number in kept if rows[number][1] == stored[rows[number][0].source].name}
+        new = []
+        for number, (one, wanted) in enumerate(rows):
+            if number not in kept:
+                new.append((_unique(wanted, taken), one.transform))
                 continue
-            done.add(one.source)
             tag, faces = self.proxy_tags[one.source]
-            old = stored[one.source]
+            old, path = stored[one.source], wanted
+            if wanted != old.name:
+                path = _unique(wanted, taken) if wanted.lower() in taken else wanted
+                taken.add(path.lower())
             if np.abs(one.transform - old.transform).max() > PROXY_TOLERANCE:
                 triangle = np.unique(self.base.faces["corners"]["point"][faces[0], :3])
                 placed = one.transform @ np.linalg.inv(old.transform)
@@ -398,7 +402,7 @@ class _Encoder:
                 moved = points @ placed[:3, :3].T + placed[:3, 3]
                 result.points["position"][self.row_of_base[triangle]] = space.arma_points(moved)
                 self.changes.change("proxy", path, "place")
-            if path != old.name:
+            if wanted != old.name:
                 self.renamed[id(tag)] = path
                 self.changes.change("proxy", path, "name")
         if self.deleted_proxies:

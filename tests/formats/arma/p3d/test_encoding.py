@@ -427,6 +427,23 @@ def test_a_renamed_proxy_keeps_its_triangle():
     assert np.array_equal(result.points, lod.points)
 
 
+def test_renamed_proxies_do_not_get_the_name_of_another_one():
+    faces = [[0, 1, 2], [3, 4, 5]]
+    members = [bytes((1, 1, 1, 0, 0, 0, 1, 0)), bytes((0, 0, 0, 1, 1, 1, 0, 1))]
+    lod = level(faces, tags=[Tag(b"proxy:%c.001" % name, rows) for name, rows in zip(b"ab", members, strict=True)])
+    content = content_of(lod, "x", Report())
+
+    def written(*paths):
+        wanted = [replace(one, path=path) for one, path in zip(content.proxies, paths, strict=False)]
+        wanted += [ProxyContent(path, np.eye(4)) for path in paths[2:]]
+        return [one.name for one in p3d.proxies(encoded(replace(content, proxies=wanted), lod)[0])]
+
+    assert written("B.001", "b.001") == ["B.002", "b.001"]
+    assert written("b.001", "b.001", "b.001") == ["b.002", "b.001", "b.003"]
+    assert written("b.001", "a.001") == ["b.001", "a.001"]
+    assert written("c", "c") == ["c", "c.001"]
+
+
 def test_typed_paths_have_backslashes_and_those_of_the_file_keep_their_slashes():
     lod = with_proxy()
     lod.texts[0] = b"tag/of_file_co.paa", b"tag\\a.rvmat"
