@@ -73,14 +73,17 @@ def base_texture(
 ) -> Texture | None:
     """Return the texture that an image was imported from, else the one at ``path``; None if there is none.
 
-    ``read`` raises `ReadError` for a file that is no texture, which is reported.
+    ``read`` raises `ReadError` for a file that is no texture, which is reported, and so is a texture that is missing.
     """
-    for source in dict.fromkeys((image.get(SOURCE, ""), path)):
+    imported = str(image.get(SOURCE, ""))
+    for source in dict.fromkeys((imported, path)):
         if source and Path(source).is_file():
             try:
                 return read(Path(source), Report())
             except ReadError as refusal:
                 report.warn(f"the image is written as a new texture: {refusal}")
+    if imported and not Path(imported).is_file():
+        report.warn(f"the image is written as a new texture: the file that it was imported from is missing, {imported}")
     return None
 
 

@@ -187,6 +187,28 @@ def test_the_file_browser_says_it_only_of_painted_images(tmp_path):
     assert "written as a new texture" in said()
 
 
+def test_what_cannot_be_kept_of_the_imported_texture_is_said(tmp_path):
+    path = tmp_path / "wall_co.paa"
+    document = paa.read(BRICKS.read_bytes(), "", Report())
+    document.levels.append(document.levels[-1])
+    path.write_bytes(paa.write(document))
+    (image,) = imported(path)
+
+    def said():
+        texts = []
+        for tell in (textures.preview_texture, textures.plan_texture):
+            report = Report()
+            tell(image, str(tmp_path / "out_co.paa"), textures.TextureExportOptions(), report)
+            texts.append("; ".join(report.lines()))
+        return texts
+
+    assert said() == ["", ""]
+    paint(image, 5, 2, (255, 0, 0, 255))
+    assert all("its smaller levels have other sides" in text for text in said())
+    path.unlink()
+    assert all(f"the file that it was imported from is missing, {path}" in text for text in said())
+
+
 def test_refusals_have_a_remedy_and_write_nothing(tmp_path):
     bpy.data.images.new("odd", 24, 16)
     out = tmp_path / "odd_co.paa"

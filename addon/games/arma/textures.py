@@ -351,6 +351,8 @@ def _warn_of_losses(wanted: _Wanted, report: Report) -> None:
     base = paa.coding_of(wanted.base) if wanted.base is not None else coding
     if base != coding or (wanted.base is not None and not _has_size(wanted.base, pixels)):
         report.warn("all of the texture changes: its type, alpha or size differs from that of the file")
+    elif wanted.base is not None and not paa.has_levels(wanted.base, *pixels.shape[1::-1]):
+        report.warn("all of the texture changes: its smaller levels have other sides than half of those before")
     colours = enumerate(("red", "green", "blue"), start=1)
     lost = [word for code, word in colours if _is_lost(coding.swizzle, code, pixels)]
     if lost:

@@ -185,7 +185,7 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
             edited = (pixels != before).any(axis=2)
         if not edited.any():
             return base
-        if not _has_levels(base, width, height):
+        if not has_levels(base, width, height):
             base, edited = None, np.ones_like(edited)
     refuse_size(width, height, coding.kind)
     stored = _swizzled(pixels, coding.swizzle)
@@ -240,8 +240,10 @@ def _sides(level: Level) -> tuple[int, int]:
     return level.width, level.height
 
 
-def _has_levels(document: Paa, width: int, height: int) -> bool:
-    """Return whether the first level has these sides, and each of the others half the sides of the one before."""
+def has_levels(document: Paa, width: int, height: int) -> bool:
+    """Return whether the first level has these sides, and each of the others half the sides of the one before; else an
+    edit makes all levels again.
+    """
     halves = [(width >> number, height >> number) for number in range(len(document.levels))]
     return all(halves[-1]) and [_sides(level) for level in document.levels] == halves
 
