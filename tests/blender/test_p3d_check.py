@@ -356,6 +356,15 @@ def test_a_mass_by_volume_and_in_edit_mode():
     assert masses(hull) == pytest.approx([1] * 8 + [8] * 8)
 
 
+def test_a_selection_named_mass_is_no_obstacle():
+    hull = geometry()
+    hull.vertex_groups.new(name="mass").add([3], 1.0, "REPLACE")
+    assert bpy.ops.motionbridge.arma_set_mass(mass=8) == {"FINISHED"}
+    assert (masses(hull), members(hull)) == ([1] * 8, {"mass": [3]})
+    assert bpy.ops.motionbridge.arma_set_mass(mass=16) == {"FINISHED"}
+    assert (masses(hull), members(hull)) == ([2] * 8, {"mass": [3]})
+
+
 @pytest.mark.parametrize("mode", ["OBJECT", "EDIT"] if compat.GROUPS_UNDONE_IN_EDIT_MODE else ["OBJECT"])
 def test_undo_takes_components_and_mass_back(mode):
     hull = geometry()
