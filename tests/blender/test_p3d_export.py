@@ -457,6 +457,20 @@ def test_a_new_model_has_all_lods_of_the_scene_unless_selected_ones_are_wanted(t
     assert [lod.kind for lod in p3d.read(exported(tmp_path, selected=True), "", Report()).lods] == ["visual"]
 
 
+def test_the_active_armature_stands_for_its_model(man, tmp_path):
+    before = man.read_bytes()
+    load(man, rig="NEW")
+    body = cube("body")
+    bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=1)
+    bpy.context.view_layer.objects.active = next(one for one in bpy.context.scene.objects if one.type == "ARMATURE")
+    dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)
+    dialog.suggest(bpy.context)
+    assert dialog.filepath == str(man)
+    assert exported(tmp_path) == before
+    bpy.context.view_layer.objects.active = body
+    assert exported(tmp_path) != before
+
+
 def test_the_next_export_of_a_new_model_suggests_the_last_file(man, tmp_path):
     def suggested():
         dialog = as_in_a_window(models.EXPORT_SCENE_OT_arma_p3d)

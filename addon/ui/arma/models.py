@@ -39,7 +39,7 @@ ModelExportProperties: Any = properties_from(ModelExportOptions)
 
 
 def chosen_model(context: Context, collection: str = "", *, selected: bool = False) -> "model_export.Chosen":
-    """Return the objects to export: of ``collection``, else of the active object's model.
+    """Return the objects to export: of ``collection``, else of the model of the active object or armature.
 
     Else the LODs that belong to no imported model: all of the scene, or with ``selected`` the selected ones.
 
@@ -54,8 +54,7 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
                 remedy="Keep one model in a collection that exports it",
             )
         return model_export.Chosen.of(models[0] if models else None, inside)
-    active = context.view_layer.objects.active
-    model = model_of(active) if is_of_model(active) else None
+    model = _active_model(context)
     if model is not None:
         scenes: Any = bpy.data.scenes  # those of other scenes, too: they are not deleted
         return model_export.Chosen.of(model, dict.fromkeys(obj for scene in scenes for obj in scene.objects))
@@ -65,6 +64,17 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
     parts = list(context.view_layer.objects.selected)
     below = [one for part in parts for one in part.children_recursive]
     return model_export.Chosen.of(None, dict.fromkeys([*parts, *below]))
+
+
+def _active_model(context: Context) -> Any:
+    """Return the imported model of the active object, or the only one whose parts follow the active armature; None for
+    a new model.
+    """
+    active = context.view_layer.objects.active
+    if active is None or active.type != "ARMATURE" or is_of_model(active):
+        return model_of(active)
+    found = {model_of(part) for part in active.children_recursive if is_of_model(part)}
+    return found.pop() if len(found) == 1 else None
 
 
 class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, BlenderOperator):
@@ -90,8 +100,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file; of a new model the one that it was exported to last."""
-        active = context.view_layer.objects.active
-        model = model_of(active)
+        active, model = context.view_layer.objects.active, _active_model(context)
         if model is not None:
             self.filepath = bpy.path.abspath(model.motionbridge_arma_model.path)
         elif active is not None:
@@ -118,7 +127,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
-        if not self.collection and model_of(context.view_layer.objects.active) is None:
+        if not self.collection and _active_model(context) is None:
             layout.prop(self, "selected")
             _draw_chosen(layout, chosen_model(context, selected=self.selected))
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
