@@ -104,7 +104,12 @@ class ImageExport(FileExport):
 
     def _previewed(self, context: Context) -> tuple[list[str], str]:
         """Return what the texture will not store, and why it cannot be written; computed once for each choice."""
-        choice = (self.image, Path(self.filepath).name, *(getattr(self, name) for name in self.OPTIONS))
+        path = Path(self.filepath)  # an existing file is the base of a new image
+        choice = (
+            self.image,
+            str(path) if path.is_file() else path.name,
+            *(getattr(self, name) for name in self.OPTIONS),
+        )
         if self._previews is None:
             self._previews = {}
         if choice not in self._previews:

@@ -363,6 +363,7 @@ def test_the_arma_folder_of_the_preferences_is_searched(written, tmp_path):
     [
         ("#(argb,8,8,3)color(1,0.5,0,1.0,co)", (1, 0.5, 0, 1)),
         ("#(rgb,8,8,3)color(2,-1,0,1)", (1, 0, 0, 1)),
+        ("#(rgb,8,8,3)color(nan,inf,-inf,1)", (0, 1, 0, 1)),
         ("#(argb,8,8,3)color(a,b,c,d)", None),
         ("#(argb,8,8,3)color(1,1)", None),
         ("#(argb,256,256,1)perlinnoise(8,8,0,1)", None),

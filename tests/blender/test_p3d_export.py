@@ -630,3 +630,5 @@ def test_kinds_of_lods_are_those_of_the_format():
         resolution = model_export.resolution_of(identifier, number)
         assert model_export.kind_of(resolution) == (identifier, number)
         assert model_export.kind_of(float(np.float32(resolution))) == (identifier, number)
+    numbers = [model_export.kind_of(resolution) for resolution in (float("nan"), 5000.0, -1.0, 2.6)]
+    assert numbers == [("VISUAL", number) for number in (0, 999, 0, 3)], "of no known kind"

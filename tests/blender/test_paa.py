@@ -12,6 +12,8 @@ from addon.core.report import Report
 from addon.formats.arma import paa
 from addon.games.arma import textures
 from addon.games.images import SOURCE
+from addon.ui.arma.textures import EXPORT_SCENE_OT_arma_paa
+from tests.blender.test_written_motions import as_in_a_window, drawn
 from tests.real_files import SAMPLES, corpus_files
 
 BRICKS, GLASS = SAMPLES / "arma" / "bricks_co.paa", SAMPLES / "arma" / "glass_ca.paa"
@@ -133,6 +135,20 @@ def test_float_images_are_written_as_they_look(tmp_path):
     assert shown(out)[0, 0].tolist() == [127, 0, 255, 255] or shown(out)[0, 0].tolist() == [128, 0, 255, 255]
 
 
+def test_a_map_of_values_in_linear_light_is_warned_of(tmp_path):
+    image = bpy.data.images.new("baked", 4, 4, float_buffer=True)
+
+    def said(name):
+        report = Report()
+        textures.preview_texture(image, str(tmp_path / name), textures.TextureExportOptions(), report)
+        return any("set its color space to Non-Color" in line for line in report.lines())
+
+    assert (said("wall_nohq.paa"), said("wall_co.paa")) == (True, False)
+    for name in ("sRGB", "Non-Color"):
+        image.colorspace_settings.name = name
+        assert not said("wall_nohq.paa")
+
+
 def test_transparent_colours_of_float_images_are_not_darkened(tmp_path):
     """Blender multiplies the colors of a PNG of 16 bits by alpha; those of one of 8 bits it keeps."""
     image = bpy.data.images.new("soft", 4, 4, alpha=True, float_buffer=True)
@@ -167,6 +183,17 @@ def test_what_a_texture_does_not_store_is_reported_before_it_is_written(tmp_path
             tell(image, str(tmp_path / name), textures.TextureExportOptions(**options), report)
             assert any(words in line for line in report.lines()), (name, report.lines())
             assert not (tmp_path / name).exists()
+
+
+def test_the_file_browser_looks_at_the_file_that_would_be_replaced(tmp_path):
+    (tmp_path / "there").mkdir()
+    shutil.copy(BRICKS, tmp_path / "there" / "new_co.paa")
+    image = bpy.data.images.new("new", 8, 8)
+    dialog = as_in_a_window(EXPORT_SCENE_OT_arma_paa, image=image.name, filepath=str(tmp_path / "new_co.paa"))
+    said = [" ".join(drawn(dialog))]
+    dialog.filepath = str(tmp_path / "there" / "new_co.paa")
+    said.append(" ".join(drawn(dialog)))
+    assert ["all of the texture changes" in text for text in said] == [False, True]
 
 
 def test_the_file_browser_says_it_only_of_painted_images(tmp_path):

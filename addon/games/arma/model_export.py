@@ -91,7 +91,7 @@ def kind_of(resolution: float) -> tuple[str, int]:
             return lod_identifier(word), round((resolution - first) / (1e13 if first > 1e9 else 1.0))
     if word in p3d.KINDS.values():
         return lod_identifier(word), 0
-    return "VISUAL", min(max(round(resolution), 0), 999)
+    return "VISUAL", round(min(max(0.0, resolution), 999.0))  # 0 for NaN
 
 
 def add_mark(context: Context, active: Object, kind: str, name: str) -> Object:

@@ -180,7 +180,7 @@ def colour_of(texture: str) -> tuple[float, float, float, float] | None:
     if found is None:
         return None
     try:
-        values = [min(max(float(value), 0.0), 1.0) for value in found[1].split(",")[:4]]
+        values = [min(max(0.0, float(value)), 1.0) for value in found[1].split(",")[:4]]
     except ValueError:
         return None
     return (values[0], values[1], values[2], values[3]) if len(values) == 4 else None
@@ -255,6 +255,8 @@ SHOWN_ON_MODELS = 1024
 """Longest side of the level that is shown on an imported model: unpacking larger ones takes seconds."""
 _DATA_NAME = re.compile(r"_(no|ns|nof|nofex|nohq|nopx|novhq|dt|dtsmdi|as|ads|adshq|pr|sm|smdi|mask)$", re.IGNORECASE)
 """Endings of names of textures whose values are not colors."""
+VALUES = ("Non-Color", "sRGB")
+"""Color spaces in which an image of floats is exported with the values of its file."""
 
 
 def read_texture(path: Path, report: Report) -> paa.Paa:
@@ -337,6 +339,11 @@ def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOpt
 
 def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> _Wanted:
     pixels = material.gather_pixels(image)
+    if image.is_float and _DATA_NAME.search(Path(path).stem) and image.colorspace_settings.name not in VALUES:
+        report.warn(
+            "the image is converted from linear light to sRGB; if it holds values, such as a baked normal map, set its "
+            "color space to Non-Color"
+        )
     base = base_texture(image, path, read_texture, report)
     usual = paa.usual_coding(Path(path).stem, pixels)
     coding = (paa.coding_of(base) if base is not None else None) or usual
