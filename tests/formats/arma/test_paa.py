@@ -408,6 +408,25 @@ def test_an_edited_texel_of_an_uncompressed_texture_changes_its_own_bytes():
     assert {place, place + 1} <= set(changed) <= {place, place + 1, *sums, *mean}
 
 
+MEAN_AND_UNKNOWN = b"GGATCGVA\4\0\0\0\0\0\0\0" + b"GGATXXXX\4\0\0\0kept"
+
+
+@pytest.mark.parametrize("start", [b"DD", b"DD" + MEAN_AND_UNKNOWN, MEAN_AND_UNKNOWN], ids=["type", "both", "tags"])
+def test_an_edit_keeps_a_missing_type_missing_tags_colours_and_bytes_after_the_end(start):
+    head = start + (b"\1\0abc" if start[:2] == b"DD" else b"\0\0")  # with a color, or none
+    level = struct.pack("<HH", 2, 2) + (8 + 1 + 4).to_bytes(3, "little") + b"\xff" + bytes(8) + bytes(4)
+    data = head + level + bytes(4) + b"tail"
+    document, _ = read(data)
+    assert paa.write(document) == data
+    pixels = paa.picture(document)
+    pixels[0, 0] = 255
+    edited = paa.write(paa.encode(pixels, paa.coding_of(document), document))
+    changed = [at for at, (old, new) in enumerate(zip(data, edited, strict=True)) if old != new]
+    texel, total = len(head) + 7 + 1, len(head) + 7 + 9
+    mean = range(data.index(b"CGVA") + 8, data.index(b"CGVA") + 12) if b"CGVA" in data else range(0)
+    assert {texel, texel + 1, total} <= set(changed) <= {texel, texel + 1, *range(total, total + 4), *mean}
+
+
 def test_an_edit_is_written_once():
     random = np.random.default_rng(5)
     pixels = np.full((32, 32, 4), 255, np.uint8)

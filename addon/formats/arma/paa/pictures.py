@@ -6,7 +6,7 @@ and weighted by alpha, that of a swizzled one is the plain mean of the original 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -203,8 +203,11 @@ def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -
         levels.append(_encode_level(stored, coding, plain, old, edited))
         if base is not None and levels == [old]:
             return base
-    tags = _tags(pixels, coding, [] if base is None else base.tags)
-    document = Paa(int(coding.kind), tags, np.zeros((0, 3), np.uint8), levels, END)
+    tags = _tags(pixels, coding, None if base is None else base.tags)
+    if base is None:
+        document = Paa(int(coding.kind), tags, np.zeros((0, 3), np.uint8), levels, END)
+    else:
+        document = replace(base, tags=tags, levels=levels)
     set_offsets(document)
     return document
 
@@ -314,11 +317,11 @@ def _encode_texels(flat: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uin
     return values.astype("<u2")[:, None].view(np.uint8)
 
 
-def _tags(pixels: NDArray[np.uint8], coding: Coding, kept: list[Tag]) -> list[Tag]:
+def _tags(pixels: NDArray[np.uint8], coding: Coding, kept: list[Tag] | None) -> list[Tag]:
     """Return the tags in the order of the game's tools; of an edited texture its own with the new mean color."""
     red, green, blue, alpha = mipmaps.mean(pixels, (0, 1), is_colour=not coding.swizzle).tolist()
     colour = bytes((blue, green, red, alpha))
-    if kept:
+    if kept is not None:
         return [Tag(tag.name, colour) if tag.name == "AVGC" else Tag(tag.name, bytes(tag.data)) for tag in kept]
     tags = [Tag("AVGC", colour), Tag("MAXC", b"\xff" * 4)]
     if coding.alpha is not Alpha.OPAQUE:
