@@ -219,7 +219,8 @@ def _packed_of(image: Any) -> str:
 
 def is_unpainted(image: Any) -> bool:
     """Return whether an image of `build_image` was not painted since, also if it was packed after painting."""
-    return not image.is_dirty and image.get(PACKED, _packed_of(image)) == _packed_of(image) != ""
+    packed = _packed_of(image)
+    return bool(packed) and not image.is_dirty and bool(image.get(PACKED, packed) == packed)
 
 
 def build_image(name: str, pixels: NDArray[np.uint8]) -> bpy.types.Image:

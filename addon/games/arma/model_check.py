@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -153,7 +153,8 @@ def set_mass(obj: Object, total: float, report: Report, *, by_volume: bool) -> N
         report.warn("its modifiers are applied later, which can change the sum: apply them first", obj.name)
     mesh, _ = sharp_mesh.gather(obj, {}, most_corners=4)
     values = check.mass_of_points(mesh, total, by_volume=by_volume)
-    group = obj.vertex_groups.get(p3d.MASS_ATTRIBUTE)
+    groups: Any = obj.vertex_groups
+    group = groups.get(p3d.MASS_ATTRIBUTE)
     if group is not None:  # Blender makes no attribute with the name of a vertex group, but the other way round
         group.name += "_"
     attributes.write(obj.data, p3d.MASS_ATTRIBUTE, Domain.VERTEX, values)

@@ -339,7 +339,8 @@ def preview_texture(image: bpy.types.Image, path: str, options: TextureExportOpt
 
 def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, report: Report) -> _Wanted:
     pixels = material.gather_pixels(image)
-    if image.is_float and _DATA_NAME.search(Path(path).stem) and image.colorspace_settings.name not in VALUES:
+    space: Any = image.colorspace_settings
+    if image.is_float and _DATA_NAME.search(Path(path).stem) and space.name not in VALUES:
         report.warn(
             "the image is converted from linear light to sRGB; if it holds values, such as a baked normal map, set its "
             "color space to Non-Color"
