@@ -129,6 +129,42 @@ def test_a_point_of_the_file_moves_to_the_index_that_is_typed(index):
     assert hierarchy_of(bpy.context, Chosen(None, [hull, *guns]), Report()).points == order
 
 
+@BOTH
+def test_parts_and_points_of_another_model_are_new_here(ship, tmp_path, bones):
+    """Whatever their index was there: the parts and points of this file keep theirs, which tables of the game use."""
+    first, _ = imported(ship, textures=False)
+    first.parts[1].data.vertices[0].co.x += 1
+    first.parts[0].name = "A hull"
+    variant = tmp_path / "variant.oof"
+    variant.write_bytes(planned(first.holder)[0].data)
+    for name in [shown.name for shown in first.objects]:
+        bpy.data.objects.remove(bpy.data.objects[name])
+    other, _ = imported(variant, textures=False)
+    made, _ = imported(ship, textures=False, bones=bones)
+    for shown in (other.points[0], other.parts[3], other.parts[1], other.parts[0]):
+        shown.parent = made.parts[4]
+    plan, _ = planned(made.holder)
+    old, new = parts(ship.read_bytes()), parts(plan.data)
+    assert [part.name for part in new[: len(old)]] == [part.name for part in old]
+    assert sorted(part.name for part in new[len(old) :]) == sorted(p.name for p in parts(variant.read_bytes()))
+    for row, part in enumerate(old):
+        assert new[row].positions.tolist() == part.positions.tolist()
+    guns = [points(data, b"GPNT") for data in (ship.read_bytes(), plan.data)]
+    assert [row[1].tolist() for row in guns[1]][: len(guns[0])] == [row[1].tolist() for row in guns[0]]
+    assert batteries(plan.data) == batteries(ship.read_bytes())
+
+
+def test_a_part_of_another_model_does_not_replace_one_that_was_deleted(ship, vectors):
+    made, _ = imported(ship, textures=False)
+    other, _ = imported(vectors / "oof" / "chain_depth_six.oof", textures=False, animation=False)
+    row = next(row for row, part in enumerate(made.parts) if part.name == "glow")
+    bpy.data.objects.remove(made.parts[row])
+    other.parts[row].parent = made.parts[0]
+    sentence = planned(made.holder)[0].sentence()
+    assert "glow: taken out; link 5: vertices 0 -> 6" in sentence
+    assert sentence.count("a new sub-object") == 2
+
+
 def test_the_panel_shows_the_index_that_a_copied_point_gets(ship):
     made, _ = imported(ship, textures=False)
     guns = [one for one in made.points if one.motionbridge_descent_point.kind == "GUN"]
@@ -426,6 +462,14 @@ def test_what_hangs_on_a_deleted_part_is_said_to_be_left_out_until_it_is_parente
     assert [part.name for part in parts(plan.data)] == ["link 0", *(f"link {number}" for number in range(2, 7))]
     assert len(points(plan.data, b"GPNT")) == len(points(path.read_bytes(), b"GPNT"))
     assert "is below no object" not in warnings(report)
+
+
+def test_a_model_whose_root_was_deleted_is_said_to_become_a_new_file(ship):
+    made, _ = imported(ship, textures=False)
+    bpy.data.objects.remove(made.holder)
+    plan, report = planned(Chosen(None, [*made.parts, *made.points]))
+    assert plan.sentence() == "a new model"
+    assert warnings(report).startswith("its root object is gone, which stored the imported file")
 
 
 def test_another_model_of_the_file_is_not_what_this_one_lost(ship):

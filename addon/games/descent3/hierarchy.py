@@ -28,7 +28,7 @@ from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3.oof.model import Floats, Model, Part, Point, PointKind, Singles
-from .model_properties import POINT_KINDS, holder_of
+from .model_properties import POINT_KINDS, digest_of_file, holder_of, source_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Bone, Context, Object
@@ -71,9 +71,7 @@ def hierarchy_of(context: Context, chosen: Chosen, report: Report) -> Hierarchy:
         if found in in_scene and not found.motionbridge_descent_model.is_model and holder_of(found) == holder
     ]
     points = _at_their_indices(_copies_last(sorted(filter(is_point, own), key=_point_order), _point_of_file))
-    parts = _copies_last(
-        sorted(filter(is_part, own), key=_part_order), lambda part: part.motionbridge_descent_part.source
-    )
+    parts = _copies_last(sorted(filter(is_part, own), key=_part_order), part_source)
     indices = {part: index for index, part in enumerate(parts)}
     for found in own:
         if not is_part(found) and not is_point(found) and found.type in ("CURVE", "SURFACE", "META", "FONT", "CURVES"):
@@ -104,12 +102,14 @@ def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Objec
 
     ``before``: the imported model. Descendants of a returned object are left out.
     """
-    parts = set(range(len(before.parts))) - {part.motionbridge_descent_part.source for part in hierarchy.parts}
+    parts = set(range(len(before.parts))) - set(map(part_source, hierarchy.parts))
     present = {(point.motionbridge_descent_point.kind, _source_of(point)) for point in hierarchy.points}
     points = {(one.kind.name, one.source) for one in before.points} - present
 
     def is_lost(found: Object) -> bool:
         part, point = found.motionbridge_descent_part, found.motionbridge_descent_point
+        if (point if is_point(found) else part).of_file not in ("", digest_of_file(hierarchy.holder)):
+            return False
         if is_point(found):
             return (point.kind, _source_of(found)) in points
         return part.is_part and part.source in parts and before.parts[part.source].name == part.game_name
@@ -129,12 +129,18 @@ def is_part(candidate: Object) -> bool:
     return candidate.type == "MESH" or is_empty_part
 
 
+def part_source(part: Object) -> int:
+    """Return an object's index among the sub-objects of its model's file, -1 if it is new."""
+    return source_of(part, part.motionbridge_descent_part)
+
+
 def _part_order(part: Object) -> tuple[int, bool, int, str]:
     """Sort key: file order, renamed copies after their original; new objects last, parents first."""
     properties, depth, above = part.motionbridge_descent_part, 0, part.parent
     while above is not None:
         above, depth = above.parent, depth + 1
-    source = properties.source if properties.source >= 0 else _LAST
+    source = part_source(part)
+    source = source if source >= 0 else _LAST
     return source, part.name != properties.shown_name, depth, part.name
 
 
@@ -158,9 +164,9 @@ def _point_of_file(point: Object) -> Any:
 
 
 def _source_of(point: Object) -> int:
-    """Return the empty's index among the file's points of its kind, -1 for none or if it was given another kind."""
+    """Return the empty's index among the file's points of its kind; -1 if it is new, also of another kind or file."""
     properties = point.motionbridge_descent_point
-    return properties.source if properties.file_kind in ("", properties.kind) else -1
+    return source_of(point, properties) if properties.file_kind in ("", properties.kind) else -1
 
 
 def _index_of(point: Object) -> int:

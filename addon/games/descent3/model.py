@@ -31,6 +31,7 @@ from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
 from . import hierarchy, motion
+from .model_properties import digest_of_file
 from .options import ModelImportOptions
 from .textures import Textures, build_material, open_archive, textures_for
 
@@ -237,6 +238,10 @@ def _remember(result: ImportedModel, model: Model, source: Source, data: bytes) 
     properties.is_model = True
     properties.path, properties.member = str(source.path), source.member
     keep(properties, "document", data)
+    for part in result.parts:
+        part.motionbridge_descent_part.of_file = digest_of_file(result.holder)
+    for point in result.points:
+        point.motionbridge_descent_point.of_file = digest_of_file(result.holder)
     guns = [point for point in result.points if point.motionbridge_descent_point.kind == "GUN"]
     for battery in model.batteries:
         row = properties.batteries.add()

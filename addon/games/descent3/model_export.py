@@ -43,7 +43,7 @@ from ...formats.descent3.oof.model import (
 from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
 from . import hierarchy as model_hierarchy
 from . import motion
-from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
+from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
 from .options import ModelExportOptions
 from .property_values import rotates_itself
 from .textures import gather_material, open_archive
@@ -189,6 +189,10 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, before: Model | 
     """Warn of what the scene shows but the file cannot store: the root's scale, and objects cut off from the model."""
     holder = hierarchy.holder
     if holder is None:
+        orphan = next((part for part in hierarchy.parts if part.motionbridge_descent_part.is_part), None)
+        if orphan is not None:
+            gone = "its root object is gone, which stored the imported file and its weapon batteries"
+            report.warn(f"{gone}; exported as a new model (undo the deletion to keep them)", orphan.name)
         return
     scale = np.array(holder.matrix_world.to_scale(), np.float64)
     if np.abs(scale - 1).max() > SCALE_TOLERANCE:
@@ -281,8 +285,8 @@ def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: Polygon
     if not rest.is_straight[index]:
         mesh = transformed(mesh, rest.matrices[index, :3, :3])
     mesh.name = game_name(found)
-    known = before is not None and 0 <= properties.source < len(before.parts)
-    old = before.parts[properties.source] if before is not None and known else None
+    source = part_source(found)
+    old = before.parts[source] if before is not None and 0 <= source < len(before.parts) else None
     return Part(
         mesh.name,
         mesh,
@@ -290,7 +294,7 @@ def _gather_part(hierarchy: Hierarchy, rest: RestPose, index: int, mesh: Polygon
         rest.offsets[index],
         properties.text,
         spin_axis=_spin_axis(found, old),
-        source=properties.source,
+        source=source,
     )
 
 
@@ -367,7 +371,7 @@ def _points_of_file(hierarchy: Hierarchy, rest: RestPose, before: Model | None, 
         return []
     indices: dict[int, int] = {}
     for index, found in enumerate(hierarchy.parts):
-        indices.setdefault(found.motionbridge_descent_part.source, index)
+        indices.setdefault(part_source(found), index)
     result = []
     for point in before.points:
         index = indices.get(point.parent, -1)

@@ -105,6 +105,11 @@ def _in_property_string(field: str) -> dict[str, Any]:
     return {"get": read, "set": write}
 
 
+def file_digest() -> Any:
+    """Return the property for the digest of the file to which ``source`` belongs, "" in scenes of earlier versions."""
+    return StringProperty(options={"HIDDEN"})
+
+
 class DescentPartProperties(bpy.types.PropertyGroup):
     """Data of an object that is a sub-object of a model.
 
@@ -115,6 +120,7 @@ class DescentPartProperties(bpy.types.PropertyGroup):
 
     is_part: BoolProperty(name="Sub-Object", description="This object is a sub-object of a Descent 3 model")
     source: IntProperty(options={"HIDDEN"}, default=-1)
+    of_file: file_digest()
     game_name: StringProperty(name="Name", description="The sub-object's name in the file", maxlen=255)
     shown_name: StringProperty(options={"HIDDEN"})
     shown_place: FloatVectorProperty(options={"HIDDEN"}, size=3)
@@ -192,6 +198,7 @@ class DescentPointProperties(bpy.types.PropertyGroup):
 
     kind: EnumProperty(name="Kind", description="Purpose of the point", items=POINT_KINDS, default="NONE")
     source: IntProperty(options={"HIDDEN"}, default=-1)
+    of_file: file_digest()
     file_kind: StringProperty(options={"HIDDEN"})
     """The imported kind, to which ``source`` belongs; "" in scenes of earlier versions."""
     number: IntProperty(
@@ -223,3 +230,15 @@ ADDED = AddedProperties(
 def holder_of(obj: Any) -> Any:
     """Return the holder of the model that an object belongs to, or None."""
     return nearest_ancestor(obj, lambda one: bool(one.motionbridge_descent_model.is_model))
+
+
+def digest_of_file(holder: Any) -> str:
+    """Return a digest of the file that the holder of a model stores, "" if there is none."""
+    seal: bytes = holder.motionbridge_descent_model.document_seal
+    return seal.hex()
+
+
+def source_of(shown: Any, properties: Any) -> int:
+    """Return the ``source`` of a part or point, -1 if it was moved here from a model of another file."""
+    holder = holder_of(shown) if properties.of_file else None
+    return -1 if holder is not None and properties.of_file != digest_of_file(holder) else int(properties.source)

@@ -30,7 +30,7 @@ from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
 from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
 from ...formats.descent3.oof.tracks import Precision, key_hints, same_displacements, same_rotations
-from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, rest_pose
+from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
 from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_part, sample, scene_range
 from .property_values import rotates_itself
 
@@ -222,7 +222,7 @@ def gather(
 
 
 def _base_of(part: Object, before: Model | None) -> Motion | None:
-    source = part.motionbridge_descent_part.source
+    source = part_source(part)
     return before.parts[source].motion if before is not None and 0 <= source < len(before.parts) else None
 
 
