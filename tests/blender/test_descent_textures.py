@@ -85,6 +85,19 @@ def test_a_frame_of_an_animation_is_written_into_it(tmp_path):
     assert (len(alone.frames), alone.animation) == (1, None)
 
 
+def test_frames_exported_one_by_one_into_another_file_are_all_there(tmp_path):
+    path = tmp_path / "mod.oaf"
+    frames = imported(PUFF)
+    for frame in frames[:2]:
+        dark = material.gather_pixels(frame)[0, 0, 0] < 128
+        paint(frame, 0, frame.size[1] - 1, (255, 255, 255, 255) if dark else (0, 0, 0, 255))
+        export(path, frame)
+    before, after = (ogf_image.decode(read(data, "a.oaf")) for data in (PUFF.read_bytes(), path.read_bytes()))
+    assert [np.array_equal(old, new) for old, new in zip(before, after, strict=True)] == [
+        number > 1 for number in range(len(frames))
+    ]
+
+
 def test_a_new_image_becomes_a_texture(tmp_path):
     shown = bpy.data.images.new("hull plate", 32, 16, alpha=True)
     shown.pixels.foreach_set(np.tile(np.array((1.0, 0.0, 0.0, 1.0), np.float32), 32 * 16))

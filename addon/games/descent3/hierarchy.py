@@ -316,16 +316,18 @@ def local_at_rest(found: Any) -> Floats:
 
 def _first_location(found: Any) -> Vector:
     """Return the location at the first keys: the pivot of an animated object that was made in Blender."""
-    locations = {name: Vector(getattr(found, name)) for name in ("location", "delta_location")}
+    locations: dict[str, Any] = {name: Vector(getattr(found, name)) for name in ("location", "delta_location")}
     for (channel, index), curve in channels_of(playing_curves(found)).items():
         if channel in locations and len(curve.keyframe_points):
             locations[channel][index] = curve.evaluate(curve.keyframe_points[0].co.x)
-    return locations["location"] + locations["delta_location"]
+    result: Vector = locations["location"] + locations["delta_location"]
+    return result
 
 
 def _constant_scale(found: Any) -> Vector:
     """Return the scale if all keys have the same one (the I key may key scale with location and rotation), else 1."""
-    scales, data = {name: Vector(getattr(found, name)) for name in ("scale", "delta_scale")}, found.animation_data
+    scales: dict[str, Any] = {name: Vector(getattr(found, name)) for name in ("scale", "delta_scale")}
+    data = found.animation_data
     if data is not None and any(curve.data_path in scales for curve in data.drivers):
         return Vector((1, 1, 1))
     for curve in _curves_of_all_actions(found):
@@ -334,7 +336,8 @@ def _constant_scale(found: Any) -> Vector:
             if len(values) != 1 or len(curve.modifiers):
                 return Vector((1, 1, 1))
             scales[curve.data_path][curve.array_index] = curve.keyframe_points[0].co.y
-    return scales["scale"] * scales["delta_scale"]
+    result: Vector = scales["scale"] * scales["delta_scale"]
+    return result
 
 
 def _animated_channels(found: Object) -> set[str]:

@@ -224,8 +224,9 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
                 file=path,
                 remedy="Choose an .ogf file",
             )
-        frames = [made if one is frame else one for one in base.frames]
-        document = base if made is frame else replace(base, frames=frames)
+        there = _animation_like(base, Path(path)) or base
+        frames = [made if row == number else one for row, one in enumerate(there.frames)]
+        document = base if there is base and made is frame else replace(there, frames=frames)
     else:
         document = base if base is not None and base.animation is None and made is frame else OgfImage([made])
     changes = Changes() if frame is not None else Changes(new="texture")
@@ -234,6 +235,21 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
         if frame is not None:
             changes.lines.append("pixels")
     return FilePlan(path, ogf_image.write(document), changes)
+
+
+def _animation_like(base: ogf_image.OgfImage, path: Path) -> ogf_image.OgfImage | None:
+    """Return the animation at ``path`` if it has the frames of another file, ``base``: then others were exported there.
+
+    None for any other file and for ``base`` itself.
+    """
+    if not path.is_file() or str(path) == base.file:
+        return None
+    try:
+        found = _read_texture(path, Report())
+    except ReadError:
+        return None
+    labels = [[(one.label, one.width, one.height) for one in document.frames] for document in (base, found)]
+    return found if found.animation is not None and labels[0] == labels[1] else None
 
 
 def _refuse_model(path: Path) -> None:
