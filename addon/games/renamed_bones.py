@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import bpy
 
@@ -42,6 +42,7 @@ def refuse_renamed_in_edit_mode() -> None:
 def _renamed_in_edit_mode() -> Iterator[Any]:
     edited: list[Any] = [owner for owner in bpy.data.objects if owner.type == "ARMATURE" and owner.mode == "EDIT"]
     for owner in edited:
+        _watch(owner.data)
         owner.update_from_editmode()
         if renames(owner.data):
             yield owner
@@ -68,24 +69,70 @@ def follow_renames(report: Report) -> dict[Any, Any]:
     armatures: Any = bpy.data.armatures
     for armature in armatures:
         # Properties stored on bones in edit mode are lost when it is left.
-        if not is_local(armature) or armature.is_editmode:
+        if not is_local(armature):
+            continue
+        if armature.is_editmode:
+            _watch(armature)
             continue
         _know(armature)
         if renamed := renames(armature):
             copies |= _follow(armature, renamed, report)
+        _edited.pop(armature.session_uid, None)
     return copies
 
 
+class _Edited(NamedTuple):
+    """Names of an armature's bones in edit mode, and the actions (``session_uid``) that were used when bones got
+    another name.
+    """
+
+    names: list[str]
+    used: set[int] | None = None
+
+
+_edited: dict[int, _Edited] = {}
+"""By the ``session_uid`` of armatures in edit mode."""
+
+
+def _watch(armature: Armature) -> None:
+    """Note which actions are used when bones were renamed in edit mode: Blender renames in these, and another may play
+    before edit mode is left.
+    """
+    names = armature.edit_bones.keys()
+    before = _edited.get(armature.session_uid) or _Edited(armature.bones.keys())
+    common = set(names) & set(before.names)
+    swapped = [name for name in names if name in common] != [name for name in before.names if name in common]
+    pairs = zip(names, before.names, strict=False)
+    changed = {name for pair in pairs if len(names) == len(before.names) and pair[0] != pair[1] for name in pair}
+    used = before.used
+    if swapped or not changed.isdisjoint(armature.bones.keys()):
+        used = {action.session_uid for rig in _rigs_of(armature) for action in action_lists.used_by(rig)}
+    _edited[armature.session_uid] = _Edited(names, used)
+
+
+def _rigs_of(armature: Armature) -> list[Any]:
+    return [owner for owner in bpy.data.objects if owner.data == armature]
+
+
+def _renamed_by_blender(armature: Armature, rigs: list[Any]) -> set[Any]:
+    """Return the actions that were used when bones were renamed."""
+    edited = _edited.get(armature.session_uid)
+    if edited is not None and edited.used is not None:
+        actions: Any = bpy.data.actions
+        return {action for action in actions if action.session_uid in edited.used}
+    return {action for rig in rigs for action in action_lists.used_by(rig)}
+
+
 def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[Any, Any]:
-    rigs = [owner for owner in bpy.data.objects if owner.data == armature]
-    played = [action for rig in rigs for action in action_lists.used_by(rig)]
+    rigs = _rigs_of(armature)
+    played = _renamed_by_blender(armature, rigs)
     of_others, copies = separate(armature, rigs, renamed.keys(), report)
     for action in played:  # shared and renamed by Blender
         theirs = next((one for one in (action, copies.get(action)) if one in of_others), None)
         if theirs is not None:
             _rename_back(theirs, renamed)
-    used = {action for rig in rigs for action in action_lists.used_by(rig)}
-    found = follow(armature, _actions(armature, rigs), used, _names(armature, rigs, of_others))
+    played |= {copies[action] for action in played if action in copies}
+    found = follow(armature, _actions(armature, rigs), played, _names(armature, rigs, of_others))
     for old, new in found.items():
         report.note("bones were renamed in Blender; their keys follow them", f"{old} > {new}")
     return copies

@@ -123,6 +123,38 @@ def test_two_bones_that_exchange_names_keep_their_keys_in_every_motion(game, cha
     assert (game / "humanoid.omf").read_bytes() == before
 
 
+@pytest.mark.parametrize("extra", ["", "added", "deleted"])
+def test_bones_that_exchange_names_before_another_motion_is_chosen_in_edit_mode_keep_their_keys(game, extra):
+    rig = load(game)
+    before = (game / "humanoid.omf").read_bytes()
+    shown = poses(rig)
+    first, second, last = (list(rig.data.bones)[number].name for number in (2, 3, -1))
+    bpy.ops.object.mode_set(mode="EDIT")
+    bones = rig.data.edit_bones
+    for old, new in ((first, "spare"), (second, first), ("spare", second)):
+        bones[old].name = new
+        follow_renames(Report())  # as after each change of an armature
+    other = bpy.data.actions["nod"]
+    assert rig.animation_data.action != other
+    compat.assign(rig, other, compat.suitable_slot(other, rig))
+    if extra == "added":
+        bones.new("more").length = 0.1
+        follow_renames(Report())
+        bones["more"].name = "less"
+    elif extra == "deleted":
+        bones.remove(bones[last])
+    follow_renames(Report())
+    bpy.ops.object.mode_set(mode="OBJECT")
+    follow_renames(Report())
+    now = poses(rig)
+    both = min(len(now["nod"]), len(shown["nod"]))
+    assert all(np.allclose(now[name][:both], shown[name][:both], atol=1e-5) for name in shown)
+    if extra != "deleted":
+        assert save_back() == {"CANCELLED"}
+    assert (game / "humanoid.omf").read_bytes() == before
+    assert not renames(rig.data)
+
+
 def test_a_duplicated_bone_takes_no_keys(game):
     rig = load(game)
     bpy.ops.object.mode_set(mode="EDIT")

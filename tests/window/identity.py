@@ -419,6 +419,26 @@ def bone_renamed() -> Steps:
     yield from unchanged(path, before)
 
 
+def bones_exchanged_in_edit_mode() -> Steps:
+    """Another action is chosen before edit mode is left: every action keeps its keys."""
+    path = import_humanoid()
+    before = path.read_bytes()
+    first, second = (bone.name for bone in list(rig().data.bones)[2:4])
+    other = next(one for one in bpy.data.actions if one != rig().animation_data.action)
+    stage.call("object.mode_set", mode="EDIT")
+    yield
+    for old, new in ((first, "spare"), (second, first), ("spare", second)):
+        rig().data.edit_bones[old].name = new
+    stage.step("Exchange names")
+    yield
+    yield
+    rig().animation_data.action = other
+    stage.step("Choose Action")
+    yield
+    stage.call("object.mode_set", mode="OBJECT")
+    yield from unchanged(path, before)
+
+
 def bones_of(action: Any) -> set[str]:
     """Names of bones that an action moves."""
     from addon.blender import compat
@@ -534,7 +554,8 @@ SCENES = [
         arma_animations_saved_together, arma_model_saved_back, dialog_cancelled, rig_duplicated,
         model_saved_back_undone_saved_back, shared_file_saved_by_two, mesh_of_model_duplicated, model_appended,
         appended_model_edited, model_checked, model_in_a_protected_folder,
-        action_copied, rig_appended, bone_renamed, bone_rename_undone, object_renamed, edit_undone,
+        action_copied, rig_appended, bone_renamed, bone_rename_undone, bones_exchanged_in_edit_mode, object_renamed,
+        edit_undone,
         duplicates_bone_renamed, bones_redrawn,
     )
 ]  # fmt: skip
