@@ -446,3 +446,65 @@ def test_a_duplicated_armature_has_its_own_editor_motions(editor_rig, tmp_path):
     activate(editor_rig)
     bpy.ops.export_scene.xray_skl(filepath=str(tmp_path / "again.skls"))
     assert (tmp_path / "again.skls").read_bytes() == (tmp_path / "humanoid.skls").read_bytes()
+
+
+def pushed(message):
+    bpy.ops.ed.undo_push(message=message)
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_new_and_renamed_motions_are_saved_again_after_the_undo_of_a_save(game, renamed):
+    rig, path = load(game), game / "humanoid.omf"
+    action = bpy.data.actions["idle"]
+    if renamed:
+        action.motionbridge_motion.motion_name = "sit"
+    else:
+        action = rig.animation_data.action.copy()
+        compat.assign(rig, action, compat.suitable_slot(action, rig))
+    name = "sit" if renamed else action.name
+    pushed("edited")
+    assert save_back() == {"FINISHED"}
+    saved = names_in(path)
+    assert saved.count(name) == 1
+    pushed("saved")
+    bpy.ops.ed.undo()
+    rig = activate(bpy.data.objects["humanoid"])
+    assert save_back() == {"CANCELLED"}
+    turn(bpy.data.actions["idle" if renamed else name])
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == saved
+    assert save_back() == {"CANCELLED"}
+
+
+def test_a_file_that_was_imported_twice_is_saved_from_either_list(game):
+    rig, path = load(game), game / "humanoid.omf"
+    before = bodies_in(path)
+    bpy.ops.import_scene.xray_omf(filepath=str(path))
+    for number, name in ((1, "walk"), (0, "nod")):
+        rig.motionbridge_motion_file = number
+        turn(next(one for one in library.motions_of(rig.motionbridge_motion_files[number]) if name in one.name))
+        assert save_back(if_changed="DISK") == {"FINISHED"}
+    assert names_in(path) == NAMES
+    now = bodies_in(path)
+    assert [one for one in NAMES if now[one] != before[one]] == ["walk", "nod"]
+    rig.motionbridge_motion_file = 1
+    with pytest.raises(RuntimeError, match="no longer the one that was imported"):
+        save_back()
+
+
+def test_a_motion_whose_keys_went_into_another_action_is_warned_of(game):
+    """As Merge Animation of Blender 4.4 and newer moves the keys of several objects into one action."""
+    rig, path = load(game), game / "humanoid.omf"
+    said = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
+    turn(rig.animation_data.action)
+    assert save_back() == {"FINISHED"}
+    assert said not in bpy.context.window_manager.motionbridge_report
+    before = bodies_in(path)
+    compat.curve_bag(bpy.data.actions["nod"]).fcurves.clear()
+    assert save_back() == {"FINISHED"}
+    assert (
+        f"{said} (use Restore Motion for its keys, or import the file again) (nod)"
+        in bpy.context.window_manager.motionbridge_report
+    )
+    now = bodies_in(path)
+    assert [name for name in NAMES if now[name] != before[name]] == ["nod"]

@@ -21,6 +21,7 @@ from ....blender import action_lists, armature, control_transfer
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled, rest_of
 from ....blender.bone_curves import bone_of
+from ....blender.compat import curves_of
 from ....blender.control_links import control_action
 from ....blender.properties import drop
 from ....blender.rotation_modes import played
@@ -47,8 +48,8 @@ if TYPE_CHECKING:
 
 
 MOTIONS = "motions"  # for `remember_saved`
-_saved: dict[tuple[int, str], set[bytes]] = {}
-"""`Codec.fingerprints` of the motions saved for an armature (its ``session_uid``) at a path.
+_saved: dict[tuple[int, str, str], set[bytes]] = {}
+"""`Codec.fingerprints` of the motions saved for a file (its name) of an armature (its ``session_uid``) at a path.
 
 Not stored in the .blend, because an undo there does not undo files on disk.
 """
@@ -458,8 +459,7 @@ def plan_save_back(
     _warn_of_other_rigs(codec.lists, rig, file, report)
     theirs: dict[Any, None] = {}
     if others_changed:
-        saved = _saved.get((rig.session_uid, path), set())
-        changed = hosts.changed_on_disk(host, chosen, saved)
+        changed = hosts.changed_on_disk(host, chosen, saved_motions(rig, file))
         theirs = dict.fromkeys(_unedited(codec, context, rig, file, changed, options=options, samples=samples))
     for action in theirs:
         report.warn(
@@ -487,7 +487,12 @@ def plan_save_back(
 def _known_digests(rig: Object, file: MotionFile | SkeletalFile) -> set[str]:
     """Return the SHA-256 digests of a file as it was imported or last saved, and as it was saved before an undo."""
     path = bpy.path.abspath(file.path)
-    return {file.sha256, saved_here(rig, path), saved_here(rig, path, MOTIONS)}
+    return {file.sha256, saved_here(rig, path), saved_here(rig, path, MOTIONS + file.name)}
+
+
+def saved_motions(rig: Object, file: MotionFile | SkeletalFile) -> set[bytes]:
+    """Return `Codec.fingerprints` of the motions that were saved from here for a file since Blender was started."""
+    return _saved.get((rig.session_uid, bpy.path.abspath(file.path), file.name), set())
 
 
 def changed_by_others(rig: Object, file: MotionFile | SkeletalFile) -> bool:
@@ -513,8 +518,8 @@ def settle_saved(
 ) -> MotionFile | SkeletalFile:
     """After the ``plan`` of `plan_save_back` was written: remember the file, restore the plan's ``theirs`` from it."""
     file = codec.settle(plan, rig, file, options)
-    remember_saved(rig, plan.path, plan.digest, MOTIONS)
-    _saved.setdefault((rig.session_uid, plan.path), set()).update(codec.fingerprints(plan.document))
+    remember_saved(rig, plan.path, plan.digest, MOTIONS + file.name)
+    _saved.setdefault((rig.session_uid, plan.path, file.name), set()).update(codec.fingerprints(plan.document))
     if plan.theirs:
         codec.reload(plan, rig, file)
     for action in plan.theirs:
@@ -568,7 +573,12 @@ def plan_onto(
             progress(done + 1)
     for action, bones in sampler.distorted.items():
         report.warn("the game stores no scale or shear: bones are written without", f"{action.name}: {listed(bones)}")
-    return codec.encode(gatherer, gathered, host, path, options)
+    plan = codec.encode(gatherer, gathered, host, path, options)
+    for action in plan.edited:
+        if imported_name(action, codec.lists) and not any(bone_of(one.data_path) for one in curves_of(action, rig)):
+            words = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
+            report.warn(f"{words} (use Restore Motion for its keys, or import the file again)", action.name)
+    return plan
 
 
 def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:

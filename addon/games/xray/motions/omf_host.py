@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -31,7 +31,7 @@ from . import files as motion_files
 from . import timing as motion_timing
 from .files import LISTS
 from .hosts import Host
-from .library import Plan
+from .library import Plan, saved_motions, written_names
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -212,14 +212,15 @@ def fingerprint(motion: Motion, definition: Definition) -> bytes:
     return hashlib.sha256(write_motion(motion) + repr(definition.playing).encode()).digest()
 
 
-def host_on_disk(path: str, rig: Object) -> OmfHost:
+def host_on_disk(path: str, rig: Object, file: MotionFile | None = None) -> OmfHost:
     """Return the file at ``path``, a motion file or a model that contains motions, as a target.
 
-    If ``rig`` has motions of this file, the target knows which of its motions they are. Raises `ReadError`, or
+    If ``rig`` has motions of this file, the target knows which of its motions they are: those of ``file``, by default
+    of the first one with this path. Raises `ReadError`, or
     `WriteError` for a model without motions.
     """
     data = files.read_file(path)
-    file = file_at(rig, path)
+    file = file_at(rig, path) if file is None else file
     if path.lower().endswith(".ogf"):
         model = ogf.read(data, path, Report())
         inside = motion_set_of(model)
@@ -238,6 +239,23 @@ def host_on_disk(path: str, rig: Object) -> OmfHost:
         members = action_lists.members(file, LISTS)
         host.indices = {action: moved[index] for action, index in members.items() if index in moved}
     return host
+
+
+def _find_saved(host: OmfHost, listed: Sequence[Action], saved: Collection[bytes]) -> None:
+    """Find the motions of actions that were new or renamed when they were saved, before that was undone: by name."""
+    if host.is_known or host.motions is None:
+        return
+    library, parameters = host.motions
+    taken = set(host.indices.values())
+    free = {
+        definition.label.lower(): index
+        for index, (motion, definition) in enumerate(zip(library.motions, parameters.definitions, strict=False))
+        if index not in taken and fingerprint(motion, definition) in saved
+    }
+    waiting = [action for action in listed if action not in host.indices] if free else []
+    for action, label in zip(waiting, written_names(waiting, LISTS, Report()), strict=True):
+        if (index := free.pop(label.lower(), None)) is not None:
+            host.indices[action] = index
 
 
 def file_at(rig: Object, path: str) -> MotionFile | None:
@@ -300,7 +318,8 @@ def host_of_list(
     """
     path = Path(bpy.path.abspath(file.path))
     if disk or file.embedded:
-        host = host_on_disk(str(path), rig)
+        host = host_on_disk(str(path), rig, file)
+        _find_saved(host, listed, saved_motions(rig, file))
         before = motion_files.document_of(file).motion_set.parameters
         edited = motion_files.with_partitions(before, file) is not before
         if host.motions is not None and (edited or not others_changed):

@@ -89,4 +89,7 @@ def _is_same(one: SkeletalMotion, other: SkeletalMotion) -> bool:
     times = np.arange(2 * one.first, 2 * one.last + 1) / (2.0 * one.fps)
     pairs = zip(one.tracks, other.tracks, strict=True)
     channels = (both for tracks in pairs for both in zip(tracks[0].envelopes, tracks[1].envelopes, strict=True))
-    return all(np.allclose(*(evaluate(side.decoded(), times) for side in both), 0.0, SAME) for both in channels)
+    return all(
+        np.allclose(evaluate(before.decoded(), times), evaluate(now.decoded(), times), rtol=0.0, atol=SAME)
+        for before, now in channels
+    )
