@@ -28,7 +28,7 @@ from ...core import names
 from ...core.errors import WriteError
 from ...core.report import Report
 from ...formats.descent3.oof.model import Floats, Model, Part, Point, PointKind, Singles
-from .model_properties import POINT_KINDS, digest_of_file, holder_of, source_of
+from .model_properties import POINT_KINDS, holder_of, is_of_file, source_of
 
 if TYPE_CHECKING:
     from ...blender.typed import Bone, Context, Object
@@ -108,7 +108,7 @@ def cut_off(context: Context, hierarchy: Hierarchy, before: Model) -> list[Objec
 
     def is_lost(found: Object) -> bool:
         part, point = found.motionbridge_descent_part, found.motionbridge_descent_point
-        if (point if is_point(found) else part).of_file not in ("", digest_of_file(hierarchy.holder)):
+        if not is_of_file(point if is_point(found) else part, hierarchy.holder):
             return False
         if is_point(found):
             return (point.kind, _source_of(found)) in points

@@ -238,7 +238,15 @@ def digest_of_file(holder: Any) -> str:
     return seal.hex()
 
 
+def is_of_file(properties: Any, holder: Any) -> bool:
+    """Return whether the ``source`` of a part or point is an index in the file that the holder of a model stores.
+
+    Scenes of earlier versions do not tell: there it is.
+    """
+    return not properties.of_file or digest_of_file(holder) in ("", properties.of_file)
+
+
 def source_of(shown: Any, properties: Any) -> int:
     """Return the ``source`` of a part or point, -1 if it was moved here from a model of another file."""
     holder = holder_of(shown) if properties.of_file else None
-    return -1 if holder is not None and properties.of_file != digest_of_file(holder) else int(properties.source)
+    return int(properties.source) if holder is None or is_of_file(properties, holder) else -1
