@@ -85,7 +85,8 @@ class ImageExport(FileExport):
         self.image = image.name
         source, suffixes = str(image.get(images.SOURCE, "")), self.kind_of_file.exported_suffixes
         if Path(source).suffix.lower() not in suffixes:
-            named = bpy.path.abspath(image.filepath) or bpy.path.clean_name(Path(image.name).stem)
+            named = bpy.path.abspath(image.filepath, library=image.library)
+            named = named or bpy.path.clean_name(Path(image.name).stem)
             source = str(Path(named).with_suffix(self.filename_ext))
         self.filepath = source
 

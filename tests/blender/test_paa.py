@@ -320,3 +320,20 @@ def test_a_new_material_with_an_imported_texture_has_its_path_in_the_game(tmp_pa
         made.use_nodes = True
     made.node_tree.nodes.new("ShaderNodeTexImage").image = image
     assert textures.texture_of(made, None) == f"{tmp_path.name}\\data\\wall_co.paa"
+
+
+def test_a_linked_image_is_suggested_beside_its_own_file(tmp_path):
+    folder = tmp_path / "library"
+    folder.mkdir()
+    image = bpy.data.images.new("skin", 4, 4)
+    image.filepath_raw = "//skin.png"
+    image.use_fake_user = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(folder / "skins.blend"))
+    bpy.ops.wm.read_homefile(use_empty=True, use_factory_startup=True)
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "scene.blend"))
+    with bpy.data.libraries.load(str(folder / "skins.blend"), link=True) as (_, wanted):
+        wanted.images = ["skin"]
+    dialog = as_in_a_window(EXPORT_SCENE_OT_arma_paa)
+    dialog.image = "skin"
+    dialog.suggest(bpy.context)
+    assert Path(dialog.filepath) == folder / "skin.paa"
