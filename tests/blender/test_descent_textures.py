@@ -98,6 +98,20 @@ def test_frames_exported_one_by_one_into_another_file_are_all_there(tmp_path):
     ]
 
 
+def test_a_frame_that_replaces_an_edited_one_of_another_file_is_a_change(tmp_path):
+    path = tmp_path / "mod.oaf"
+    frames = imported(PUFF)
+    shutil.copy(PUFF, path)
+    assert not textures.plan_texture(frames[0], str(path), Report()).changes.lines
+    original = material.gather_pixels(frames[0])
+    paint(frames[0], 0, 0, (255, 255, 255, 255) if original[-1, 0, 0] < 128 else (0, 0, 0, 255))
+    export(path, frames[0])
+    frames[0].reload()
+    assert np.array_equal(material.gather_pixels(frames[0]), original)
+    plan = textures.plan_texture(frames[0], str(path), Report())
+    assert (plan.changes.lines, plan.data) == (["pixels"], PUFF.read_bytes())
+
+
 def test_a_new_image_becomes_a_texture(tmp_path):
     shown = bpy.data.images.new("hull plate", 32, 16, alpha=True)
     shown.pixels.foreach_set(np.tile(np.array((1.0, 0.0, 0.0, 1.0), np.float32), 32 * 16))

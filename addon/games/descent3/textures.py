@@ -216,7 +216,7 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
     base = base_texture(image, path, _read_texture, report)
     number = int(image.get(FRAME, 0)) if base is not None and image.get(SOURCE) == base.file else 0
     frame = base.frames[number] if base is not None and number < len(base.frames) else None
-    made = ogf_image.encode(pixels, Path(path).name, frame)
+    made, replaced = ogf_image.encode(pixels, Path(path).name, frame), frame
     if Path(path).suffix.lower() == ".oaf":
         if base is None or base.animation is None or frame is None:
             raise WriteError(
@@ -225,6 +225,7 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
                 remedy="Choose an .ogf file",
             )
         there = _animation_like(base, Path(path)) or base
+        replaced = there.frames[number]
         frames = [made if row == number else one for row, one in enumerate(there.frames)]
         document = base if there is base and made is frame else replace(there, frames=frames)
     else:
@@ -232,9 +233,16 @@ def plan_texture(image: bpy.types.Image, path: str, report: Report) -> FilePlan:
     changes = Changes() if frame is not None else Changes(new="texture")
     if made is not frame:
         _report_losses(pixels, made, frame, report)
-        if frame is not None:
-            changes.lines.append("pixels")
+    if frame is not None and (made is not frame or _shows_other_pixels(replaced, frame)):
+        changes.lines.append("pixels")
     return FilePlan(path, ogf_image.write(document), changes)
+
+
+def _shows_other_pixels(replaced: ogf_image.Image | None, frame: ogf_image.Image) -> bool:
+    """Return whether the frame of another file that is replaced by ``frame`` was edited."""
+    if replaced is None or replaced is frame:
+        return False
+    return not np.array_equal(ogf_image.decode_image(replaced), ogf_image.decode_image(frame))
 
 
 def _animation_like(base: ogf_image.OgfImage, path: Path) -> ogf_image.OgfImage | None:
