@@ -309,7 +309,7 @@ def local_at_rest(found: Any) -> Floats:
         # The basis of a mirrored object does not tell its rotation.
         turned = rotations(found, {}, np.zeros(1, np.float32))[0]
         rotation = Quaternion() if "rotation" in animated else Quaternion(turned.tolist())
-        scale = _constant_scale(found) if "scale" in animated else found.scale * found.delta_scale
+        scale: Any = _constant_scale(found) if "scale" in animated else found.scale * found.delta_scale
         basis = Matrix.LocRotScale(location, rotation, scale)
     return array(found.matrix_parent_inverse) @ array(basis)
 
