@@ -51,14 +51,14 @@ def saved_here(holder: ID, path: str, part: str = "") -> str:
 _exported: dict[int, str] = {}
 
 
-def remember_export(holders: Iterable[ID], path: str) -> None:
+def remember_destination(holders: Iterable[ID], path: str) -> None:
     """Remember the file to which data-blocks were exported, until Blender is closed. Kept outside the .blend, because
     an export changes nothing in the scene.
     """
     _exported.update((holder.session_uid, path) for holder in holders)
 
 
-def last_export(holders: Iterable[ID]) -> str:
+def last_destination(holders: Iterable[ID]) -> str:
     """Return the file to which the first of these data-blocks that was exported was exported last; "" if none was."""
     return next((path for holder in holders if (path := _exported.get(holder.session_uid))), "")
 
@@ -191,16 +191,23 @@ def keep_saved(plan: FilePlan, properties: Any) -> None:
     remember_saved(properties.id_data, plan.path, plan.digest)
 
 
-def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
+def remember_exported(path: Path | str, data: bytes, properties: Any) -> str:
     """After ``data`` was exported to ``path``: if that is the source file of ``properties``, others did not change it.
 
-    Linked data cannot store that, and knows it until Blender is closed.
+    Return the SHA-256 of ``data``, "" if it is another file.
     """
-    if properties.path and is_same_file(properties.path, path):
-        digest = hashlib.sha256(data).hexdigest()
-        remember_saved(properties.id_data, bpy.path.abspath(properties.path), digest)
-        if is_local(properties.id_data):
-            properties.saved = digest
+    if not properties.path or not is_same_file(properties.path, path):
+        return ""
+    digest = hashlib.sha256(data).hexdigest()
+    remember_saved(properties.id_data, bpy.path.abspath(properties.path), digest)
+    return digest
+
+
+def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
+    """Do the same as `remember_exported`, and store it in the .blend; linked data knows it until Blender is closed."""
+    digest = remember_exported(path, data, properties)
+    if digest and is_local(properties.id_data):
+        properties.saved = digest
 
 
 def is_same_file(stored: str, path: Path | str) -> bool:

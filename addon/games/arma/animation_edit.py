@@ -19,7 +19,7 @@ from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
 from ...formats.arma import rtm
-from ..plan import Together, digest_on_disk, is_same_file, remember_saved, saved_here
+from ..plan import Together, digest_on_disk, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
@@ -189,13 +189,6 @@ def is_changed_on_disk(action: Action) -> bool:
     path = bpy.path.abspath(action.motionbridge_animation.path)
     imported = hashlib.sha256(kept(action.motionbridge_animation, "document")).hexdigest()
     return digest_on_disk(path) not in {None, imported, saved_here(action, path)}
-
-
-def remember_exported(path: str, data: bytes, action: Action) -> None:
-    """After ``data`` was exported to ``path``: if that is the source file of ``action``, others did not change it."""
-    stored = action.motionbridge_animation.path
-    if stored and is_same_file(stored, path):
-        remember_saved(action, bpy.path.abspath(stored), hashlib.sha256(data).hexdigest())
 
 
 def original_of(action: Action) -> Action | None:

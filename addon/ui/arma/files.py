@@ -11,7 +11,8 @@ from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...formats.arma import skeletons
-from ...games.arma import animation_edit, animation_export, animation_import, kinds, model_import
+from ...games import plan as plans
+from ...games.arma import animation_export, animation_import, kinds, model_import
 from ...games.arma.options import AnimationExportOptions, AnimationImportOptions, ModelImportOptions
 from ..bases import (
     BlenderOperator,
@@ -287,7 +288,7 @@ class EXPORT_SCENE_OT_arma_rtm(
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
         if (action := played(rig)) is not None:
-            animation_edit.remember_exported(path, plan.data, action)
+            plans.remember_exported(path, plan.data, action.motionbridge_animation)
         self.restore_hidden_keys(rig, [action])
         return Outcome(file_sentence(path, plan))
 

@@ -105,7 +105,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             self.filepath = bpy.path.abspath(model.motionbridge_arma_model.path)
         elif active is not None:
             parts = chosen_model(context, selected=self.selected).parts
-            last = plans.last_export([active, *parts])
+            last = plans.last_destination([active, *parts])
             self.filepath = last or f"{bpy.path.clean_name(active.name)}.p3d"
         self.check(context)
 
@@ -146,7 +146,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         chosen = chosen_model(context, self.collection, selected=self.selected)
         plan = model_export.plan_export(context, chosen, path, options, report)
         plan.write(backup=self.backup)
-        plans.remember_export(chosen.parts, path)
+        plans.remember_destination(chosen.parts, path)
         if chosen.model is not None:
             plans.keep_exported(path, plan.data, chosen.model.motionbridge_arma_model)
         return Outcome(file_sentence(path, plan))

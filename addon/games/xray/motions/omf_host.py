@@ -24,6 +24,7 @@ from ....formats.xray.omf import edit
 from ....formats.xray.omf.codec import write_motion
 from ....formats.xray.omf.document import Definition, Motion, MotionSet, Omf
 from ....formats.xray.omf.mapping import Identity
+from ...plan import is_same_file
 from ..bones import values
 from ..models.exporting import follow_motions
 from ..options import RestChange
@@ -260,10 +261,7 @@ def _find_saved(host: OmfHost, listed: Sequence[Action], saved: Collection[bytes
 
 def file_at(rig: Object, path: str) -> MotionFile | None:
     """Return the motion file of ``rig`` with this path, or None."""
-    target = Path(path).resolve()
-    return next(
-        (file for file in rig.motionbridge_motion_files if Path(bpy.path.abspath(file.path)).resolve() == target), None
-    )
+    return next((file for file in rig.motionbridge_motion_files if is_same_file(file.path, path)), None)
 
 
 def _moved_indices(file: MotionFile, on_disk: MotionSet | None, digest: str) -> dict[int, int]:
