@@ -307,6 +307,28 @@ def test_objects_in_another_scene_are_not_deleted(man, tmp_path):
     assert exported(tmp_path) == before
 
 
+@pytest.mark.parametrize("scene", ["original", "copy"])
+def test_a_full_copy_of_the_scene_is_a_model_of_its_own(scene, man, tmp_path):
+    chosen = load(man)
+    before = man.read_bytes()
+    original = bpy.context.scene
+    bpy.ops.scene.new(type="FULL_COPY")
+    copy = bpy.context.scene
+    edited, unedited = (original, copy) if scene == "original" else (copy, original)
+    mesh = chosen.levels[0] if scene == "original" else model_export.Chosen.of(chosen.model, copy.objects).levels[0]
+    mesh.data.vertices[0].co.x += 1
+    bpy.context.window.scene = unedited
+    assert exported(tmp_path) == before
+    bpy.context.window.scene = edited
+    after = p3d.read(exported(tmp_path), "", Report())
+    assert any("LODs of a copied scene" in line for line in last_report())
+    old = read(man)
+    assert [lod.resolution for lod in after.lods] == [lod.resolution for lod in old.lods]
+    moved = np.abs(after.lods[0].points["position"] - old.lods[0].points["position"]).max(axis=1)
+    assert (moved > 0.9).sum() == 1
+    assert (moved > 1e-3).sum() == 1
+
+
 def test_proxies_are_moved_deleted_copied_and_added(man, tmp_path):
     chosen = load(man)
     mesh = chosen.levels[0]

@@ -119,12 +119,14 @@ def add_mark(context: Context, active: Object, kind: str, name: str) -> Object:
 class Chosen:
     """Objects to export: ``levels`` are meshes with a LOD's properties, ``marks`` points and proxies.
 
-    ``model``: the collection that stores the imported file, None for a new model.
+    ``model``: the collection that stores the imported file, None for a new model. ``copies``: scenes that hold the
+    same imported parts again, and are left out.
     """
 
     model: Any = None
     levels: list[Object] = field(default_factory=list)
     marks: list[Object] = field(default_factory=list)
+    copies: list[str] = field(default_factory=list)
 
     @property
     def parts(self) -> list[Object]:
@@ -142,6 +144,33 @@ class Chosen:
             elif mark.kind != "NONE" and (mark.model or _model_above(obj)) == model:
                 result.marks.append(obj)
         return result
+
+    @staticmethod
+    def of_scenes(model: Any, scene: Any) -> Chosen:
+        """Return the parts of an imported model in ``scene``, and those that were moved to other scenes.
+
+        Another scene with an imported part that is also another object of ``scene`` is a copy (New Scene > Full Copy).
+        """
+        result = Chosen.of(model, scene.objects)
+        for other in bpy.data.scenes:
+            known = set(result.parts)
+            moved = Chosen.of(model, (obj for obj in other.objects if obj not in known))
+            if not {_imported_part(obj) for obj in moved.parts}.isdisjoint(
+                {_imported_part(obj) for obj in known} - {None}
+            ):
+                result.copies.append(other.name)
+                continue
+            result.levels += moved.levels
+            result.marks += moved.marks
+        return result
+
+
+def _imported_part(obj: Object) -> Any:
+    """Return what tells an imported LOD, point or proxy from the others of its model, None for a new one."""
+    level, mark = obj.motionbridge_arma_level, obj.motionbridge_arma_mark
+    if obj.type == "MESH":
+        return (level.index, level.resolution) if level.index >= 0 else None
+    return (mark.kind, mark.level, mark.source, mark.game_name) if mark.source >= 0 else None
 
 
 def _model_above(obj: Object) -> Any:
@@ -206,6 +235,8 @@ class _Exporter:
 
     def plan(self, path: str) -> FilePlan:
         """Return the plan of the whole file."""
+        for scene in self.chosen.copies:
+            self.report.warn("LODs of a copied scene are not exported; to export those, export from that scene", scene)
         if not self.chosen.levels and not self.chosen.marks:
             raise WriteError(
                 "nothing of an Arma model is chosen",

@@ -56,8 +56,7 @@ def chosen_model(context: Context, collection: str = "", *, selected: bool = Fal
         return model_export.Chosen.of(models[0] if models else None, inside)
     model = _active_model(context)
     if model is not None:
-        scenes: Any = bpy.data.scenes  # those of other scenes, too: they are not deleted
-        return model_export.Chosen.of(model, dict.fromkeys(obj for scene in scenes for obj in scene.objects))
+        return model_export.Chosen.of_scenes(model, context.scene)
     if not selected:
         return model_export.Chosen.of(None, context.scene.objects)
     # Long work runs in a thread of its own, where the context has no `selected_objects`.
