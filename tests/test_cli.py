@@ -6,13 +6,14 @@ import os
 import struct
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 from bench_files import made_path
 
 from addon import cli
-from addon.cli import verification
+from addon.cli import processes, verification
 from addon.core.errors import ReadError
 from addon.core.report import Report
 from addon.formats import format_named
@@ -188,6 +189,14 @@ def test_help_is_no_error(run):
         status, out, err = run(*arguments)
         assert (status, err) == (0, "")
         assert out[0].startswith("usage: motionbridge")
+
+
+@pytest.mark.parametrize("command", ["info", "dump", "verify", "diff", "edit", "convert", "extract", "pack"])
+def test_the_help_of_every_command_says_what_it_does(run, command):
+    _, out, _ = run(command, "--help")
+    described = out[out.index("") + 1]
+    assert described[0].isupper()
+    assert not described.startswith("Exit status")
 
 
 def test_names_a_terminal_lacks_are_escaped(tmp_path, monkeypatch):
@@ -411,6 +420,29 @@ def test_a_full_disk_is_one_sentence(samples):
     with open("/dev/full", "w") as full, start("dump", samples / "weapon.omf", stdout=full, stderr=-1) as process:  # noqa: PTH123
         assert process.stderr.read() == "motionbridge: cannot write the output: No space left on device.\n"
     assert process.returncode == 2
+
+
+@pure
+@pytest.mark.skipif(os.name == "nt", reason="a shell of POSIX")
+def test_no_output_at_all_is_no_trouble(samples):
+    command = 'exec "$0" -m addon.cli info "$1" >&-'
+    arguments = ["sh", "-c", command, sys.executable, samples / "weapon.omf"]
+    done = subprocess.run(arguments, cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+@pure
+def test_work_that_has_not_begun_when_the_block_is_left_is_not_done():
+    with processes.pool(1) as pool:
+        pending = [pool.submit(time.sleep, 0.05) for _ in range(30)]
+        pending[0].result()
+    assert sum(one.cancelled() for one in pending) > 20
+
+
+def test_a_refused_edit_says_nothing_of_changes(run, omf):
+    status, out, err = run("edit", "rename", omf, "walk", "stroll", "-o", omf.parent / "missing" / "out.omf")
+    assert (status, out) == (2, [])
+    assert "its folder does not exist" in err
 
 
 # ---- edit

@@ -77,7 +77,7 @@ def test_a_texture_becomes_pictures(tmp_path):
 def test_a_picture_replaces_no_texture(tmp_path, capsys):
     (tmp_path / "a.ogf").write_bytes(bytes((0, 0, 121)) + b"a\0\1" + bytes(13) + b" (")
     assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "png", "--in-place"]) == 2
-    assert "a png does not replace it" in capsys.readouterr().err
+    assert "a .png file does not replace it" in capsys.readouterr().err
     assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "jpg", "-o", str(tmp_path / "a.jpg")]) == 2
     assert "Known: png" in capsys.readouterr().err
 
@@ -155,7 +155,7 @@ def test_many_files_go_into_a_folder_and_one_refusal_stops_no_other(run, man, sa
         "convert", man / "walk.rtm", tmp_path / "walk0.rtm", "--to", "plain", "-o", tmp_path / "walk1.rtm"
     )
     assert status == 2
-    assert "several files need a folder" in err
+    assert "this is a file, not a folder" in err
     status, _, err = run("convert", man / "walk.rtm", man / "walk.rtm", "--to", "plain", "-o", out)
     assert status == 2
     assert "several files are named walk.rtm" in err
@@ -211,6 +211,42 @@ def test_one_file_of_an_archive_is_replaced_in_place_with_a_backup(loose, capsys
     assert content_of(target) == {"hull.OGF": b"texture", "Ship.oof": b"other model"}
     assert capsys.readouterr().out.splitlines()[0] == "replaced: ship.OOF"
     assert target.with_name("mod.mn3.bak").read_bytes() == before
+
+
+def test_an_archive_that_loses_files_is_said_and_kept(loose, capsys):
+    target = loose / "mod.hog"
+    cli.main(["pack", str(loose), "-o", str(target)])
+    before = target.read_bytes()
+    assert cli.main(["pack", str(loose / "Ship.oof"), "-o", str(target)]) == 0
+    said = "has 1 file that the new one does not have (hull.OGF); it is kept with .bak added. To add files"
+    assert said in capsys.readouterr().err
+    assert content_of(target) == {"Ship.oof": b"model"}
+    assert target.with_name("mod.hog.bak").read_bytes() == before
+
+
+def test_empty_files_come_out_of_an_archive_and_go_in_again(loose, tmp_path):
+    (loose / "empty.txt").touch()
+    first, again = tmp_path / "first.hog", tmp_path / "again.hog"
+    assert cli.main(["pack", str(loose), "-o", str(first)]) == 0
+    assert cli.main(["extract", str(first), "-o", str(tmp_path / "out")]) == 0
+    assert cli.main(["pack", str(tmp_path / "out"), "-o", str(again)]) == 0
+    assert content_of(again) == {"empty.txt": b"", "hull.OGF": b"texture", "Ship.oof": b"model"}
+
+
+def test_names_of_files_may_follow_the_folder(loose, tmp_path, capsys):
+    archive, out = tmp_path / "mod.hog", tmp_path / "out"
+    cli.main(["pack", str(loose), "-o", str(archive)])
+    assert cli.main(["extract", str(archive), "-o", str(out), "ship.oof"]) == 0
+    assert [path.name for path in out.iterdir()] == ["Ship.oof"]
+    capsys.readouterr()
+    assert cli.main(["extract", str(archive), "-o", str(archive)]) == 2
+    assert "this is a file, not a folder. Name a folder with -o." in capsys.readouterr().err
+
+
+def test_an_output_that_ends_like_a_folder_is_one(camera, run, tmp_path):
+    out = tmp_path / "folder"
+    assert run("convert", camera, "--to", "4", "-o", f"{out}/")[0] == 0
+    assert [path.name for path in out.iterdir()] == [camera.name]
 
 
 @pytest.mark.parametrize(

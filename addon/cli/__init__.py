@@ -34,7 +34,8 @@ class _Parser(argparse.ArgumentParser):
 
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
-    top = _Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0])
+    each = "motionbridge COMMAND --help describes a command."
+    top = _Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0], epilog=each)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inspection.add_commands(commands)
     verification.add_command(commands)

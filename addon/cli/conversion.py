@@ -5,6 +5,7 @@ file.
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, field
@@ -18,7 +19,7 @@ from ..formats import Format, GameModelChoice
 from ..formats.arma import model_cfg
 from ..formats.arma.skeletons import BUILT_IN, Hierarchy
 from . import processes
-from .files import expanded, opened, refuse_same_file, save
+from .files import expanded, make_folder, opened, refuse_same_file, save
 from .output import TROUBLE, complain
 
 
@@ -56,9 +57,11 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Add the command to the parser."""
     text = "write files in another version of their format, motions and textures as another kind of file"
     command = commands.add_parser(
-        "convert", help=text, description=f"{text}. Exit status: 2 where a file was refused; the others are written."
+        "convert",
+        help=text,
+        description=f"{text[0].upper()}{text[1:]}. Exit status: 2 where a file was refused; the others are written.",
     )
-    command.add_argument("files", nargs="+", metavar="FILE")
+    command.add_argument("files", nargs="+", metavar="FILE", help="a file, or a pattern with * and ?")
     command.add_argument(
         "--to",
         required=True,
@@ -68,7 +71,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         "for .omf, .skl, .skls and .object: object, with --model",
     )
     target = command.add_mutually_exclusive_group(required=True)
-    target.add_argument("-o", "--output", metavar="OUT", help="write the result here; for several files, a folder")
+    target.add_argument(
+        "-o", "--output", metavar="OUT", help="write the result here; for several files a folder (ending in /)"
+    )
     target.add_argument("--in-place", action="store_true", help="replace each FILE, in one step")
     command.add_argument(
         "--backup", action="store_true", help="keep the old bytes beside it, with .bak added; an existing .bak stays"
@@ -125,9 +130,10 @@ def _convert(chosen: argparse.Namespace) -> int:
 
 def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | None]:
     """Return the path of each result: in the output folder under the file's own name, if there are several files or it
-    is a folder.
+    is a folder, or ends like one.
     """
-    if output is None or (len(files) == 1 and not Path(output).is_dir()):
+    to_folder = output is not None and (output.endswith(("/", os.sep)) or Path(output).is_dir())
+    if output is None or (len(files) == 1 and not to_folder):
         return [output] * len(files)
     names = [Path(file).name for file in files]
     if to in KINDS:
@@ -137,13 +143,8 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
         raise WriteError(
             f"several files are named {repeated[0]}", file=output, remedy="Convert them one folder at a time"
         )
-    if Path(output).exists() and not Path(output).is_dir():
-        raise WriteError("several files need a folder", file=output, remedy="Name a folder with -o")
-    try:
-        Path(output).mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise WriteError(f"the folder cannot be made: {wrong.strerror}", file=output, remedy="Name another") from None
-    return [str(Path(output) / name) for name in names]
+    folder = make_folder(output)
+    return [str(folder / name) for name in names]
 
 
 def _outcomes(tasks: Sequence[Task], jobs: int | None) -> Iterator[Outcome]:
@@ -263,7 +264,7 @@ def _render(
 ) -> None:
     """Write the files of another kind. If there are several, numbers are appended to their names."""
     if task.output is None:
-        raise WriteError(f"a {task.to} does not replace it", file=task.file, remedy="Name another file with -o")
+        raise WriteError(f"a .{task.to} file does not replace it", file=task.file, remedy="Name another file with -o")
     files = rendering(document, findings)
     outcome.lines += findings.lines()
     output = Path(task.output)

@@ -22,16 +22,17 @@ FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if fla
 
 def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     """Add the command and its subcommands to the parser."""
-    command = commands.add_parser("edit", help="edit the motions of an .omf")
+    about = "Edit the motions of an .omf. All others keep their bytes. ACTION --help describes one action."
+    command = commands.add_parser("edit", help="edit the motions of an .omf", description=about)
     actions = command.add_subparsers(dest="action", required=True, metavar="ACTION")
     _add(actions, "list", _list, "number, name, length and parameters of each motion")
     rename = _add_change(actions, "rename", _rename, "give one motion another name")
-    rename.add_argument("old", metavar="OLD")
-    rename.add_argument("new", metavar="NEW")
+    rename.add_argument("old", metavar="OLD", help="the motion's name now")
+    rename.add_argument("new", metavar="NEW", help="its new name")
     _add_names(_add_change(actions, "delete", _delete, "take motions out"))
     _add_names(_add_change(actions, "reorder", _reorder, "put motions first, in this order; the others follow"))
     merge = _add_change(actions, "merge", _merge, "add the motions of other files of the same skeleton")
-    merge.add_argument("others", nargs="+", metavar="OTHER")
+    merge.add_argument("others", nargs="+", metavar="OTHER", help="an .omf whose motions are added")
     merge.add_argument("--replace", action="store_true", help="a motion both have is taken from the other file")
     split = _add(actions, "split", _split, "write motions to a file of their own")
     _add_names(split)
@@ -45,7 +46,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 
 def _add(actions: Any, name: str, run: Callable[[argparse.Namespace], int], help_text: str) -> argparse.ArgumentParser:
     action: argparse.ArgumentParser = actions.add_parser(name, help=help_text, description=help_text)
-    action.add_argument("file", metavar="FILE")
+    action.add_argument("file", metavar="FILE", help="an .omf")
     action.set_defaults(run=run)
     return action
 
@@ -75,8 +76,10 @@ def _add_names(action: argparse.ArgumentParser) -> None:
 
 def _add_parameters(action: argparse.ArgumentParser) -> None:
     _add_names(action)
-    for field in TIMING:
-        action.add_argument(f"--{field}", type=float, metavar="X")
+    for field, what in zip(
+        TIMING, ("playing speed", "weight in a mix", "fade-in speed", "fade-out speed"), strict=True
+    ):
+        action.add_argument(f"--{field}", type=float, metavar="X", help=what)
     known = ", ".join(FLAGS)
     action.add_argument("--flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help=f"set it ({known})")
     action.add_argument("--no-flag", action="append", default=[], choices=FLAGS, metavar="FLAG", help="clear it")
@@ -187,18 +190,17 @@ def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
 
 
 def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Namespace, *, tell: bool = True) -> None:
-    """Write the file with changed motions and print the differences."""
+    """Write the file with changed motions, then print the differences."""
     in_place = bool(chosen.in_place)
     if not in_place:
         refuse_same_file(output, chosen.file, "edited")
     omf = format_named("omf").module
     result = document.with_motion_set(changed)
     data = omf.write(result)
-    lines = list(text.motion_set_differences(document.motion_set, changed)) if tell else []
-    for line in lines:
-        print(line)
     if in_place and data == omf.write(document):
         print(f"{output}: no changes, file not written")
         return
     save(output, data, omf.read, backup=chosen.backup)
+    for line in text.motion_set_differences(document.motion_set, changed) if tell else ():
+        print(line)
     print(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError, WriteError
-from ..core.files import read_file, resolved
-from ..core.report import Report, counted
+from ..core.files import backup_of, read_file, resolved
+from ..core.report import Report, counted, listed
 from ..formats import format_named
 from ..formats.descent3 import hog2
-from .files import expanded, opened, refuse_same_file, save
+from .files import expanded, make_folder, opened, refuse_same_file, save
 from .output import TROUBLE, complain
 
 _LAST_TIME = 0xFFFFFFFF
@@ -24,17 +24,23 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     command = commands.add_parser(
         "extract",
         help="write the files of an archive into a folder",
-        description="Exit status: 2 where a file had to be left out.",
+        usage="%(prog)s [-h] ARCHIVE [NAME ...] -o FOLDER [--overwrite]",
+        description="Write the files of an archive of Descent 3 into a folder. Exit status: 2 where a file had to be "
+        "left out.",
     )
-    command.add_argument("archive", metavar="ARCHIVE")
-    command.add_argument("names", nargs="*", metavar="NAME", help="a name, or a pattern with * and ?; default all")
+    command.add_argument("archive", metavar="ARCHIVE", help="a .hog or .mn3")
+    names = command.add_argument(
+        "names", nargs="+", metavar="NAME", help="a name, or a pattern with * and ?; default all"
+    )
+    names.required = False  # nargs="*" would refuse names that follow -o
     command.add_argument("-o", "--output", metavar="FOLDER", required=True, help="made where it is missing")
     command.add_argument("--overwrite", action="store_true", help="replace existing files")
     command.set_defaults(run=_extract)
     pack = commands.add_parser(
         "pack",
         help="make an archive of files, or put files into one",
-        description="With --onto, files of the archive that have the same name are replaced, all others stay.",
+        description="Make an archive of Descent 3 of files. With --onto, files of the archive that have the same name "
+        "are replaced, all others stay.",
     )
     pack.add_argument("files", nargs="+", metavar="FILE", help="a file, a pattern with * and ?, or a folder of files")
     pack.add_argument("--onto", metavar="ARCHIVE", help="the archive whose other files stay")
@@ -50,11 +56,7 @@ def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
 def _extract(chosen: argparse.Namespace) -> int:
     archive = _archive(chosen.archive)
     wanted = _matching(chosen.names, archive) if chosen.names else None
-    folder = Path(chosen.output)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as wrong:
-        raise WriteError(f"cannot make the folder: {wrong.strerror}", file=str(folder)) from wrong
+    folder = make_folder(chosen.output)
     findings = Report()
     written = hog2.extract(archive, folder, findings, wanted, overwrite=chosen.overwrite)
     for path in written:
@@ -68,7 +70,7 @@ def _archive(path: str) -> hog2.Hog2:
     """Return an archive and print what the reader reports. Raises `ReadError`."""
     _, found, archive, report = opened(path)
     if found is not format_named("hog2"):
-        raise ReadError(f"this is a {found.title} ({found.name})", file=path, remedy="Name an archive")
+        raise ReadError(f"this is no archive, but {found.title} ({found.name})", file=path, remedy="Name an archive")
     for line in report.lines():
         complain(f"{path}: {line}")
     result: hog2.Hog2 = archive
@@ -87,19 +89,38 @@ def _pack(chosen: argparse.Namespace) -> int:
     if len(by_name) != len(paths):
         twice = next(name for name in by_name if sum(path.name == name for path in paths) > 1)
         raise WriteError(f"two files are named {twice!r}", remedy="An archive has no folders: rename one")
-    contents = {name: read_file(path) for name, path in by_name.items()}
+    contents = {name: _content(path) for name, path in by_name.items()}
     times = {name: min(max(int(path.stat().st_mtime), 0), _LAST_TIME) for name, path in by_name.items()}
     base = _archive(chosen.onto) if chosen.onto else None
     made = hog2.new_hog2(contents, times) if base is None else hog2.with_files(base, contents, times)
-    for name, content in contents.items() if base is not None else ():
-        print(f"{_change(base, name, content)}: {name}")
+    lost = _lost(output, made) if base is None else []
+    if lost:
+        missing = f"{counted(len(lost), 'file')} that the new one does not have ({listed(lost)})"
+        kept = "" if backup_of(output).exists() else "; it is kept with .bak added"
+        complain(f"{output}: the old archive has {missing}{kept}. To add files to an archive, use --onto.")
     data = hog2.write(made)
     if chosen.in_place and base is not None and data == hog2.write(base):
         print(f"{output}: no changes, file not written")
         return 0
-    save(output, data, hog2.read, backup=chosen.backup)
+    save(output, data, hog2.read, backup=chosen.backup or bool(lost))
+    for name, content in contents.items() if base is not None else ():
+        print(f"{_change(base, name, content)}: {name}")
     print(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
     return 0
+
+
+def _content(path: Path) -> bytes:
+    """Return the bytes of a file, which may be empty in an archive. Raises `ReadError`."""
+    return b"" if path.is_file() and not path.stat().st_size else read_file(path)
+
+
+def _lost(output: str, made: hog2.Hog2) -> list[str]:
+    """Return the names of the files that an archive at ``output`` has and the one that replaces it does not."""
+    try:
+        old = hog2.read(read_file(output), output, Report())
+    except ReadError:
+        return []
+    return [name for name in old.names if made.find(name) is None]
 
 
 def _change(base: hog2.Hog2 | None, name: str, content: bytes) -> str:

@@ -42,6 +42,19 @@ def refuse_same_file(
         raise WriteError(f"this is the file that is {done}", file=str(output), remedy=remedy)
 
 
+def make_folder(path: Path | str) -> Path:
+    """Return the folder at ``path``, made if it is missing. Raises `WriteError`."""
+    folder = Path(path)
+    if folder.exists() and not folder.is_dir():
+        raise WriteError("this is a file, not a folder", file=str(path), remedy="Name a folder with -o")
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as wrong:
+        problem = f"the folder cannot be made: {wrong.strerror}"
+        raise WriteError(problem, file=str(path), remedy="Name a folder elsewhere with -o") from None
+    return folder
+
+
 def save(
     path: Path | str,
     data: bytes,

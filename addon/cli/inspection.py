@@ -14,17 +14,28 @@ from .output import TROUBLE, complain
 
 def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
     """Add the three commands to the parser."""
-    info = commands.add_parser("info", help="a few lines about each file")
-    info.add_argument("files", nargs="+", metavar="FILE")
+    info = commands.add_parser(
+        "info",
+        help="a few lines about each file",
+        description="Say in a few lines what each file is, what it holds, and what is odd about it.",
+    )
+    info.add_argument("files", nargs="+", metavar="FILE", help="a file of one of the games")
     info.set_defaults(run=_info)
-    dump = commands.add_parser("dump", help="everything a file says, as text made for comparing")
-    dump.add_argument("file", metavar="FILE")
+    dump = commands.add_parser(
+        "dump",
+        help="everything a file says, as text made for comparing",
+        description="Print everything a file says as text, which other programs can compare.",
+    )
+    dump.add_argument("file", metavar="FILE", help="a file of one of the games")
     dump.set_defaults(run=_dump)
     diff = commands.add_parser(
-        "diff", help="what differs between two files", description="Exit status: 0 the same, 1 different, 2 trouble."
+        "diff",
+        help="what differs between two files",
+        description="Say what differs between two files of one format. Exit status: 0 the same, 1 different, "
+        "2 trouble.",
     )
-    diff.add_argument("first", metavar="A")
-    diff.add_argument("second", metavar="B")
+    diff.add_argument("first", metavar="OLD", help="a file")
+    diff.add_argument("second", metavar="NEW", help="a file of the same format")
     diff.set_defaults(run=_diff)
 
 

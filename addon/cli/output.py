@@ -18,7 +18,13 @@ def complain(sentence: str) -> None:
 
 
 def make_printable() -> None:
-    """Make characters that the terminal's code page does not have print escaped instead of raising an error."""
+    """Make characters that the terminal's code page does not have print escaped instead of raising an error.
+
+    A program that was started without an output (`>&-`) prints nowhere.
+    """
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.devnull, "w", encoding="utf-8"))  # noqa: SIM115, PTH123 (open until the end)
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import multiprocessing
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 
 WORTH_A_PROCESS = 8 << 20
@@ -20,16 +21,24 @@ def add_option(command: argparse.ArgumentParser) -> None:
 
 
 def _positive(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError("at least 1")
-    return number
+    if not text.isdecimal() or int(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number of processes: give 1 or more")
+    return int(text)
 
 
-def pool(count: int) -> ProcessPoolExecutor:
-    """Return a pool of worker processes that leave Ctrl-C to their parent."""
+@contextlib.contextmanager
+def pool(count: int) -> Iterator[ProcessPoolExecutor]:
+    """Provide a pool of worker processes that leave Ctrl-C to their parent.
+
+    Work that has not begun when the block is left (Ctrl-C, a closed pipe) is not done.
+    """
     # "spawn" on all systems: the only method on Windows, and safe even if numpy has started threads.
-    return ProcessPoolExecutor(count, multiprocessing.get_context("spawn"), initializer=_leave_interrupts_to_the_parent)
+    spawn = multiprocessing.get_context("spawn")
+    made = ProcessPoolExecutor(count, spawn, initializer=_leave_interrupts_to_the_parent)
+    try:
+        yield made
+    finally:
+        made.shutdown(cancel_futures=True)
 
 
 def _leave_interrupts_to_the_parent() -> None:

@@ -27,8 +27,9 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
     command = commands.add_parser(
         "verify",
         help="whether files would be written byte for byte as they are",
-        description="One line for each file that is not identical or that its game would refuse or misread, then a "
-        "summary. Exit status: 1 where a file differs or the code failed on it, else 0; 2 trouble.",
+        description="Say whether files would be written byte for byte as they are: one line for each file that is not "
+        "identical or that its game would refuse or misread, then a summary. Exit status: 1 where a file differs or "
+        "the code failed on it, else 0; 2 trouble.",
     )
     command.add_argument("paths", nargs="+", metavar="PATH", help="a file, or a folder and everything below it")
     command.add_argument("--json", action="store_true", help="one JSON object a line, for every file")
@@ -125,8 +126,7 @@ def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Ve
     if jobs == 1:
         yield from (judge(file, deep) for file in files)
         return
-    pool = processes.pool(jobs)
-    try:
+    with processes.pool(jobs) as pool:
         pending = _submitted(pool, files, deep)
         for file in files:
             try:
@@ -134,9 +134,6 @@ def _verdicts(files: Sequence[str], jobs: int | None, deep: bool) -> Iterator[Ve
             except BrokenProcessPool:
                 # A process died, and the pool with it. Verifying each file alone shows which file caused it.
                 yield _judged_alone(file, deep)
-    finally:
-        # The output may have ended (a closed pipe, Ctrl-C): files that have not been started are left out.
-        pool.shutdown(cancel_futures=True)
 
 
 def _submitted(pool: ProcessPoolExecutor, files: Sequence[str], deep: bool) -> dict[str, Future[Verdict]]:

@@ -185,8 +185,9 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
     owner.
     """
     try:
+        refuse_unwritable(path)
         old = resolved(path).stat()
-    except OSError:
+    except (OSError, WriteError):
         return  # there is no file, or writing it will report the error
     if not stat.S_ISREG(old.st_mode):
         return

@@ -225,6 +225,10 @@ def test_an_owner_that_cannot_stay_is_reported_before_and_stops_nothing(tmp_path
     report = Report()
     warn_of_replacing(path, report)
     assert "belongs to another user" in report.lines()[0]
+    with monkeypatch.context() as protected:  # a file that is not replaced loses nothing
+        protected.setattr(files.os, "access", lambda *_: False)
+        warn_of_replacing(path, unchanged := Report())
+    assert not unchanged
     write_atomically(path, b"new")
     assert asked == [(mine.st_uid + 1, mine.st_gid + 1), (-1, mine.st_gid + 1)]
     assert path.read_bytes() == b"new"

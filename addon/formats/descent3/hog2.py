@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -146,9 +147,10 @@ def new_hog2(files: Mapping[str, bytes], times: Mapping[str, int] | None = None)
         table["name"][number, : len(stored)] = np.frombuffer(stored, np.uint8)
         table["length"][number] = len(files[name])
         table["time"][number] = (times or {}).get(name, 0)
-    folded = {_sort_key(name) for name in ordered}
-    if len(folded) != len(ordered):
-        raise WriteError("two files have one name, for upper and lower case are the same", remedy="Rename one")
+    for one, other in pairwise(ordered):
+        if _sort_key(one) == _sort_key(other):
+            problem = f"two files have one name, for upper and lower case are the same: {one}, {other}"
+            raise WriteError(problem, remedy="Rename one")
     start = _HEADER + table.nbytes
     return Hog2(start, b"\xff" * _RESERVED, table, [files[name] for name in ordered])
 
@@ -236,10 +238,10 @@ def describe(document: Hog2) -> list[str]:
     """Return the number of files, and each file with its size."""
     total = sum(map(len, document.contents))
     listed = [
-        f"{ascii(name)[1:-1]}: {len(content)} bytes"
+        f"{ascii(name)[1:-1]}: {counted(len(content), 'byte')}"
         for name, content in zip(document.names, document.contents, strict=True)
     ]
-    return [f"{counted(len(listed), 'file')}, {total} bytes", *listed]
+    return [f"{counted(len(listed), 'file')}, {counted(total, 'byte')}", *listed]
 
 
 def dump(document: Hog2) -> Iterator[str]:
@@ -248,8 +250,8 @@ def dump(document: Hog2) -> Iterator[str]:
     yield f"reserved {bytes(document.reserved).hex()}"
     yield from text.array_lines("table", document.table)
     yield f"gap {bytes(document.gap).hex()}"
-    for number, content in enumerate(document.contents):
-        yield f"file {number} {bytes(content).hex()}"
+    for name, content in zip(document.names, document.contents, strict=True):
+        yield f"file {name!a} {bytes(content).hex()}"
     if len(document.tail):
         yield f"tail {bytes(document.tail).hex()}"
 

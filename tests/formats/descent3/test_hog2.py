@@ -167,7 +167,7 @@ def test_what_differs_is_named():
         + " ".join(map(str, b"a.OGF\0".ljust(36, b"\xcd"))),
     ]
     assert list(hog2.differences(one, one)) == []
-    assert list(hog2.dump(one))[-3:] == ["file 0 6f6e65", "file 1 74776f2e2e2e", "file 2 "]
+    assert list(hog2.dump(one))[-3:] == ["file 'A.ogf' 6f6e65", "file 'b.OOF' 74776f2e2e2e", "file 'c.txt' "]
 
 
 def test_files_are_put_into_an_archive_and_the_others_keep_their_bytes():
