@@ -19,6 +19,7 @@ from ..core.model import Attribute, Domain
 from ..core.scratch import scratch
 from . import attributes, compat
 from .mesh import outside_edit_mode, positions_of
+from .transforms import world_matrix
 
 if TYPE_CHECKING:
     from .typed import Mesh, Object
@@ -235,7 +236,7 @@ def gather_faces(
     exist.
     """
     with outside_edit_mode(shown) as data:
-        place = np.array(shown.matrix_world, np.float64)
+        place = world_matrix(shown)
         positions = positions_of(data).astype(np.float64)
         if not np.array_equal(place, np.eye(4)):
             positions = positions @ place[:3, :3].T + place[:3, 3]

@@ -132,6 +132,37 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
     return reasons
 
 
+def channel_matrix(obj: Object, root: Object | None = None) -> Floats | None:
+    """Return the transform (4, 4) of an object in the space of an ancestor, or of the world, from the transforms of the
+    object and its parents.
+
+    None if constraints, animation or other kinds of parents count too, or if ``root`` is no ancestor.
+    """
+    matrix: Floats = np.eye(4)
+    above: Any = obj
+    while above is not None and above != root:
+        parent = above.parent
+        if len(above.constraints) or above.animation_data is not None:
+            return None
+        matrix = np.array(above.matrix_basis, np.float64) @ matrix
+        if parent is not None:
+            if above.parent_type != "OBJECT" or parent.type == "CURVE":
+                return None
+            matrix = np.array(above.matrix_parent_inverse, np.float64) @ matrix
+        above = parent
+    return matrix if above == root else None
+
+
+def world_matrix(obj: Object) -> Floats:
+    """Return the transform (4, 4) of an object in world space, also if it is excluded, disabled or in another scene.
+
+    Blender does not evaluate such objects: their `matrix_world` is that of the last time they were shown, and after a
+    .blend file was opened the identity. Where `channel_matrix` has none, `scope.evaluated` has to show them.
+    """
+    found = channel_matrix(obj)
+    return np.array(obj.matrix_world, np.float64) if found is None else found
+
+
 def sample(context: Context, objects: Sequence[Object], frames: NDArray[np.int64]) -> dict[Any, Floats]:
     """Return (frames, 4, 4) the evaluated world matrices of objects. The scene is restored afterwards."""
     found = {shown: np.empty((len(frames), 4, 4)) for shown in objects}

@@ -324,6 +324,26 @@ def test_a_copied_scene_is_no_copy_of_trees(yard):
     assert plan.sentence() == "1 tree changed"
 
 
+@pytest.mark.parametrize("height", [0, 3])
+def test_trees_below_an_empty_stay_where_they_are_while_their_collection_is_excluded(height, yard, tmp_path):
+    made = imported(yard)
+    above = bpy.data.objects.new("above", None)
+    bpy.context.scene.collection.objects.link(above)
+    above.location.z = height
+    for one in (*made["TREE"], *made["PORTAL"]):
+        one.parent = above
+    for below in bpy.context.view_layer.layer_collection.children[0].children:
+        below.exclude = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "yard.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "yard.blend"))
+    plan, document, _ = planned()
+    base = levels.read((yard / "level").read_bytes(), "level", Report())
+    before, after = (one.visuals.fixed[Kind.TREE]["transform"][:, 3, 1] for one in (base, document))
+    assert np.allclose(after, before + height)
+    assert np.allclose(document.portals["vertices"][0, :4, 1], base.portals["vertices"][0, :4, 1] + height)
+    assert height or plan.data == (yard / "level").read_bytes()
+
+
 def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
     data = bytearray((yard / "level").read_bytes())
     stored = levels.read(bytes(data), "level", Report()).visuals.fixed[Kind.TREE]["transform"][0]

@@ -280,6 +280,36 @@ def test_an_n_gon_that_turns_back_on_itself_keeps_its_area():
     assert area == pytest.approx(8.0)
 
 
+@pytest.mark.parametrize("unseen", ["excluded", "disabled", "constrained"])
+def test_what_blender_does_not_show_is_exported_where_it_is(unseen, tmp_path):
+    shown = drawn("walls", SQUARE, [(0, 1, 2, 3)], "HOM")
+    above = bpy.data.objects.new("above", None)
+    apart = bpy.data.collections.new("apart")
+    bpy.context.scene.collection.children.link(apart)
+    for one in (shown, above):
+        apart.objects.link(one)
+    bpy.context.scene.collection.objects.unlink(shown)
+    above.location, shown.location = (1, 2, 3), (10, 20, 30)
+    if unseen == "constrained":
+        shown.constraints.new("COPY_LOCATION").target = above
+    else:
+        shown.parent = above
+    expected, _ = planned(shown)
+    if unseen == "disabled":
+        shown.hide_viewport = True
+    else:
+        bpy.context.view_layer.layer_collection.children["apart"].exclude = True
+    bpy.ops.wm.save_as_mainfile(filepath=str(tmp_path / "apart.blend"))
+    bpy.ops.wm.open_mainfile(filepath=str(tmp_path / "apart.blend"))
+    before = snapshot()
+    plan, _ = planned(bpy.data.objects["walls"])
+    assert plan.data == expected.data
+    # Blender has to compute the matrix that constraints give.
+    assert [one for one in differences(before, snapshot()) if "matrix_" not in str(one)] == []
+    first = {"constrained": (1, 3, 2)}.get(unseen, (11, 33, 22))
+    assert np.frombuffer(plan.data, "<f4", 9, 20).reshape(3, 3).min(axis=0) == pytest.approx(first)
+
+
 def test_modifiers_are_applied_when_asked_and_said_when_not():
     shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
     shown.modifiers.new("Array", "ARRAY").count = 3

@@ -328,6 +328,22 @@ def test_what_the_scene_lacks_or_has_too_much_of_is_said(path, tmp_path):
         exported(stranger, tmp_path / "other.ogf")
 
 
+def test_a_mesh_below_an_empty_is_written_where_it_stands_while_it_is_disabled(samples, tmp_path):
+    found, _ = imported(samples / "weapon.ogf")
+    between = bpy.data.objects.new("between", None)
+    bpy.context.scene.collection.objects.link(between)
+    between.parent, found.meshes[0].parent = found.rig, between
+    between.location.z = 2
+    exported(found.rig, tmp_path / "shown.ogf")
+    found.meshes[0].hide_viewport = True
+    name, saved = found.rig.name, str(tmp_path / "weapon.blend")
+    bpy.ops.wm.save_as_mainfile(filepath=saved)
+    bpy.ops.wm.open_mainfile(filepath=saved)
+    exported(bpy.data.objects[name], tmp_path / "disabled.ogf")
+    shown, disabled = ((tmp_path / f"{how}.ogf").read_bytes() for how in ("shown", "disabled"))
+    assert disabled == shown != (samples / "weapon.ogf").read_bytes()
+
+
 @pytest.mark.parametrize("path", corpus_files("ogf/radium_rat.ogf"))
 def test_a_mesh_moved_in_its_rig_is_written_where_it_stands(path, tmp_path):
     found, _ = imported(path)

@@ -21,6 +21,7 @@ from ....blender import attributes, instances, scope
 from ....blender import mesh as meshes
 from ....blender.mesh import positions_of
 from ....blender.properties import keep, kept
+from ....blender.transforms import world_matrix
 from ....core import problems
 from ....core.changes import Changes
 from ....core.errors import WriteError
@@ -461,7 +462,7 @@ def _lift(ground: Object, selected: NDArray[np.bool_], height: float) -> NDArray
     of_vertices = np.zeros(len(data.vertices))
     corners_selected = np.repeat(selected, sizes)
     of_vertices[corners[corners_selected]] = np.repeat(shifts, sizes)[corners_selected]
-    upwards = np.linalg.pinv(np.array(ground.matrix_world, np.float64)[:3, :3])[:, 2]
+    upwards = np.linalg.pinv(world_matrix(ground)[:3, :3])[:, 2]
     positions = np.empty(3 * len(data.vertices), np.float32)
     data.attributes["position"].data.foreach_get("vector", positions)
     moved = positions.reshape(-1, 3) + of_vertices[:, None] * upwards

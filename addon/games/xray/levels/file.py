@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
+from ....blender.transforms import world_matrix
 from ....core.changes import Changes, Words
 from ....core.mesh_parts import transformed
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
@@ -108,7 +108,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
             _set_game_materials(obj, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
-    matrix = np.array(obj.matrix_world, np.float64)
+    matrix = world_matrix(obj)
     if kind == "DM":
         matrix[:3, 3] = 0
     if not np.array_equal(matrix, np.eye(4)):
@@ -162,7 +162,7 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report)
     return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-# Objects in sentences and in space ------------------------------------------------------------------------------------
+# Objects in sentences ------------------------------------------------------------------------------------
 
 MOST_NAMED = 3
 """Most objects that a sentence names; more are counted."""
@@ -176,12 +176,6 @@ def listed_objects(objects: Sequence[Object]) -> str:
 def listed_names(names: Sequence[str]) -> str:
     """Return the same text for names, also of objects that no longer exist."""
     return listed([repr(name) for name in names], MOST_NAMED)
-
-
-def world_matrix(obj: Object) -> NDArray[np.float64]:
-    """Return the world matrix (4, 4) of an object; Blender's is outdated if it is excluded from the view layer."""
-    alone = obj.parent is None and not obj.constraints
-    return np.array(obj.matrix_basis if alone else obj.matrix_world, np.float64)
 
 
 # How far the 3D views show --------------------------------------------------------------------------------------------

@@ -25,6 +25,7 @@ from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.mesh import Offending
 from ....blender.properties import keep, kept
+from ....blender.transforms import channel_matrix
 from ....core import files, mesh_parts, pausing, polygons
 from ....core.errors import ReadError, WriteError
 from ....core.model import FILE_FACE, Attribute, Domain, Mesh
@@ -270,11 +271,26 @@ def plan_export(context: Context, holder: Object, options: LevelExportOptions, r
     if kind != "LEVEL":
         _warn_of_unwritten(context.scene, holder, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
+    # Updates the matrices of objects that a script moved.
+    context.view_layer.update()
+    unknown = [obj for obj in _objects_of(context.scene, holder) if channel_matrix(obj) is None]
+    with scope.evaluated(context, unknown):
+        return _planned(context, holder, data, options, report)
+
+
+def _objects_of(scene: typed.Scene, holder: Object) -> list[Object]:
+    """Return the objects whose places are written to the file, or turn and scale its detail models."""
+    if holder.motionbridge_level.kind == "LEVEL":
+        return [obj for obj in scene.objects if obj.motionbridge_level.level_file == holder]
+    models = level_details.models_of(holder) if holder.motionbridge_level.kind == "DETAILS" else []
+    return [*meshes_of(holder), *models]
+
+
+def _planned(context: Context, holder: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
+    kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
-        context.view_layer.update()
         return level_details.plan(context, holder, data, report)
     if kind == "LEVEL":
-        context.view_layer.update()
         return visuals_export.plan(context.scene, holder, data, report)
     mesh = _gather_whole(context, holder, options, report)
     plan = _ENCODERS[kind](holder, mesh, data, report)
@@ -337,8 +353,6 @@ def settle(holder: Object, plan: FilePlan) -> None:
 
 
 def _gather_whole(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Mesh:
-    # Updates the matrices of objects that a script moved.
-    context.view_layer.update()
     found = meshes_of(holder)
     if not found:
         raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
+from ....blender.transforms import world_matrix
 from ....core import pausing, problems
 from ....core.model import Domain
 from ....core.problems import Problem
@@ -28,7 +29,6 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level import structure
 from .details import gather_ground
-from .file import world_matrix
 from .properties import meshes_of
 
 if TYPE_CHECKING:

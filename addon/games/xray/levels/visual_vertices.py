@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.properties import kept
+from ....blender.transforms import world_matrix
 from ....core import files, pausing, rebase
 from ....core.changes import Changes, Part
 from ....core.errors import ReadError
@@ -31,7 +32,7 @@ from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
 from ....formats.xray.level.structure import Impostors
 from ..game_tree import GameTree
-from .file import listed_objects, world_matrix
+from .file import listed_objects
 from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
 
 if TYPE_CHECKING:

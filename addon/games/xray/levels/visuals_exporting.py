@@ -20,6 +20,7 @@ from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import keep, kept
+from ....blender.transforms import world_matrix
 from ....core import files, names, rebase, space
 from ....core.changes import Changes, Part, Words
 from ....core.errors import WriteError
@@ -33,7 +34,7 @@ from ...plan import FilePlan, Together
 from ..game_tree import GameTree
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
-from .file import Plan, listed_names, listed_objects, world_matrix
+from .file import Plan, listed_names, listed_objects
 from .layer_checks import is_bent
 from .visual_vertices import FAST_GEOMETRY
 from .visuals import GEOMETRY, VISUAL

@@ -20,6 +20,7 @@ from ....blender import action_lists, armature, attributes, material
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
 from ....blender.properties import is_local, keep, kept
+from ....blender.transforms import channel_matrix
 from ....core import files, names, space
 from ....core import model as core_model
 from ....core.changes import ENGLISH, Changes, Words
@@ -370,6 +371,9 @@ def transform_in_model(obj: Object, holder: Object) -> Floats:
     if obj.parent == holder and obj.parent_type == "OBJECT":
         # Not through world space, which costs precision if the model is rotated or far from the origin.
         return np.array(obj.matrix_parent_inverse @ obj.matrix_basis, np.float64)
+    local = channel_matrix(obj, holder)
+    if local is not None:
+        return local
     transform = np.array(holder.matrix_world.inverted_safe() @ obj.matrix_world, np.float64)
     bone = parent_bone(obj, holder)
     if bone is None:
