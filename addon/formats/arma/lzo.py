@@ -1,4 +1,4 @@
-"""LZO1X, the compression of arrays in binarised files: byte-aligned literals and matches, with an end mark.
+"""LZO1X, the compression of arrays in binarised files and of textures: byte-aligned literals and matches, an end mark.
 
 An instruction is one byte plus operands. The meaning of a match (its distance and length) depends on this byte and on
 how many literals were copied just before it. Checked against streams of the reference library. `stored` does not
@@ -6,6 +6,9 @@ compress: it writes one run of literals, which every decoder accepts.
 """
 
 from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
 
 from ...core.binary import Reader
 from ...core.report import counted
@@ -16,6 +19,12 @@ HIGHEST_RATIO = 256
 _END = b"\x11\0\0"
 _LONG_LITERALS = 4
 _FAR_DISTANCE = 16384
+_NEAR_DISTANCE = 2048
+_LONGEST_DISTANCE = 49151
+_WORD = 4
+"""Bytes."""
+_EXTENSIONS = 16
+"""Words by which a match may be made longer than its nearest equal words are. More of them save less than 1 %."""
 
 
 def unpack(reader: Reader, size: int, what: str = "the compressed data") -> tuple[bytes, memoryview]:
@@ -120,3 +129,79 @@ def stored(plain: bytes) -> bytes:
         zeros, last = divmod(size - 3 - 15 - 1, 255)
         head = bytes(1 + zeros) + bytes((last + 1,))
     return head + plain + _END
+
+
+def pack(plain: bytes) -> bytes:
+    """Return a compressed stream that unpacks to ``plain``.
+
+    Matches are whole 32-bit words, such as the colors and indices of DXT blocks: numpy finds them all at once. Real
+    levels of textures become about a third larger than with the reference library.
+    """
+    words = np.frombuffer(plain, "<u4", len(plain) // _WORD)
+    if not len(words):
+        return stored(plain)
+    distances = _distances(words)
+    starts = np.flatnonzero(np.diff(distances, prepend=-1))
+    lengths = np.diff(starts, append=len(words)) * _WORD
+    lengths[-1] += len(plain) % _WORD
+    back = distances[starts] * _WORD
+    codes, operands, operand_counts, sizes = _instructions(lengths, back)
+    literals = np.where(back == 0, lengths, 0)
+    parts = np.stack([sizes, literals], axis=1).ravel()
+    is_literal = np.repeat(np.arange(len(parts)) % 2 == 1, parts)
+    out = np.zeros(len(is_literal), np.uint8)
+    out[is_literal] = np.frombuffer(plain, np.uint8)[np.repeat(back == 0, lengths)]
+    ends = np.cumsum(sizes + literals) - literals
+    out[ends - sizes] = codes
+    for place in range(operands.shape[1]):
+        from_end = operands.shape[1] - place
+        has = operand_counts >= from_end
+        out[ends[has] - from_end] = operands[has, place]
+    return min(out.tobytes() + _END, stored(plain), key=len)
+
+
+def _distances(words: NDArray[np.uint32]) -> NDArray[np.int64]:
+    """Return for each word how many words before it a match begins, 0 for literals. The last word is a literal."""
+    order = np.argsort(words, kind="stable")
+    same = words[order[1:]] == words[order[:-1]]
+    distances = np.zeros(len(words), np.int64)
+    distances[order[1:][same]] = np.diff(order)[same]  # the nearest equal word
+    distances[distances > _LONGEST_DISTANCE // _WORD] = 0
+    for _ in range(_EXTENSIONS):  # the match before goes on, if it can: one long match is smaller than two
+        before = np.concatenate([[0], distances[:-1]])
+        places = np.flatnonzero((before > 0) & (before != distances))
+        places = places[words[places] == words[places - before[places]]]
+        if not len(places):
+            break
+        distances[places] = before[places]
+    starts = np.flatnonzero(np.diff(distances, prepend=-1))
+    is_short = np.diff(starts, append=len(words)) == 1
+    distances[starts[is_short & (distances[starts] > _NEAR_DISTANCE // _WORD)]] = 0  # would save nothing
+    distances[-1] = 0
+    return distances
+
+
+def _instructions(
+    lengths: NDArray[np.int64], back: NDArray[np.int64]
+) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    """Return instructions: first bytes (n,), last bytes (n, 3) at the right, how many of these there are, and whole
+    sizes (n,).
+
+    ``lengths`` and ``back``: bytes of each literal run or match, and its distance, 0 for literals. Between the first
+    and last bytes are the zeros of long lengths.
+    """
+    literal, far = back == 0, back > _FAR_DISTANCE
+    near = ~literal & (lengths <= 8) & (back <= _NEAR_DISTANCE)
+    kinds = [literal, far]
+    length = lengths - np.select(kinds, [3, 2], 2)
+    rest = np.where(near, 0, np.maximum(length - np.select(kinds, [15, 7], 31), 0))
+    zeros = np.maximum(rest - 1, 0) // 255
+    beyond = back - _FAR_DISTANCE
+    codes = np.select(kinds, [0, 16 | beyond >> 11 & 8], 32) + np.where(rest > 0, 0, length)
+    codes[near] = (lengths - 1 << 5 | (back - 1 & 7) << 2)[near]
+    word = np.where(far, beyond & 0x3FFF, back - 1) << 2
+    operands = np.stack([rest - 255 * zeros, word & 255, word >> 8], axis=1)
+    operands[literal, 2] = operands[literal, 0]
+    operands[near, 2] = back[near] - 1 >> 3
+    counts = np.where(literal, 0, np.where(near, 1, 2)) + (rest > 0)
+    return codes, operands, counts, 1 + zeros + counts

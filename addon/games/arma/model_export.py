@@ -152,16 +152,16 @@ class Chosen:
         Another scene with an imported part that is also another object of ``scene`` is a copy (New Scene > Full Copy).
         """
         result = Chosen.of(model, scene.objects)
-        for other in bpy.data.scenes:
+        scenes: Any = bpy.data.scenes
+        for other in scenes:
             known = set(result.parts)
             moved = Chosen.of(model, (obj for obj in other.objects if obj not in known))
-            if not {_imported_part(obj) for obj in moved.parts}.isdisjoint(
-                {_imported_part(obj) for obj in known} - {None}
-            ):
+            again = {_imported_part(obj) for obj in moved.parts} & {_imported_part(obj) for obj in known}
+            if again - {None}:
                 result.copies.append(other.name)
-                continue
-            result.levels += moved.levels
-            result.marks += moved.marks
+            else:
+                result.levels += moved.levels
+                result.marks += moved.marks
         return result
 
 

@@ -14,7 +14,7 @@ from that file and keeps the bytes of what was not painted.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -350,7 +350,7 @@ def _wanted(image: bpy.types.Image, path: str, options: TextureExportOptions, re
     coding = (paa.coding_of(base) if base is not None else None) or usual
     kind = paa.TextureType[options.kind] if options.kind else coding.kind
     alpha = paa.Alpha[options.alpha] if options.alpha else coding.alpha
-    return _Wanted(pixels, base, paa.Coding(kind, alpha, coding.swizzle, coding.levels))
+    return _Wanted(pixels, base, replace(coding, kind=kind, alpha=alpha))
 
 
 def _warn_of_losses(wanted: _Wanted, report: Report) -> None:

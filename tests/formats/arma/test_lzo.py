@@ -1,5 +1,6 @@
 """LZO1X and LZSS: instructions byte by byte, real streams against another reader, damage, bounds."""
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +8,7 @@ from hypothesis import strategies as st
 from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.core.report import Report
-from addon.formats.arma import lzo, lzss, rtm
+from addon.formats.arma import lzo, lzss, paa, rtm
 from tests.real_files import corpus_files
 
 END = b"\x11\0\0"
@@ -67,6 +68,46 @@ def test_stored_streams_of_every_length():
     for size in range(600):
         plain = bytes(number * 7 & 255 for number in range(size))
         assert unpack(lzo.stored(plain), size) == (plain, 0)
+
+
+WORDS = st.integers(0, 3).map(lambda number: bytes((number, 0, 255, number)))
+"""Few different words, so that many repeat."""
+
+
+@given(
+    parts=st.lists(st.tuples(WORDS, st.sampled_from((1, 2, 3, 5, 9, 70, 600))) | st.binary(max_size=9), max_size=30),
+    between=st.sampled_from((0, 500, 1000, 5000, 13000)),
+)
+def test_packed_streams_unpack_to_what_was_packed(parts, between):
+    blocks = [part if isinstance(part, bytes) else part[0] * part[1] for part in parts]
+    plain = b"".join(blocks) + bytes(f"{'':{between}}", "ascii") + b"".join(reversed(blocks))
+    stream = lzo.pack(plain)
+    assert unpack(stream + b"next", len(plain)) == (plain, 4)
+    assert len(stream) <= len(lzo.stored(plain))
+    judge = pytest.importorskip("armaio.compression")
+    assert judge.lzo1x_decompress(stream, len(plain)) == (len(stream), plain)
+
+
+def test_matches_of_every_distance_and_length():
+    rare = np.arange(20000, dtype="<u4") * 2654435761
+    for distance in (2, 511, 512, 513, 4095, 4096, 4097, 8192, 12287, 12288):
+        for length in (1, 2, 3, 8, 9, 70, 600):
+            plain = rare[:distance].tobytes() + rare[: min(length, distance)].tobytes() + b"end"
+            stream = lzo.pack(plain)
+            assert unpack(stream, len(plain)) == (plain, 0), (distance, length)
+            if length > 2 and distance > length and distance < 12288:
+                assert len(stream) < 4 * distance * 1.01 + 16 + length / 60, (distance, length)
+
+
+@pytest.mark.parametrize("file", corpus_files("paa/dxt1_lzo_track_co.paa", "paa/dxt5_flag_ffffff01.paa"))
+def test_levels_of_real_textures_are_packed_nearly_as_small_as_by_the_vendor(file):
+    document = paa.read(file.read_bytes(), file.name, Report())
+    for level in document.levels:
+        if level.is_lzo:
+            plain = paa.unpack(document, level)
+            stream = lzo.pack(plain)
+            assert unpack(stream, len(plain)) == (plain, 0)
+            assert len(stream) < 1.4 * len(level.data)
 
 
 @pytest.mark.parametrize("file", corpus_files("rtm_binarised/*.rtm"))

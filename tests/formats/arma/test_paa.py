@@ -13,7 +13,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats import detect
 from addon.formats.arma import dxt, paa
-from addon.formats.arma.paa import Alpha, Coding, TextureType
+from addon.formats.arma.paa import Alpha, Coding, TextureType, pictures
 from addon.formats.verification import Status, verify
 from tests.real_files import CORPUS, SAMPLES, VECTORS, corpus_files
 
@@ -351,7 +351,6 @@ def test_an_opaque_texture_has_no_transparent_texel():
         ((2, 2), "DXT5", "powers of two"),
         ((1, 16), "ARGB8888", "sides of 2 to 4096"),
         ((8192, 2), "ARGB8888", "sides of 2 to 4096"),
-        ((4096, 4096), "DXT5", "too large for DXT5"),
         ((4096, 1900), "ARGB4444", "too large for ARGB4444"),  # as a packed level
     ],
 )
@@ -360,6 +359,32 @@ def test_sizes_that_do_not_fit_are_refused_with_a_remedy(size, kind, problem):
     with pytest.raises(WriteError, match=problem) as refusal:
         paa.encode(pixels, Coding(TextureType[kind]))
     assert "Scale the image" in refusal.value.remedy
+
+
+def test_levels_too_large_for_the_file_are_packed_and_refused_if_that_does_not_help(monkeypatch):
+    """A level has less than 16 MiB, so that one of 4096 x 4096 in DXT5 must be packed; the limit is lower here."""
+    monkeypatch.setattr(pictures, "_LARGEST_LEVEL", 128 * 128 - 1)
+    pixels = np.broadcast_to(np.array([200, 100, 50, 128], np.uint8), (128, 128, 4))
+    document, _ = read(paa.write(paa.encode(pixels, Coding(TextureType.DXT5, Alpha.BLEND))))
+    assert [(level.width, level.is_lzo) for level in document.levels[:2]] == [(128, True), (64, False)]
+    plain = np.frombuffer(paa.unpack(document, document.levels[0]), np.uint8).reshape(-1, 16)
+    assert (plain == plain[0]).all()
+    noise = np.random.default_rng(1).integers(0, 256, (128, 128, 4), np.uint8)
+    with pytest.raises(WriteError, match="128 x 128, which is too large for DXT5") as refusal:
+        paa.encode(noise, Coding(TextureType.DXT5))
+    assert "Scale the image" in refusal.value.remedy
+
+
+@pytest.mark.parametrize("path", corpus_files("paa/dxt1_lzo_track_co.paa", "paa/dxt5_flag_ffffff01.paa"))
+def test_edited_levels_are_packed_if_they_were(path):
+    document, _ = read(path.read_bytes())
+    pixels = paa.picture(document)
+    pixels[:8, :8] = 255 - pixels[:8, :8]
+    edited, _ = read(paa.write(paa.encode(pixels, paa.coding_of(document), document)))
+    assert [level.is_lzo for level in edited.levels] == [level.is_lzo for level in document.levels]
+    smaller, _ = read(paa.write(paa.encode(pixels[::2, ::2], paa.coding_of(document), document)))
+    assert [level.is_lzo for level in smaller.levels] == [level.width >= 256 for level in smaller.levels]
+    assert smaller.levels[0].is_lzo or smaller.levels[0].width < 256
 
 
 # Edits ---------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from ....core import mipmaps, png
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted
-from .. import dxt, lzss
+from .. import dxt, lzo, lzss
 from .document import END, LARGEST_SIDE, SMALLEST_SIDE, Alpha, Level, Paa, Tag, TextureType, plain_size, unpack
 
 
@@ -112,14 +112,16 @@ def as_png(document: Paa, report: Report) -> list[bytes]:
 
 @dataclass(frozen=True)
 class Coding:
-    """How to store a texture: ``kind`` (one of `WRITABLE`), ``alpha`` mode, ``swizzle`` as for `swizzle_of`, and
-    whether it has smaller ``levels`` of detail.
+    """How to store a texture: ``kind`` (one of `WRITABLE`), ``alpha`` mode, ``swizzle`` as for `swizzle_of`, whether
+    it has smaller ``levels`` of detail, and whether large levels of DXT are packed as LZO. Arma reads both; Operation
+    Flashpoint does not know LZO.
     """
 
     kind: TextureType
     alpha: Alpha = Alpha.OPAQUE
     swizzle: bytes = b""
     levels: bool = True
+    lzo: bool = False
 
 
 WRITABLE = (
@@ -137,6 +139,8 @@ _SWIZZLES = {
     "_sky": bytes((6, 1, 4, 3)),
 }
 _LARGEST_LEVEL = (1 << 24) - 1
+_LEAST_LZO_WIDTH = 256
+"""The vendor's tools pack levels from this width on, whatever their height."""
 
 
 def swizzle_of(name: str) -> bytes:
@@ -164,7 +168,8 @@ def coding_of(document: Paa) -> Coding | None:
     kind = document.kind
     if kind is None or kind not in WRITABLE:
         return None
-    return Coding(kind, document.alpha, document.tag("SWIZ")[:4], len(document.levels) > 1)
+    is_lzo = any(level.is_lzo for level in document.levels)
+    return Coding(kind, document.alpha, document.tag("SWIZ")[:4], len(document.levels) > 1, is_lzo)
 
 
 def encode(pixels: NDArray[np.uint8], coding: Coding, base: Paa | None = None) -> Paa:
@@ -227,11 +232,15 @@ def refuse_size(width: int, height: int, kind: TextureType) -> None:
         )
     needed = plain_size(Paa(int(kind), [], np.zeros((0, 3), np.uint8), []), Level(width, height, b""))
     needed = lzss.stored_size(needed) if _is_packed(kind) else needed
-    if needed > _LARGEST_LEVEL:
-        raise WriteError(
-            f"the image is {size}, which is too large for {kind.name}",
-            remedy="Scale the image, or choose the type DXT1",
-        )
+    if needed > _LARGEST_LEVEL and kind < TextureType.DXT1:
+        raise _too_large(width, height, kind)
+
+
+def _too_large(width: int, height: int, kind: TextureType) -> WriteError:
+    return WriteError(
+        f"the image is {width} x {height}, which is too large for {kind.name}",
+        remedy="Scale the image, or choose the type DXT1",
+    )
 
 
 def _is_packed(kind: TextureType) -> bool:
@@ -256,11 +265,10 @@ def _old_levels(base: Paa | None, width: int, height: int, coding: Coding) -> li
     if base is not None:
         return base.levels
     least = dxt.SIDE if coding.kind >= TextureType.DXT1 else 1
-    levels = [Level(width, height, b"")]
-    while coding.levels and min(width, height) >= 2 * least:
-        width, height = width // 2, height // 2
-        levels.append(Level(width, height, b""))
-    return levels
+    sides = [(width, height)]
+    while coding.levels and min(sides[-1]) >= 2 * least:
+        sides.append((sides[-1][0] // 2, sides[-1][1] // 2))
+    return [Level(*side, b"", is_lzo=coding.lzo and side[0] >= _LEAST_LZO_WIDTH) for side in sides]
 
 
 def _swizzled(pixels: NDArray[np.uint8], codes: bytes) -> NDArray[np.uint8]:
@@ -300,7 +308,14 @@ def _encode_level(
     if new == plain:
         return old
     height, width, _ = stored.shape
-    return Level(width, height, lzss.stored(new, signed=True) if _is_packed(kind) else new)
+    if kind < TextureType.DXT1:
+        return Level(width, height, lzss.stored(new, signed=True) if _is_packed(kind) else new)
+    if not old.is_lzo and len(new) <= _LARGEST_LEVEL:
+        return Level(width, height, new)
+    packed = lzo.pack(new)
+    if min(len(packed), len(new)) > _LARGEST_LEVEL:
+        raise _too_large(width, height, kind)
+    return Level(width, height, packed, is_lzo=True) if len(packed) < len(new) else Level(width, height, new)
 
 
 def _encode_texels(flat: NDArray[np.uint8], kind: TextureType) -> NDArray[np.uint8]:
