@@ -113,16 +113,62 @@ def test_only_what_is_ticked_can_be_set(ticked, listed):
     assert enabled == {"use_material", "use_sector", "use_flags"} | fields[ticked]
 
 
+class Dialog:
+    """The export's dialog as the file browser has it: its properties, and what it draws."""
+
+    def __init__(self):
+        kind = levels.EXPORT_SCENE_OT_xray_level_geometry
+        self.filepath, self.collection, self.findings = "", "", ""
+        self.backup, self.modifiers, self.anew = True, False, False
+        self.layout, self._found = Layout(), None
+        for name in ("suggest", "check", "draw", "_collect"):
+            setattr(self, name, getattr(kind, name).__get__(self))
+        self.suggest(bpy.context)
+
+    def says(self):
+        self.check(bpy.context)
+        self.layout = Layout()
+        self.draw(bpy.context)
+        said = [one for one in self.layout.kept if isinstance(one, str)]
+        assert not said or said[0] == "Check first:"
+        return " ".join(said[1:])
+
+
 def test_what_the_game_would_reject_is_said_before_it_is_written():
     shown = drawn("thin", [*SQUARE, (0, 0.0001, 0)], [(0, 1, 2), (0, 1, 4)], "HOM")
     bpy.context.view_layer.objects.active = shown
-    operator = SimpleNamespace(filepath="", findings="", backup=True, layout=Layout())
-    levels.EXPORT_SCENE_OT_xray_level_geometry.suggest(operator, bpy.context)
-    assert operator.filepath == "thin.hom"
-    levels.EXPORT_SCENE_OT_xray_level_geometry.draw(operator, bpy.context)
-    said = [one for one in operator.layout.kept if isinstance(one, str)]
-    assert said[0] == "Check first:"
-    assert " ".join(said[1:]) == "1 of 2 faces has an area below 0.001 m²"
+    dialog = Dialog()
+    assert dialog.filepath == "thin.hom"
+    assert dialog.says() == "1 of 2 faces has an area below 0.001 m²"
+
+
+def test_what_the_export_leaves_out_is_said_before_it_is_written(samples):
+    made, _ = imported(samples / "level" / "level.hom")
+    bpy.context.view_layer.objects.active = made.holder
+    assert Dialog().says() == "2 of 12 faces have an area below 0.001 m²"
+    copy = made.holder.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    made.holder.modifiers.new("bent", "SIMPLE_DEFORM")
+    dialog = Dialog()
+    said = dialog.says()
+    assert "not written; join them to it (Ctrl J): 'level.hom.001'" in said
+    assert "modifiers are not applied (bent)" in said
+    dialog.modifiers = True
+    assert "modifiers are not applied" not in dialog.says()
+    made.holder.data.clear_geometry()
+    assert "'level.hom': it has no faces" in Dialog().says()
+
+
+def test_what_is_only_for_viewing_is_refused_before_the_file_is_named(samples, tmp_path):
+    imported(samples / "level" / "level.hom")
+    made, _ = imported(samples / "level" / "level.ai")
+    bpy.context.view_layer.objects.active = made.holder
+    refusal = "'level.ai' is only for viewing: files of its kind are not written"
+    dialog = Dialog()
+    dialog.draw(bpy.context)
+    assert refusal in " ".join(one for one in dialog.layout.kept if isinstance(one, str))
+    with pytest.raises(RuntimeError, match=refusal):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "level.hom"))
 
 
 def test_the_panel_says_what_the_last_check_found():

@@ -10,7 +10,7 @@ from bpy.props import BoolProperty, EnumProperty, FloatProperty, StringProperty
 from ...blender import scope
 from ...blender.compat import PATH_OPTIONS
 from ...blender.typed import Context, Object
-from ...core.errors import ReadError, WriteError
+from ...core.errors import MotionbridgeError, ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.levels import details as level_details
@@ -184,6 +184,11 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     findings: StringProperty(
         name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
     )
+    if TYPE_CHECKING:  # as in `LongWork`
+        _found: dict[tuple[bool, bool], str] | None = None
+        """Options -> findings; None without a file browser."""
+    else:
+        _found = None
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -195,23 +200,53 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
 
     def suggest(self, context: Context) -> None:
         """Suggest the imported file, and collect errors and warnings for it."""
-        holder = holder_of(context.view_layer.objects.active)
-        if holder is not None and holder.motionbridge_level.kind in level_geometry.SUFFIX_OF:
-            came_from = holder.motionbridge_level.path
-            suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
-            name = bpy.path.clean_name(holder.name)
-            self.filepath = bpy.path.abspath(came_from) if came_from else f"{name}{suffix}"
-            if (
-                suffix == level_geometry.SUFFIX_OF["LEVEL"]
-            ):  # checking it takes long, and the dialog need not show anything
-                return
-            options = LevelExportOptions(game_materials=known_materials(context, holder, Report()))
-            found = level_geometry.find_problems(context, holder, Report(), options)
-            self.findings = "\n".join(one.problem.sentence for one in found)
+        try:
+            holder = level_holder_to_export(context, self.collection, whole=True)
+        except WriteError as refusal:
+            self.findings = refusal.sentence(sentence_translator())
+            return
+        came_from = holder.motionbridge_level.path
+        suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
+        self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(holder.name)}{suffix}"
+        self._found = {}
+        self.check(context)
 
-    def check(self, _context: Context) -> bool:
-        """Keep the typed name: the suffix depends on the kind of file and is added by `run`."""
-        return False
+    def check(self, context: Context) -> bool:
+        """Called by Blender when an option or the name changes: collect errors and warnings.
+
+        The typed name stays: the suffix depends on the kind of file and is added by `run`.
+        """
+        key = self.modifiers, self.anew
+        if self._found is None:
+            return False
+        if key not in self._found:
+            try:
+                found = self._collect(context)
+            except MotionbridgeError as refusal:
+                found = [refusal.sentence(sentence_translator())]
+            self._found[key] = "\n".join(found)
+        changed = self.findings != self._found[key]
+        self.findings = self._found[key]
+        return bool(changed)
+
+    def _collect(self, context: Context) -> list[str]:
+        """Return what the game or its tools would reject, and what the export would warn of. Raises `WriteError`.
+
+        The whole `level` takes too long, and **Save Back** says it before writing.
+        """
+        holder = level_holder_to_export(context, self.collection, whole=True)
+        if holder.motionbridge_level.kind == "LEVEL":
+            return []
+        materials = known_materials(context, holder, Report())
+        options = options_from(self, LevelExportOptions, game_materials=materials)
+        found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
+        report, tell = Report(), sentence_translator()
+        plan = level_geometry.plan_export(context, holder, options, report)
+        if plan.changes and holder.type != "MESH":  # the report has those of the whole file
+            found = []
+        known = {one.line for one in found}
+        others = Report({words: places for words, places in report.warnings.items() if words not in known})
+        return [*(tell(one.sentence) for one in found), *others.lines(tell)]
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -220,13 +255,16 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         draw_backup(layout, self, self.filepath)
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
-            words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
-            paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
+            for words in (
+                iface_("If vertices were edited, level.geom and level.geomx are written beside the file"),
+                iface_("Edits that the file cannot store are listed by Save Back before it writes, here afterwards"),
+            ):
+                paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Check first:", icon="ERROR")
             for finding in self.findings.split("\n"):
-                paragraph(column, sentence_translator()(finding), LINE_LENGTH, "BLANK1")
+                paragraph(column, finding, LINE_LENGTH, "DOT")
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.LEVELS))

@@ -151,6 +151,11 @@ def level_holder_to_export(context: Context, collection: str, *, whole: bool) ->
     active = None if collection else holder_of(context.view_layer.objects.active)
     if active is not None and active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
+    if active is not None and active.motionbridge_level.kind not in DRAWN_KINDS | {"LEVEL"}:
+        raise WriteError(
+            f"{active.name!r} is only for viewing: files of its kind are not written",
+            remedy="Select the object of the file to export",
+        )
     if len(found) != 1:
         where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
         raise WriteError(
