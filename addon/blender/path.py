@@ -7,7 +7,7 @@ be drawn as a curve object (`draw_curve`), or be made from a curve object (`alon
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -165,10 +165,50 @@ def is_keyed(owner: Object, action: Action) -> bool:
     return any(curve.data_path in (LOCATION, ROTATION) for curve in _curves(owner, action))
 
 
-def last_key(owner: Object, action: Action) -> float:
-    """Return the frame of the last key that moves ``owner``, without muted F-curves; minus infinity without keys."""
+def key_range(owner: Object, action: Action) -> tuple[float, float]:
+    """Return the frames of the first and last key that move ``owner``, without muted F-curves; without keys the first
+    is later than the last.
+    """
     moving = [curve for curve in _curves(owner, action) if curve.data_path in MOVING and not compat.is_muted(curve)]
-    return max((float(curve.range()[1]) for curve in moving if len(curve.keyframe_points)), default=-np.inf)
+    return _outer([curve for curve in moving if len(curve.keyframe_points)]) or (np.inf, -np.inf)
+
+
+def frame_range(owner: Object, action: Action) -> tuple[float, float]:
+    """Return the first and last frame of ``action``: as set by hand, or of the keys of ``owner``, whatever keys its
+    other slots have.
+    """
+    if action.use_frame_range:
+        return action.frame_start, action.frame_end
+    start, end = action.frame_range  # within the frames that Blender can show
+    own = _outer(curve for curve in _curves(owner, action) if not curve.is_empty)
+    return (max(own[0], start), min(own[1], end)) if own is not None else (start, end)
+
+
+def mover_range(owner: Object) -> tuple[float, float] | None:
+    """Return the first and last frame in which NLA strips, parents and targets of constraints move ``owner``, or
+    None.
+    """
+    found: list[tuple[float, float]] = []
+    movers = [owner]
+    for one in movers:  # which grows
+        for block in (one, one.data):
+            data = getattr(block, "animation_data", None)
+            if data is None or (block is not one and one is owner):
+                continue
+            if one is not owner and (keyed := _outer(curve for curve in curves_of(data) if not curve.is_empty)):
+                found.append(keyed)
+            found += [(strip.frame_start, strip.frame_end) for track in played_tracks(block) for strip in track.strips]
+        targets = [getattr(constraint, "target", None) for constraint in one.constraints if not constraint.mute]
+        movers += [
+            above for above in dict.fromkeys((one.parent, *targets)) if above is not None and above not in movers
+        ]
+    return (min(first for first, _ in found), max(last for _, last in found)) if found else None
+
+
+def _outer(curves: Iterable[bpy.types.FCurve]) -> tuple[float, float] | None:
+    """Return the first and last frame of F-curves, None if there are none."""
+    ranges = [curve.range() for curve in curves]
+    return (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
 
 
 def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:
@@ -203,7 +243,7 @@ def gather(owner: Any, action: Any, name: str, fps: float) -> Path:
         unplayed = curve.is_empty and curve.data_path in current and current[curve.data_path][curve.array_index]
         if curve.data_path in current and not compat.is_muted(curve) and not unplayed:
             found[curve.data_path, curve.array_index] = read_curve(curve, fps)
-    start, end = (action.frame_start, action.frame_end) if action.use_frame_range else action.frame_range
+    start, end = frame_range(owner, action)
     channels = {
         channel: [found.get((channel, index)) or _constant(float(current[channel][index])) for index in range(3)]
         for channel in (LOCATION, ROTATION)
@@ -432,7 +472,7 @@ def _passed_fractions(shown: Object) -> tuple[int, Floats]:
     duration = max(int(shown.data.path_duration), 1)
     data = shown.data.animation_data
     if data is not None and data.action is not None:
-        for curve in _curves_of(data):
+        for curve in curves_of(data):
             if curve.data_path == "eval_time" and not compat.is_muted(curve) and not curve.is_empty:
                 first, last = int(np.floor(curve.range()[0])), int(np.ceil(curve.range()[1]))
                 values = np.fromiter(map(curve.evaluate, range(first, last + 1)), np.float64, last - first + 1)
@@ -440,7 +480,8 @@ def _passed_fractions(shown: Object) -> tuple[int, Floats]:
     return 0, np.linspace(0.0, 1.0, duration + 1)
 
 
-def _curves_of(data: Any) -> Any:
+def curves_of(data: Any) -> Any:
+    """Return the F-curves that the action in ``data`` (animation data) plays."""
     bag = compat.curve_bag(data.action, compat.suitable_slot(data.action, data.id_data))
     return bag.fcurves if bag is not None else ()
 

@@ -165,6 +165,20 @@ def test_a_key_behind_the_last_frame_makes_the_path_longer(sampled, tmp_path) ->
     assert anm.read(exported(owner), "", Report()).animation.last == 50
 
 
+@pytest.mark.parametrize("sampled", [False, True])
+def test_a_key_before_the_first_frame_makes_the_path_longer(sampled, tmp_path) -> None:
+    owner, _ = imported(path(channel()), tmp_path)
+    if sampled:
+        owner.constraints.new("LIMIT_LOCATION")
+    curve = curves_of(owner)["location", 0]
+    curve.keyframe_points.insert(-10, 7.0)
+    written = anm.read(exported(owner), "", Report()).animation
+    assert (written.first, written.last) == (-10, 50)
+    assert Channel(written.envelopes[0]).at(np.array([-10 / 30])) == pytest.approx(7.0, abs=1e-3)
+    curve.mute = True
+    assert anm.read(exported(owner), "", Report()).animation.first == 0
+
+
 def test_a_shorter_range_makes_the_path_shorter_and_is_said(tmp_path) -> None:
     owner, _ = imported(path(channel()), tmp_path)
     action = owner.animation_data.action

@@ -299,6 +299,57 @@ def test_an_outer_handle_that_the_game_does_not_follow_is_told() -> None:
         assert any("outside the keys of X" in line for line in report.lines()) == bool(lifted)
 
 
+def keyed_late(made, frame=70) -> None:
+    made.location.z = 4
+    made.keyframe_insert("location", index=2, frame=frame)
+
+
+@pytest.mark.parametrize("by", ["parent", "target", "strip"])
+def test_what_else_moves_an_object_decides_how_long_it_is_sampled(by) -> None:
+    """Own keys of frames 1 to 41 under something that moves until frame 70; a range set by hand is kept."""
+    made, other = keyed_object(), keyed_object()
+    keyed_late(other)
+    if by == "parent":
+        made.parent = other
+    elif by == "target":
+        made.constraints.new("COPY_LOCATION").target = other
+    else:
+        moved_to_strips(other)
+        made, other = other, made
+        made.animation_data_create()
+        made.location = (0, 0, 0)
+        made.keyframe_insert("location", index=0, frame=5)
+        made.animation_data.action_blend_type = "ADD"
+    _, animation = written(made)
+    assert (animation.first, animation.last) == (FIRST, 70)
+    check_poses(made, animation)
+    action = made.animation_data.action
+    action.use_frame_range, action.frame_start, action.frame_end = True, 5, 30
+    _, animation = written(made)
+    assert (animation.first, animation.last) == (5, 30)
+
+
+@pytest.mark.skipif(not compat.SLOTTED, reason="actions have slots since Blender 4.4")
+def test_keys_of_another_slot_make_no_path_longer() -> None:
+    made, other = keyed_object(), bpy.data.objects.new("other", None)
+    action = made.animation_data.action
+    other.animation_data_create().action = action
+    other.animation_data.action_slot = action.slots.new("OBJECT", "other")
+    keyed_late(other)
+    for mode in ("YXZ", "XYZ"):
+        made.rotation_mode = mode
+        _, animation = written(made)
+        assert (animation.first, animation.last) == (FIRST, LAST)
+
+
+def test_keys_of_the_lens_are_said_to_be_left_out() -> None:
+    camera = keyed_object(data=bpy.data.cameras.new("eye"))
+    camera.data.keyframe_insert("lens", frame=1)
+    report = Report()
+    plan_export(bpy.context, camera, "x.anm", options=PathExportOptions(), report=report)
+    assert "the game cannot store these curves; left out (eye: lens)" in report.lines()
+
+
 def test_keys_of_scale_alone_are_no_path() -> None:
     made = keyed_object()
     for curve in curves_of(made).values():

@@ -91,6 +91,26 @@ def test_on_the_active_object_the_first_plays_and_what_it_played_is_kept():
 
 
 @needs_corpus
+def test_what_else_moves_the_active_object_is_said(tmp_path):
+    mover = linked("mover")
+    mover.parent = linked("above")
+    mover.delta_location.x = 1
+    bpy.context.view_layer.objects.active = mover
+    load(MIXED, target="ACTIVE")
+    said = "it is also moved by a parent, delta transforms, unlike in the game, and an export samples it; clear them"
+    assert any(line.startswith(said) for line in last_report())
+
+
+@needs_corpus
+def test_a_camera_with_drivers_below_an_imported_path_is_exported_as_it_moves():
+    load(MIXED, target="CAMERA")
+    carrier, camera = active(), active().children[0]
+    assert paths.motion_paths.moved_object(camera) == carrier
+    camera.driver_add("rotation_euler", 2).driver.expression = "frame / 10"
+    assert paths.motion_paths.moved_object(camera) == camera
+
+
+@needs_corpus
 def test_an_active_camera_is_hung_below_what_moves_it(tmp_path):
     camera = linked("eye", bpy.data.cameras.new("eye"))
     load(MIXED, target="ACTIVE")
@@ -333,7 +353,7 @@ def test_there_is_a_panel_where_there_is_a_path():
 
 def dialog_says() -> list[str]:
     layout = Drawn()
-    paths._draw_how(layout, active())
+    paths._draw_how(bpy.context, layout, active())
     return layout.kept
 
 
@@ -347,7 +367,7 @@ def test_the_dialog_says_how_the_active_object_goes_out():
     active().rotation_mode = "XYZ"
     assert (
         " ".join(dialog_says())
-        == "Sampled on every frame because of: active constraints a rotation that is not Euler YXZ"
+        == "Sampled on every frame because of: active constraints a rotation that is not Euler YXZ Frames 1 to 41"
     )
     load(STRAFE, target="CAMERA")
     bpy.context.view_layer.objects.active = active().children[0]

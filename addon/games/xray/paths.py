@@ -125,6 +125,12 @@ def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None
         _keep_played(path.owner, report)
         path.owner.rotation_mode = Path.rotation_order
         compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
+        if others := paths.why_sampled(path.owner, path.action):
+            report.warn(
+                f"it is also moved by {', '.join(others)}, unlike in the game, and an export samples it; "
+                "clear them, or import onto a new object",
+                path.owner.name,
+            )
 
 
 def _store_source(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
@@ -204,8 +210,9 @@ def moved_object(active: Object) -> Object:
 
     For a camera parented to the empty of a path, as an import leaves it, that is the empty; else ``active`` itself.
     """
-    parent = active.parent
-    if active.type != "CAMERA" or _plays(active) or parent is None or not _plays_path(parent):
+    parent, data = active.parent, active.animation_data
+    moves = data is not None and (data.action is not None or len(data.drivers) or len(data.nla_tracks))
+    if active.type != "CAMERA" or moves or parent is None or not _plays_path(parent):
         return active
     local = np.array(active.matrix_parent_inverse @ active.matrix_basis)
     as_imported = np.allclose(local[:3, :3], CAMERA_ROTATION, atol=1e-5) and np.allclose(local[:3, 3], 0.0, atol=1e-5)
@@ -246,7 +253,7 @@ def plan_export(
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
     if paths.is_mirrored(owner):
         report.warn(f"{MIRRORED}; apply its scale (Ctrl A) to see what is exported", owner.name)
-    report.include(left_out(owner, action))
+    report.include(left_out_of(active))
     base = _base(action)
     fps = base.animation.rate if base is not None else rate
     name = action.motionbridge_path.path_name if base is not None and action is not None else owner.name
@@ -268,7 +275,7 @@ def plan_export(
         path = paths.gather(owner, action, name, fps)
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
-            path.last = _last_frame(owner, action, path.last, base, report)
+            path.first, path.last = _extended(owner, action, (path.first, path.last), base, report)
         if base is not None and any(map(_has_unshown_behaviour, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
@@ -304,23 +311,6 @@ def _players_of_file(file: str, action: Action) -> list[Any]:
     ]
 
 
-def left_out(owner: Object, action: Action | None) -> Report:
-    """Return warnings about F-curves of an object that an export leaves out, with their data paths."""
-    report = Report()
-    others, unused, muted = (
-        f"{owner.name}: {', '.join(found)}" if found else "" for found in paths.unread(owner, action)
-    )
-    if others:
-        report.warn("the game cannot store these curves; left out", others)
-    if unused:
-        report.warn(
-            "keys of a rotation that the object's mode does not read are left out, as Blender plays them", unused
-        )
-    if muted:
-        report.warn("curves are muted: the path has the object's current values there", muted)
-    return report
-
-
 def why_sampled(active: Object) -> list[str] | None:
     """Return the reasons why the path of ``active`` would be sampled; None if the object does not move.
 
@@ -334,10 +324,34 @@ def why_sampled(active: Object) -> list[str] | None:
     return reasons if _moves(owner, action) else None
 
 
-def left_out_of(active: Object) -> Report:
-    """Return `left_out` of the object to export for the active one."""
+def sampled_frames(context: Context, active: Object) -> tuple[int, int]:
+    """Return the first and last frame of the path of ``active`` if it is sampled."""
     owner = moved_object(active)
-    return left_out(owner, owner.animation_data.action if _plays(owner) else None)
+    action = owner.animation_data.action if _plays(owner) else None
+    return _frames(context, owner, action, _base(action), Report())
+
+
+def left_out_of(active: Object) -> Report:
+    """Return warnings about F-curves that an export of the active object leaves out, with their data paths."""
+    report = Report()
+    owner = moved_object(active)
+    others, unused, muted = paths.unread(owner, owner.animation_data.action if _plays(owner) else None)
+    left_out = {owner.name: others}
+    for camera in (active, *owner.children):
+        if camera.type == "CAMERA" and _plays(camera.data):
+            left_out[camera.data.name] = [curve.data_path for curve in paths.curves_of(camera.data.animation_data)]
+    for name, curves in left_out.items():
+        if curves:
+            report.warn("the game cannot store these curves; left out", f"{name}: {', '.join(curves)}")
+    if unused:
+        report.warn(
+            "keys of a rotation that the object's mode does not read are left out, as Blender plays them",
+            f"{owner.name}: {', '.join(unused)}",
+        )
+    if muted:
+        problem = "curves are muted: the path has the object's current values there"
+        report.warn(problem, f"{owner.name}: {', '.join(muted)}")
+    return report
 
 
 def is_mirrored(active: Object) -> bool:
@@ -378,30 +392,35 @@ def _frames(
     """Return the first and the last frame to sample."""
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
-    start, end = action.frame_range
-    last = int(np.ceil(end))
-    return int(np.floor(start)), last if base is None else _last_frame(owner, action, last, base, report)
+    start, end = paths.frame_range(owner, action)
+    if not action.use_frame_range and (others := paths.mover_range(owner)) is not None:
+        start, end = min(start, others[0]), max(end, others[1])
+    frames = int(np.floor(start)), int(np.ceil(end))
+    return frames if base is None else _extended(owner, action, frames, base, report)
 
 
-def _last_frame(owner: Object, action: Any, last: int, base: anm.Anm, report: Report) -> int:
-    """Return the last frame of a path that was imported. ``last``: the last frame of the action's range.
+def _extended(owner: Object, action: Any, frames: tuple[int, int], base: anm.Anm, report: Report) -> tuple[int, int]:
+    """Return the first and last frame of a path that was imported. ``frames``: those of the action's range.
 
-    While that range is as imported, a new key after all keys of the file makes the path longer. A shorter range makes
-    it shorter, which is reported as a warning.
+    While that range is as imported, a new key before or after all keys of the file makes the path longer. A shorter
+    range makes it shorter, which is reported as a warning.
     """
-    imported = base.animation.last
-    if last < imported:
+    (first, last), imported = frames, base.animation
+    if last < imported.last:
         report.warn(
             "shortened by the action's frame range; keys after its end are not played",
-            f"{action.name}: last frame {imported} -> {last}",
+            f"{action.name}: last frame {imported.last} -> {last}",
         )
-    if last != imported or not action.use_frame_range:
-        return last
-    times = np.concatenate([envelope.keys["time"] for envelope in base.animation.envelopes]).astype(np.float64)
-    times *= base.animation.rate
-    known = float(times[np.isfinite(times)].max(initial=last))
-    end = paths.last_key(owner, action)
-    return int(np.ceil(end - JUMP_KEY_DISTANCE)) if end > known + JUMP_KEY_DISTANCE else last
+    if not action.use_frame_range:
+        return frames
+    times = np.concatenate([envelope.keys["time"] for envelope in imported.envelopes]).astype(np.float64)
+    times = times[np.isfinite(times)] * imported.rate
+    start, end = paths.key_range(owner, action)
+    if first == imported.first and start < times.min(initial=first) - JUMP_KEY_DISTANCE:
+        first = int(np.floor(start + JUMP_KEY_DISTANCE))
+    if last == imported.last and end > times.max(initial=last) + JUMP_KEY_DISTANCE:
+        last = int(np.ceil(end - JUMP_KEY_DISTANCE))
+    return first, last
 
 
 def _warn_of_rounding(changes: Changes, options: PathExportOptions, report: Report) -> None:

@@ -138,7 +138,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         layout = fields(self.layout)
         active = context.view_layer.objects.active
         if active is not None and not self.collection:
-            _draw_how(layout, active)
+            _draw_how(context, layout, active)
         layout.prop(self, "version")
         draw_tolerances(layout, self)
         if self.collection or (active is not None and active.type == "CURVE"):
@@ -157,8 +157,8 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         return Outcome(file_sentence(file, plan))
 
 
-def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
-    """Draw whether the object's own keys are exported, or why it is sampled on every frame."""
+def _draw_how(context: Context, layout: bpy.types.UILayout, active: Object) -> None:
+    """Draw whether the object's own keys are exported, or why and on which frames it is sampled."""
     reasons, translate = motion_paths.why_sampled(active), sentence_translator()
     box = layout.column(align=True)
     if reasons is None:
@@ -169,6 +169,9 @@ def _draw_how(layout: bpy.types.UILayout, active: Object) -> None:
         box.label(text="Sampled on every frame because of:", icon="INFO")
         for reason in reasons:
             paragraph(box, translate(reason), LINE_LENGTH, "BLANK1")
+        if motion_paths.ALONG_A_CURVE not in reasons:
+            first, last = motion_paths.sampled_frames(context, active)
+            box.label(text=iface_("Frames {} to {}").format(first, last), icon="TIME", translate=False)
     for problem, places in motion_paths.left_out_of(active).warnings.items():
         paragraph(box, f"{translate(problem)} ({', '.join(places)})", LINE_LENGTH, "ERROR")
     if motion_paths.is_mirrored(active):
