@@ -111,6 +111,19 @@ def first_of_each(rows: NDArray[Any]) -> NDArray[np.bool_]:
     return np.logical_and(result, rows >= 0)
 
 
+def in_file_order(mesh: Mesh) -> Mesh:
+    """Return the mesh with its faces in the order of the file, from `FILE_FACE`, and new ones at the end."""
+    order = _file_order(mesh.attributes.get(FILE_FACE), len(mesh.triangles))
+    if np.array_equal(order, np.arange(len(order))):
+        return mesh
+    values = {
+        name: replace(one, values=one.values[order]) if one.domain is Domain.FACE else one
+        for name, one in mesh.attributes.items()
+    }
+    index = None if mesh.material_index is None else mesh.material_index[order]
+    return replace(mesh, triangles=mesh.triangles[order], material_index=index, attributes=values)
+
+
 def _file_order(attribute: Attribute | None, count: int) -> NDArray[np.int64]:
     if attribute is None:
         return np.arange(count)

@@ -573,9 +573,28 @@ def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
-        "modifiers that are not applied are not written: 'yard 00003'",
+        "modifiers and shape keys that are not applied are not written: 'yard 00003'",
         "meshes cannot be added to a level; not written: 'Crate'",
     ]
+
+
+def test_shape_keys_mirrored_trees_and_objects_of_another_scene_are_said_by_name(yard):
+    made = imported(yard)
+    shown = made["SURFACE"][0]
+    shown.shape_key_add(name="Basis")
+    shown.shape_key_add(name="raised").value = 1.0
+    near, far = made["TREE"]
+    near.scale.x = -near.scale.x
+    other = bpy.data.scenes.new("other")
+    other.collection.objects.link(far)
+    for collection in far.users_collection:
+        if collection != other.collection:
+            collection.objects.unlink(far)
+    _, _, report = planned()
+    assert "modifiers and shape keys that are not applied are not written: 'yard 00000'" in report.warnings
+    words = "1 tree is mirrored by a negative scale, and the game would show its faces from behind: 'yard 00002'"
+    assert words in report.warnings
+    assert "objects that are only in another scene are written as they are there: 'yard 00003'" in report.warnings
 
 
 def test_new_lights_and_instances_beside_those_of_a_level_are_said_by_name(yard):

@@ -219,6 +219,38 @@ def test_deleted_occluders_leave_the_others_bytes_alone(path):
     assert plan.data[20:] == b"".join(row for number, row in enumerate(rows) if number not in (5, 9))
 
 
+@pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
+def test_occluders_that_were_separated_and_joined_again_keep_their_order(path):
+    made, _ = imported(path)
+    shown = made.holder
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="DESELECT")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    shown.data.polygons[0].select = shown.data.polygons[7].select = True
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.separate(type="SELECTED")
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for one in bpy.context.scene.objects:
+        one.select_set(True)
+    bpy.ops.object.join()
+    plan, _ = planned(shown)
+    assert (plan.sentence(), plan.data) == ("nothing changed", path.read_bytes())
+
+
+@pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))
+def test_a_plain_mesh_joined_to_occluders_is_said_to_have_none_of_their_values(path):
+    made, _ = imported(path)
+    plain = drawn("plain", SQUARE, [(0, 1, 2, 3)], "NONE")
+    plain.select_set(True)
+    bpy.ops.object.join()
+    plan, report = planned(made.holder)
+    (said,) = (one for one in report.warnings if one.startswith("2 of ") and "color" in one)
+    # Before 5.0 joined faces without a material get the first one, which is a color of other values.
+    assert "have no color of" in said or "have other values than their color shows" in said
+    old = path.read_bytes()[20:]
+    assert plan.data[20 : 20 + len(old)] == old
+
+
 @pytest.mark.parametrize("kind", ["CFORM", "HOM", "SOM", "DM"])
 def test_a_mesh_drawn_from_nothing_is_exported_with_defaults_and_leaves_the_scene_alone(kind):
     shown = drawn("square", SQUARE, [(0, 1, 2, 3)], kind)

@@ -12,6 +12,7 @@ import numpy as np
 
 from ...core import problems
 from ...core.changes import Changes
+from ...core.mesh_parts import in_file_order
 from ...core.model import Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -61,7 +62,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
 
     New faces are two-sided if the mesh has no attribute for it. Raises `WriteError` for a mesh that cannot be stored.
     """
-    rows, _ = occluders.encode_rows(mesh, base, TRIANGLE, weld)
+    rows, _ = occluders.encode_rows(in_file_order(mesh), base, TRIANGLE, weld)
     return occluders.with_rows(rows, base, _WORDS)
 
 

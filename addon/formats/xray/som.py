@@ -13,6 +13,7 @@ import numpy as np
 
 from ...core import problems, rebase, text
 from ...core.changes import Changes
+from ...core.mesh_parts import in_file_order
 from ...core.model import Attribute, Domain, Mesh
 from ...core.problems import Problem
 from ...core.report import Report
@@ -78,6 +79,7 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     New faces are two-sided and have `DEFAULT_OCCLUSION` if the mesh has no attributes for it. Raises `WriteError` for a
     mesh that cannot be stored.
     """
+    mesh = in_file_order(mesh)
     rows, source = occluders.encode_rows(mesh, base, TRIANGLE, weld)
     share = mesh.values(OCCLUSION, Domain.FACE)
     if share is None:

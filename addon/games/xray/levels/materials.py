@@ -203,8 +203,8 @@ def _share_of(title: str) -> float:
 def find_miscoloured(obj: Object, mesh: core_model.Mesh) -> Iterator[Problem]:
     """Yield a problem of the triangles of occluders whose colour shows other values than they have.
 
-    A face that is drawn in Edit Mode has the colour of the first slot, and 0 in all attributes. Materials that are not
-    colours of ours show nothing.
+    A face that is drawn in Edit Mode has the colour of the first slot, and 0 in all attributes; one that is joined from
+    another mesh has that mesh's material. Other materials that are not colours of ours show nothing.
     """
     if obj.motionbridge_level.kind not in ("HOM", "SOM"):
         return
@@ -216,6 +216,8 @@ def find_miscoloured(obj: Object, mesh: core_model.Mesh) -> Iterator[Problem]:
     colours = np.array([title in _OCCLUDERS or title.startswith(_SHARE) for title in titles])
     one_sided = np.array([title.endswith(_ONE_SIDED) for title in titles])
     wrong = one_sided[index] == sides.astype(np.bool_)
+    plain = ~sides.astype(np.bool_)
+    words = "have no color of an occluder, and are written one-sided"
     shares = mesh.values(som.OCCLUSION, Domain.FACE)
     remedy = "Select them and click Two-Sided or One-Sided"
     if obj.motionbridge_level.kind == "SOM" and shares is not None:
@@ -223,9 +225,12 @@ def find_miscoloured(obj: Object, mesh: core_model.Mesh) -> Iterator[Problem]:
         shown = np.array([_share_of(title) for title in titles])
         step = 0.1 if len(np.unique(finite)) > MOST_SHARES else 0.01
         wrong |= np.abs(shown[index] - finite) > 0.51 * step
+        plain &= finite == 0
+        words = "have no color of a sound occluder, and are written one-sided and letting no sound through"
         remedy = "Select them, click Two-Sided or One-Sided, and set the sound that passes through"
     what = "have other values than their color shows, and the values are exported"
     yield from problems.some(wrong & colours[index], "faces", what, remedy)
+    yield from problems.some(plain & ~colours[index] & colours.any(), "faces", words, remedy)
 
 
 def slots_by_model(numbers: NDArray[Any]) -> Slots:

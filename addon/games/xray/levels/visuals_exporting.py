@@ -182,6 +182,7 @@ def _find(scene: Scene, holder: Object, report: Report) -> _Found:
     first: dict[str, dict[int, Object]] = {}
     copies: dict[str, list[Object]] = {}
     boxes: list[Object] = []
+    others: list[Object] = []
     here: set[Any] = set(scene.objects)
     elsewhere: set[Any] = {obj for other in bpy.data.scenes for obj in other.objects} - here
     # By name, so that originals come before their copies.
@@ -195,8 +196,11 @@ def _find(scene: Scene, holder: Object, report: Report) -> _Found:
             boxes.append(obj)
         elif row not in rows:
             rows[row] = obj
+            others += [obj] if obj in elsewhere else []
         elif obj in here:
             copies.setdefault(properties.kind, []).append(obj)
+    if others:
+        report.warn(f"objects that are only in another scene are written as they are there: {listed_objects(others)}")
     return _Found(first, copies, boxes, report, bool(holder.motionbridge_level.saved))
 
 
@@ -228,9 +232,9 @@ def _warn_of_others(document: Level, scene: Any, found: _Found) -> None:
     if edited:
         found.report.warn(f"boxes only show where surfaces and trees are; not written: {listed_objects(edited)}")
     shown_meshes = [obj for kind in ("SURFACE", "TREE", "LOD", "PORTAL") for obj in found.all_of(kind)]
-    modified = [obj for obj in shown_meshes if len(obj.modifiers)]
+    modified = [obj for obj in shown_meshes if obj.type == "MESH" and meshes.is_modified(obj)]
     if modified:
-        found.report.warn(f"modifiers that are not applied are not written: {listed_objects(modified)}")
+        found.report.warn(f"modifiers and shape keys that are not applied are not written: {listed_objects(modified)}")
     mine = {*shown_meshes, *found.boxes, *found.all_of("LIGHT")}
     beside: dict[Any, None] = {}
     for collection in scene.collection.children_recursive:
@@ -400,9 +404,16 @@ class _Trees:
         rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
         visuals = np.array(list(kept_), np.int64)[moved]
         gone = np.array(sorted(set(imported) - set(objects)), np.int64)
+        self._warn_of_mirrored([list(kept_.values())[number] for number in moved] + self.found.copies.get("TREE", []))
         self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
         self._hide(gone)
         self._copy()
+
+    def _warn_of_mirrored(self, objects: list[Object]) -> None:
+        mirrored = [obj for obj in objects if np.linalg.det(world_matrix(obj)[:3, :3]) < 0]
+        if mirrored:
+            words = "are mirrored by a negative scale, and the game would show their faces from behind"
+            self.found.report.warn(f"{said_of(len(mirrored), 'trees', words)}: {listed_objects(mirrored)}")
 
     def _stored(self, visuals: list[int]) -> Floats:
         return visual_mesh.tree_matrices(self.document, np.array(visuals, np.int64)).astype(np.float64)
