@@ -240,12 +240,18 @@ def write_atomically(
             if exists:
                 _keep_owner(target, fresh)
                 shutil.copymode(target, fresh)
-            if exists and backup and not os.path.lexists(backup_of(target)):
+            backs_up = exists and backup and not os.path.lexists(backup_of(target))
+            if backs_up:
                 # A copy, not a rename, so that a file with the old name exists at all times.
                 with _beside(target) as copy:
                     shutil.copy2(target, copy)
                     copy.replace(backup_of(target))
-            fresh.replace(target)
+            try:
+                fresh.replace(target)
+            except OSError:  # on Windows, if a program has the file open
+                if backs_up:
+                    backup_of(target).unlink()
+                raise
 
 
 def _keep_owner(old: Path, fresh: Path) -> None:

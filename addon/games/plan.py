@@ -136,7 +136,11 @@ class Together(FilePlan):
             plan.refuse_unwritable()
 
     def write(self, *, backup: bool = False) -> None:
-        """Write the files. Raises `WriteError`; files before the one that failed are already written then."""
+        """Write the files, or none if one of them is write-protected.
+
+        Raises `WriteError`; if the system refuses one later, those before it are already written.
+        """
+        self.refuse_unwritable()
         for plan in self.plans:
             plan.write(backup=backup)
 

@@ -452,6 +452,7 @@ class SaveBack(Operation, BackupChoice):
         name = Path(plan.path).name
         if plan.is_saved():
             return Outcome(rpt_("{}: no changes to save").format(name), done=False)
+        plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")

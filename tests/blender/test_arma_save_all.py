@@ -1,10 +1,13 @@
 """Save All Animations: every edited animation of an armature to its file, copies and new ones into a folder."""
 
+import os
 import shutil
+from pathlib import Path
 
 import bpy
 import pytest
 
+from addon.core import files
 from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_import
 from addon.ui.arma import panels
@@ -97,6 +100,16 @@ def test_a_file_that_others_changed_is_asked_about_before_any_is_written(rig, fo
     assert contents(folder) == before
     assert bpy.ops.motionbridge.arma_save_all(overwrite=True, backup=False) == {"FINISHED"}
     assert all(contents(folder)[name] != before[name] for name in before)
+
+
+def test_a_protected_file_stops_before_any_is_written(rig, folder, monkeypatch):
+    for name in ("nod", "wave"):
+        edit(bpy.data.actions[name])
+    before, last = contents(folder), animation_import.animations_of(rig)[-1]
+    protected, asked = Path(bpy.path.abspath(last.motionbridge_animation.path)), os.access
+    monkeypatch.setattr(files.os, "access", lambda path, mode: path != protected and asked(path, mode))
+    assert "the file is write-protected" in refusal(bpy.ops.motionbridge.arma_save_all)
+    assert contents(folder) == before
 
 
 def test_an_action_without_keys_does_not_stop_the_others(rig, folder):

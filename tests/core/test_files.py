@@ -89,6 +89,24 @@ def test_an_interrupted_write_leaves_the_old_file_too(tmp_path, monkeypatch):
     assert names_in(tmp_path) == ["motions.omf"]
 
 
+def test_a_file_that_cannot_be_replaced_gets_no_backup(tmp_path, monkeypatch):
+    """As on Windows, where another program has the file open."""
+    path = tmp_path / "walk.omf"
+    path.write_bytes(b"old")
+    replace = Path.replace
+
+    def refuse(fresh, target):
+        if target == path:
+            raise PermissionError(errno.EACCES, "The process cannot access the file")
+        return replace(fresh, target)
+
+    monkeypatch.setattr(Path, "replace", refuse)
+    with pytest.raises(WriteError, match="no other program has it open"):
+        write_atomically(path, b"new", backup=True)
+    assert names_in(tmp_path) == ["walk.omf"]
+    assert path.read_bytes() == b"old"
+
+
 def test_the_first_bytes_are_kept_as_a_backup_when_asked(tmp_path):
     path = tmp_path / "motions.omf"
     write_atomically(path, b"first", backup=True)  # nothing to keep yet
