@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import bpy
 import pytest
 
+from addon.games.xray.options import Split
 from addon.ui.xray import level_faces, levels
 from tests.blender.test_levels import SQUARE, drawn, imported
 
@@ -82,7 +83,7 @@ def test_the_more_sound_a_face_lets_through_the_greener_it_is_and_all_are_opaque
 
 
 def test_collision_in_parts_has_one_legend_on_the_parts_and_above_them(samples):
-    made, _ = imported(samples / "level" / "level.cform", split="SECTOR")
+    made, _ = imported(samples / "level" / "level.cform", split=Split.SECTOR)
     names = ["materials\\earth", "materials\\bricks", "objects\\tin_roof", "objects\\grille"]
     assert set(names) <= set(panel_says(made.holder))
     for part in made.meshes:

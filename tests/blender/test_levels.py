@@ -2,6 +2,7 @@
 
 import struct
 
+import bmesh
 import bpy
 import numpy as np
 import pytest
@@ -235,6 +236,28 @@ def test_occluders_that_were_separated_and_joined_again_keep_their_order(path):
     bpy.ops.object.join()
     plan, _ = planned(shown)
     assert (plan.sentence(), plan.data) == ("nothing changed", path.read_bytes())
+
+
+@pytest.mark.parametrize("split", [level_geometry.Split.WHOLE, level_geometry.Split.MATERIAL])
+def test_attributes_of_collision_that_are_gone_are_said(split, corpus):
+    made, _ = imported(corpus / "cform" / "bx_test.cform", split=split)
+    shown = made.meshes[0]
+    shown.data.attributes.remove(shown.data.attributes["sector"])
+    plan, report = planned(made.holder)
+    said = "the attribute 'sector' is gone, and written as 0"
+    assert (said in report.warnings) == (split is not level_geometry.Split.WHOLE), (
+        "faces that are those of the file keep their sectors"
+    )
+    edited = bmesh.new()
+    edited.from_mesh(shown.data)
+    edited.faces.ensure_lookup_table()
+    edited.faces.remove(edited.faces[0])
+    edited.to_mesh(shown.data)
+    edited.free()
+    plan, report = planned(made.holder)
+    assert said in report.warnings
+    base = read_cform((corpus / "cform" / "bx_test.cform").read_bytes())[1]
+    assert read_cform(plan.data)[1]["s"].sum() < base["s"].sum() - 1
 
 
 @pytest.mark.parametrize("path", corpus_files("hom/l05_bar.hom", "som/l05_bar.som"))

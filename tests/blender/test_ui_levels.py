@@ -58,6 +58,15 @@ def test_a_file_goes_through_the_operators_unchanged(path, tmp_path):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "out.ogf"))
 
 
+def test_a_folder_without_a_file_name_is_refused(tmp_path):
+    bpy.context.view_layer.objects.active = drawn("wall", SQUARE, [(0, 1, 2, 3)], "HOM")
+    for folder in (tmp_path / "out", tmp_path / "out.hom"):
+        folder.mkdir()
+        with pytest.raises(RuntimeError, match="this is a folder"):
+            bpy.ops.export_scene.xray_level_geometry(filepath=f"{folder}/")
+    assert not any(one.is_file() for one in tmp_path.iterdir())
+
+
 def test_a_collection_exports_what_it_holds(corpus, tmp_path):
     source = corpus / "hom" / "l05_bar.hom"
     bpy.ops.import_scene.xray_level_geometry(filepath=str(source))

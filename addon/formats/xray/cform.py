@@ -370,8 +370,12 @@ def _encode_faces(
     edited: dict[str, NDArray[np.bool_]] = {}
     for name, word in _WORDS.items():
         now, before = given[name], old.get(name)
+        if now is None and same_count:
+            now = before
+        elif now is None and before is not None and before.any():
+            changes.left_out.append(f"the attribute {name!r} is gone, and written as 0")
         if now is None:
-            now = before if same_count and before is not None else np.zeros(len(mesh.triangles), np.int32)
+            now = np.zeros(len(mesh.triangles), np.int32)
         values[name] = now
         if same_count and before is not None:
             edited[name] = np.not_equal(now, before)

@@ -270,9 +270,9 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         path = Path(self.named_file(kinds.LEVELS))
         holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
         suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
-        if not path.suffix:
+        if not path.suffix and not path.is_dir():  # a folder is refused later
             path = path.with_suffix(suffix)
-        if path.suffix.lower() != suffix:
+        if path.suffix.lower() != suffix and not path.is_dir():
             raise WriteError(
                 f"{holder.name!r} needs a file with the suffix {suffix}, not {path.suffix}", remedy="Use this suffix"
             )

@@ -28,7 +28,7 @@ from ....blender.properties import keep, kept
 from ....blender.transforms import channel_matrix
 from ....core import files, mesh_parts, pausing, polygons
 from ....core.errors import ReadError, WriteError
-from ....core.model import FILE_FACE, Attribute, Domain, Mesh
+from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
 from ....core.report import Report, counted
 from ....formats import HEAD_SIZE, detect
@@ -358,7 +358,13 @@ def _gather_whole(context: Context, holder: Object, options: LevelExportOptions,
         raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
     kind = holder.motionbridge_level.kind
     shapes = [gather(context, obj, kind, options, report).mesh for obj in found]
-    return shapes[0] if found == [holder] else mesh_parts.join(shapes, holder.name)
+    if found == [holder]:
+        return shapes[0]
+    stored = {name for shape in shapes for name in shape.attributes} - {FILE_FACE, FILE_VERTEX}
+    for obj, shape in zip(found, shapes, strict=True):
+        for name in sorted(stored - shape.attributes.keys()):
+            report.warn(f"the attribute {name!r} is gone, and written as 0", obj.name)
+    return mesh_parts.join(shapes, holder.name)
 
 
 def _warn_of_unwritten(scene: typed.Scene, holder: Object, report: Report) -> None:
