@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import NoReturn
 
@@ -26,7 +26,9 @@ CLOSED_PIPE = 141
 """128 + the number of the signal, the exit status that shells use for a closed pipe."""
 
 
-class _Parser(argparse.ArgumentParser):
+class Parser(argparse.ArgumentParser):
+    """Parser of a command line whose errors are one sentence."""
+
     def error(self, message: str) -> NoReturn:
         complain(f"{message} (see {self.prog} --help)")
         self.exit(TROUBLE)
@@ -35,7 +37,7 @@ class _Parser(argparse.ArgumentParser):
 def parser() -> argparse.ArgumentParser:
     """Return the parser of the whole command line."""
     each = "motionbridge COMMAND --help describes a command."
-    top = _Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0], epilog=each)
+    top = Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0], epilog=each)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     inspection.add_commands(commands)
     verification.add_command(commands)
@@ -52,11 +54,21 @@ def _check_packages() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command and return its exit status. Only defects of the code raise exceptions."""
+    return exit_status(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+
+
+def _run(arguments: Sequence[str]) -> int:
+    _check_packages()
+    chosen = parser().parse_args(arguments)
+    status: int = chosen.run(chosen)
+    return status
+
+
+def exit_status(work: Callable[[], int]) -> int:
+    """Return the exit status of ``work``: its own, or that of the error after one sentence about it."""
     try:
         make_printable()
-        _check_packages()
-        chosen = parser().parse_args(sys.argv[1:] if arguments is None else arguments)
-        status: int = chosen.run(chosen)
+        status = work()
         sys.stdout.flush()
     except SystemExit as leaving:  # argparse has printed the error or the help
         return leaving.code if isinstance(leaving.code, int) else TROUBLE

@@ -5,15 +5,14 @@ from __future__ import annotations
 import argparse
 import ast
 import re
-import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import bpy
 
-from .. import games
-from ..core.errors import MotionbridgeError
+from .. import cli, games
+from ..cli.output import TROUBLE, complain
 from ..core.report import Report
 from ..games.xray import kinds
 from ..games.xray.hud import sections
@@ -35,27 +34,25 @@ MOTIONS_CHOSEN_ON_EXPORT = kinds.MOTIONS.suffixes
 
 def main(arguments: Sequence[str]) -> int:
     """Run the steps in order. Returns 0, or 2 after printing one sentence if a step failed."""
-    chosen = _parser().parse_args(arguments)
-    return exit_status(lambda: _run(chosen))
+    return _exit_status(lambda: _run(_parser(), arguments))
 
 
-def exit_status(steps: Callable[[], None]) -> int:
+def _exit_status(steps: Callable[[], None]) -> int:
     """Run a command and return its exit status: 0, or 2 after printing the error of an operator or of this module."""
-    try:
-        steps()
-    except MotionbridgeError as refusal:
-        print(f"motionbridge: {refusal}", file=sys.stderr)
-        return 2
-    except RuntimeError as refusal:  # how Blender raises an operator's error in scripts
-        print(f"motionbridge: {_NOT_RUN.sub('', refusal_in(refusal)).strip()}", file=sys.stderr)
-        return 2
-    return 0
+
+    def run() -> int:
+        try:
+            steps()
+        except RuntimeError as refusal:  # how Blender raises an operator's error in scripts
+            complain(_NOT_RUN.sub("", refusal_in(refusal)).strip())
+            return TROUBLE
+        return 0
+
+    return cli.exit_status(run)
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="motionbridge scene", description="Open, import, export and save files, in this order."
-    )
+    parser = cli.Parser(prog="motionbridge scene", description="Open, import, export and save files, in this order.")
     parser.add_argument(
         "--open", type=Path, metavar="FILE.blend", help="begin with this file instead of an empty scene"
     )
@@ -89,7 +86,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _run(chosen: argparse.Namespace) -> None:
+def _run(parser: argparse.ArgumentParser, arguments: Sequence[str]) -> None:
+    chosen = parser.parse_args(arguments)
+    if not any(vars(chosen).values()):
+        parser.error("nothing is to be done: name files to open, import, export or save")
     if chosen.open is not None:
         bpy.ops.wm.open_mainfile(filepath=absolute(chosen.open))
     else:
@@ -111,7 +111,7 @@ def _run(chosen: argparse.Namespace) -> None:
         operator(filepath=absolute(chosen.export), **options)
         print_report()
     for name, *values in chosen.run:
-        _operator_named(name)(**dict(map(_option, values)))
+        _run_operator(name, dict(map(_option, values)))
         print_report()
     if chosen.save is not None:
         bpy.ops.wm.save_as_mainfile(filepath=absolute(chosen.save))
@@ -139,6 +139,19 @@ def _operator_named(name: str) -> Callable[..., Any]:
     return operator
 
 
+def _run_operator(name: str, options: dict[str, Any]) -> None:
+    """Run an operator of this extension. Raises `RuntimeError` for options and values that it does not have."""
+    operator: Any = _operator_named(name)
+    known = [each.identifier for each in operator.get_rna_type().properties if each.identifier != "rna_type"]
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise RuntimeError(f"{name} has no option {unknown[0]!r}; it has: {', '.join(known)}")
+    try:
+        operator(**options)
+    except TypeError as wrong:  # a value of another type, or an unknown item
+        raise RuntimeError(f"{name}: {str(wrong).partition(': ')[2]}") from None
+
+
 def _option(text: str) -> tuple[str, Any]:
     """Parse ``name=value``; a value that is not a Python literal is a string."""
     name, _, value = text.partition("=")
@@ -164,12 +177,16 @@ SEPARATOR = ";"
 
 def hud_main(arguments: Sequence[str]) -> int:
     """Make the first-person scene and save it. Returns 0, or 2 after printing one sentence if a step failed."""
-    chosen = _hud_parser().parse_args(arguments)
-    return exit_status(lambda: _list_sections(chosen) if chosen.list else _make_hud_scene(chosen))
+
+    def steps() -> None:
+        chosen = _hud_parser().parse_args(arguments)
+        (_list_sections if chosen.list else _make_hud_scene)(chosen)
+
+    return _exit_status(steps)
 
 
 def _hud_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
+    parser = cli.Parser(
         prog=f"motionbridge {HUD}",
         description="Make a first-person scene of a weapon's section, or of a model of a weapon and one of hands.",
     )

@@ -35,6 +35,10 @@ def test_chosen_motions_go_into_a_file_that_is_there(samples, tmp_path) -> None:
         (["--open", "nowhere.blend"], "nowhere.blend"),
         (["--export", "x.skls", "--motions", "walk"], "--motions chooses motions to import"),
         (["--export", "x.anm", "--into"], "--into is for motion files"),
+        (["--run", "motionbridge.report", "nosuch=1"], "motionbridge.report has no option 'nosuch'; it has:"),
+        (["--run", "import_scene.xray_anm", "target=NOWHERE"], "import_scene.xray_anm: enum"),
+        ([], "nothing is to be done"),
+        (["--tipo"], "see motionbridge scene --help"),
     ],
 )
 def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> None:
@@ -42,6 +46,8 @@ def test_a_refusal_is_one_sentence_and_a_status(arguments, sentence, capfd) -> N
     said = capfd.readouterr().err
     assert sentence in said
     assert "Traceback" not in said
+    assert said.count("motionbridge: ") == 1
+    assert "usage" not in said
 
 
 def test_the_command_knows_both_halves(samples, capfd) -> None:
