@@ -651,6 +651,8 @@ def _active_modifiers(shown: Object, without: Container[str]) -> list[str]:
 def _active_shape_keys(shown: Object) -> list[str]:
     keys, pinned = shown.data.shape_keys, shown.active_shape_key if shown.show_only_shape_key else None
     blocks = keys.key_blocks[1:] if keys is not None else ()
+    if blocks and not keys.use_relative and pinned is None:
+        return [key.name for key in blocks]  # which of them are shown, the time decides
     return [key.name for key in blocks if (key == pinned if pinned else key.value and not key.mute)]
 
 

@@ -385,6 +385,22 @@ def test_modifiers_are_applied_when_asked_and_said_when_not():
 # What is wrong ------------------------------------------------------------------------------------------------------
 
 
+def test_shape_keys_that_the_time_chooses_are_applied_and_said_too():
+    shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
+    shown.shape_key_add(name="Basis")
+    raised = shown.shape_key_add(name="raised")
+    raised.value = 0.0
+    for point in raised.data:
+        point.co.z += 5
+    keys = shown.data.shape_keys
+    keys.use_relative, keys.eval_time = False, keys.key_blocks[1].frame
+    plan, report = planned(shown)
+    assert "shape keys are not applied (raised)" in report.warnings
+    plan, report = planned(shown, modifiers=True)
+    assert not report.warnings
+    assert np.frombuffer(plan.data, "<f4", 9, 20).reshape(3, 3)[:, 1].tolist() == [5, 5, 5]
+
+
 @pytest.mark.parametrize("path", corpus_files("cform/odd_truncated_header.cform", "hom/odd_git_lfs_pointer.hom"))
 def test_broken_files_are_refused_before_anything_is_made(path):
     before = snapshot()

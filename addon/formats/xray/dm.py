@@ -307,8 +307,15 @@ def _fatal_problems(mesh: Mesh, base_triangles: int | None = None) -> Iterator[P
             f"it has {counted_plural(count, 'vertices')}, the game supports {MOST_VERTICES}",
             "Make it coarser, or join what the texture seams cut apart",
         )
-    if mesh.material_index is not None and len(np.unique(mesh.material_index)) > 1:
+    if len(_materials_used(mesh)) > 1:
         yield problems.whole("it has several materials, the game supports one", "Separate it by material")
+
+
+def _materials_used(mesh: Mesh) -> set[tuple[str, str, int]]:
+    """Return the materials of the faces; copies of one that names its texture are one to the game."""
+    used = [] if mesh.material_index is None else np.unique(mesh.material_index).tolist()
+    found = [(mesh.materials[one] if mesh.materials else Material(""), one) for one in used]
+    return {(one.texture, one.shader, -1 if one.texture else number) for one, number in found}
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

@@ -1,5 +1,7 @@
 """`.dm`: bytes, meshes, texture coordinates that differ by corner, limits."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -151,6 +153,16 @@ def test_a_mesh_from_nothing():
 
 def mesh_with(vertices=3, faces=((0, 1, 2),), **more):
     return Mesh("m", np.zeros((vertices, 3), np.float32), np.array(faces, np.int32).reshape(-1, 3), **more)
+
+
+def test_copies_of_a_material_are_one_to_the_game():
+    grass = Material("grass", "details\\grass", "details\\set")
+    faces, index = ((0, 1, 2),) * 2, np.array([0, 1], np.int32)
+    copied = mesh_with(faces=faces, material_index=index, materials=[grass, replace(grass, name="grass.001")])
+    assert dm.encode(copied)[0].texture == b"details\\grass"
+    for other in (replace(grass, texture="details\\stone"), replace(grass, shader="details\\other")):
+        mixed = mesh_with(faces=faces, material_index=index, materials=[grass, other])
+        assert any("it has several materials" in found.sentence for found in dm.find_problems(mixed))
 
 
 @pytest.mark.parametrize(
