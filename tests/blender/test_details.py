@@ -205,6 +205,14 @@ def test_a_face_that_is_moved_up_raises_its_slot_alone(tmp_path):
     assert plan.sentence() == "1 height of the ground changed"
 
 
+def test_a_tilted_square_is_said_to_have_the_height_of_its_lowest_corner(tmp_path):
+    ground, _ = imported(written(tmp_path, SMALL))
+    ground.data.vertices[0].co.z += 1
+    plan, report = planned(ground)
+    assert plan.sentence() == "nothing changed"
+    assert "1 slot is tilted, and has the height of its lowest corner" in report.warnings
+
+
 def test_moving_the_object_up_raises_everything_and_moving_it_aside_is_said(tmp_path):
     ground, _ = imported(written(tmp_path, SMALL))
     ground.location.z = 0.2

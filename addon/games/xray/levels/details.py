@@ -27,7 +27,7 @@ from ....core.changes import Changes
 from ....core.errors import WriteError
 from ....core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Mesh
 from ....core.problems import Problem
-from ....core.report import Report, counted, counted_plural
+from ....core.report import Report, counted, counted_plural, said_of
 from ....core.scratch import scratch
 from ....formats.xray import details, dm
 from ....formats.xray.details import Details
@@ -82,6 +82,8 @@ SAMPLED_SLOTS = 4096
 """Number of slots that is enough to estimate the height of the ground."""
 WITHOUT_GROUND = "Slots Without Ground"
 """Name of the modifier and the vertex group that hide slots at -200 m."""
+LEVEL_WITHIN = 1e-2
+"""Metres between the corners of a square up to which it is not tilted."""
 MODELS_GAP = 4.0
 """Distance in metres between the ground's edge and the models in front of it."""
 
@@ -293,6 +295,15 @@ def _gather_models(context: Context, ground: Object, base: Details | None, repor
     return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
 
 
+def _warn_of_tilted(ground: Object, report: Report) -> None:
+    """Warn of imported squares, which are level, that stand at an angle now: a slot has one height."""
+    _, heights, _ = instances.gather_faces(ground, {}, ())
+    with np.errstate(invalid="ignore"):  # vertices of broken files
+        tilted = int(np.count_nonzero(heights[:, 1] - heights[:, 0] > LEVEL_WITHIN))
+    if tilted:
+        report.warn(said_of(tilted, "slots", "are tilted, and have the height of their lowest corner"), ground.name)
+
+
 def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
     """Return what would be written into the file ``data``, or into a new one if that is empty. Raises `WriteError`."""
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
@@ -305,6 +316,8 @@ def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
         points.attributes.pop(FILE_FACE, None)
         base = details.new_grid(points, {} if models is None else models.documents)
         changes.lines.append(f"{counted_plural(len(base.slots), 'slots')}, new")
+    else:
+        _warn_of_tilted(ground, report)
     gone = set() if models is None else models.gone
     points = details.arrange(points, base, report)
     problems.refuse(details.find_orphans(points, gone), ground.name)
