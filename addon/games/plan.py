@@ -147,7 +147,11 @@ class Together(FilePlan):
 
 def digest_on_disk(path: Path | str) -> str | None:
     """Return the SHA-256 of a file, None if it does not exist. Raises `ReadError` if it cannot be read."""
-    return hashlib.sha256(files.read_file(path)).hexdigest() if Path(path).is_file() else None
+    found = Path(path)
+    if not found.is_file():
+        return None
+    # An empty file, which another program may leave, is one that has changed.
+    return hashlib.sha256(files.read_file(found) if found.stat().st_size else b"").hexdigest()
 
 
 def starts_from_disk(path: Path | str, known: Collection[str], if_changed: OtherBase) -> bool:

@@ -480,3 +480,26 @@ def test_a_duplicate_that_is_saved_back_is_said_to_replace_the_path_of_the_origi
     assert bpy.ops.motionbridge.path_save_back() == {"FINISHED"}
     said = "another object plays a path of this file; the file gets the path of this object"
     assert f"{said} ({original.name})" in last_report()
+
+
+def test_a_copied_action_that_is_saved_back_is_said_to_replace_the_path_of_the_other_one(tmp_path, samples):
+    file = tmp_path / "camera.anm"
+    shutil.copy(samples / "camera.anm", file)
+    assert bpy.ops.import_scene.xray_anm(filepath=str(file)) == {"FINISHED"}
+    data = active().animation_data
+    data.action, first = data.action.copy(), data.action
+    first.use_fake_user = True
+    curves_of(active())["location", 0].keyframe_points[0].co.y += 1
+    assert bpy.ops.motionbridge.path_save_back() == {"FINISHED"}
+    said = "another action has a path of this file; the file gets the path of the one that plays"
+    assert f"{said} (camera)" in last_report()
+
+
+def test_an_emptied_file_can_be_saved_back_as_imported(tmp_path, samples):
+    file = tmp_path / "camera.anm"
+    shutil.copy(samples / "camera.anm", file)
+    assert bpy.ops.import_scene.xray_anm(filepath=str(file)) == {"FINISHED"}
+    file.write_bytes(b"")
+    assert "no longer the one that was imported" in refusal(bpy.ops.motionbridge.path_save_back)
+    assert bpy.ops.motionbridge.path_save_back(if_changed="IMPORTED") == {"FINISHED"}
+    assert file.read_bytes() == (samples / "camera.anm").read_bytes()

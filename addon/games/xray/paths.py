@@ -296,19 +296,25 @@ def plan_save_back(
     file = bpy.path.abspath(properties.path)
     imported = hashlib.sha256(kept(properties, "document")).hexdigest()
     plan = plan_export(context, active, file, options=options, report=report)
-    for other in _players_of_file(file, action):
-        report.warn("another object plays a path of this file; the file gets the path of this object", other.name)
+    _warn_of_others(file, action, report)
     onto_imported(plan, properties, imported, if_changed)
     return plan
 
 
-def _players_of_file(file: str, action: Action) -> list[Any]:
-    """Return the objects that play another action than ``action`` whose path came from ``file``."""
+def _warn_of_others(file: str, action: Action, report: Report) -> None:
+    """Warn of other actions whose path came from ``file``, such as copies, by the objects that play them."""
     objects: Any = bpy.data.objects
-    playing = [(owner, owner.animation_data.action) for owner in objects if _plays_path(owner)]
-    return [
-        owner for owner, other in playing if other != action and bpy.path.abspath(other.motionbridge_path.path) == file
-    ]
+    for other in bpy.data.actions:
+        found = other.motionbridge_path
+        if other == action or not found.is_path or bpy.path.abspath(found.path) != file:
+            continue
+        players = [owner.name for owner in objects if _plays(owner) and owner.animation_data.action == other]
+        for player in players:
+            report.warn("another object plays a path of this file; the file gets the path of this object", player)
+        if not players:
+            report.warn(
+                "another action has a path of this file; the file gets the path of the one that plays", other.name
+            )
 
 
 def why_sampled(active: Object) -> list[str] | None:
