@@ -344,6 +344,23 @@ def test_trees_below_an_empty_stay_where_they_are_while_their_collection_is_excl
     assert height or plan.data == (yard / "level").read_bytes()
 
 
+def test_trees_whose_transforms_are_applied_stay_in_the_file(yard):
+    trees = imported(yard)["TREE"]
+    for one in bpy.context.scene.objects:
+        one.select_set(one in trees)
+    bpy.context.view_layer.objects.active = trees[0]
+    bpy.ops.object.make_single_user(object=True, obdata=True)
+    bpy.ops.object.transform_apply()
+    plan, _, report = planned()
+    assert (plan.sentence(), plan.data) == ("nothing changed", (yard / "level").read_bytes())
+    assert not plan.beside.files
+    words = "2 meshes share vertices with trees that have another mesh; not written: 'yard 00002', 'yard 00003'"
+    assert list(report.warnings) == [words]
+    trees[0].location.z += 1
+    plan, _, _ = planned()
+    assert plan.sentence() == "1 tree changed"
+
+
 def test_a_sheared_tree_keeps_its_shear_when_it_is_moved(yard):
     data = bytearray((yard / "level").read_bytes())
     stored = levels.read(bytes(data), "level", Report()).visuals.fixed[Kind.TREE]["transform"][0]
@@ -682,3 +699,11 @@ def test_export_writes_a_file_without_a_suffix(yard, tmp_path):
     assert target.read_bytes() == (yard / "level").read_bytes()
     with pytest.raises(RuntimeError, match="holds no file of a level"):
         bpy.ops.export_scene.xray_level_geometry(filepath=str(target.with_suffix(".cform")))
+
+
+def test_what_has_lost_its_level_is_refused_with_the_remedy(yard, tmp_path):
+    shown = imported(yard)["SURFACE"][0]
+    bpy.data.objects.remove(holder())
+    bpy.context.view_layer.objects.active = shown
+    with pytest.raises(RuntimeError, match="what remembers the level file of 'yard 00000' is gone"):
+        bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "level"))

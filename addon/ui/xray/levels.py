@@ -19,7 +19,7 @@ from ...games.xray.levels import folder as level_folder
 from ...games.xray.levels import geometry as level_geometry
 from ...games.xray.levels import marks
 from ...games.xray.levels import materials as level_materials
-from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, holder_of, meshes_of
+from ...games.xray.levels.properties import DRAWN_KINDS, KINDS, VISUAL_KINDS, holder_of, meshes_of
 from ...games.xray.options import LevelExportOptions, LevelFolderOptions, LevelImportOptions
 from ..bases import (
     BlenderOperator,
@@ -194,8 +194,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def poll(cls, context: Context) -> bool:
         """The scene has level objects that can be exported."""
         cls.poll_message_set("No level objects in the scene; set a mesh's kind in the X-Ray Level panel")
-        levels = (obj.motionbridge_level for obj in context.scene.objects)
-        there = any(one.kind in level_geometry.SUFFIX_OF or one.level_file is not None for one in levels)
+        kinds_there = {obj.motionbridge_level.kind for obj in context.scene.objects}
+        there = not kinds_there.isdisjoint(DRAWN_KINDS | VISUAL_KINDS | {"LEVEL"})
         return there or is_collection_exporter(cls)
 
     def suggest(self, context: Context) -> None:

@@ -10,7 +10,7 @@ from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray.levels import details as level_details
-from ...games.xray.levels.properties import DRAWN_KINDS, holder_of
+from ...games.xray.levels.properties import DRAWN_KINDS, VISUAL_KINDS, holder_of
 from ...games.xray.motions import library
 from .. import bases
 from ..target import active_model, active_rig, editor_model_of, likely_rig, objects_of
@@ -151,6 +151,11 @@ def level_holder_to_export(context: Context, collection: str, *, whole: bool) ->
     active = None if collection else holder_of(context.view_layer.objects.active)
     if active is not None and active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
+    if active is not None and active.motionbridge_level.kind in VISUAL_KINDS:
+        raise WriteError(
+            f"what remembers the level file of {active.name!r} is gone",
+            remedy="Undo deleting it, or import the level again",
+        )
     if active is not None and active.motionbridge_level.kind not in DRAWN_KINDS | {"LEVEL"}:
         raise WriteError(
             f"{active.name!r} is only for viewing: files of its kind are not written",

@@ -37,6 +37,8 @@ KINDS = (
 )
 DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
 """Kinds that can be made of any mesh in Blender."""
+VISUAL_KINDS = frozenset({"SURFACE", "TREE", "LOD", "PORTAL", "LIGHT", "GLOW"})
+"""Kinds that belong to a level file."""
 SHOWN_BY = (
     ("MODEL", "Model", "The densest detail model of each slot"),
     ("DENSITY", "Density", "Density of the slot, all models together"),

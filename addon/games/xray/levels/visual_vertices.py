@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 
 FAST_GEOMETRY = "level.geomx"
+APPLIED = 1e-3
+"""Distance in metres up to which a tree looks as in the file: applying a transform rounds."""
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
 """Fields of `Vertices` besides positions that are compared and written, if present."""
 
@@ -52,12 +54,10 @@ class FilesBeside:
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
 
-def plan(
-    holder: Object, document: Level, visual_objects: dict[int, Object], changes: Changes, report: Report
-) -> FilesBeside | None:
-    """Gather the vertices of ``visual_objects`` (visual -> object); updates the boxes in ``document``.
+def compare(holder: Object, document: Level, visual_objects: dict[int, Object], report: Report) -> VertexEdits | None:
+    """Return what compares the vertices of ``visual_objects`` (visual -> object) with `level.geom`.
 
-    None if `level.geom` is missing or is not the known one. Raises `ReadError` if it is damaged.
+    None if that is missing or is not the known one. Raises `ReadError` if it is damaged.
     """
     folder = Path(bpy.path.abspath(holder.motionbridge_level.path)).parent
     path = GameTree(folder).find_file(GEOMETRY)
@@ -69,8 +69,11 @@ def plan(
         report.warn(f"{GEOMETRY} {words}; edits of meshes are not looked at", folder.name)
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
-    before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
-    edits = _VertexEdits(document, geom, holder.motionbridge_level.detail, set(before.tolist()), report)
+    return VertexEdits(holder, document, geom, path, report)
+
+
+def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes) -> FilesBeside:
+    """Gather the vertices of ``visual_objects`` (visual -> object); updates the boxes in the document."""
     done = 0
     for ranges, objects in edits.families(visual_objects):
         pausing.pause(done / len(visual_objects))
@@ -78,25 +81,31 @@ def plan(
         done += len(objects)
     edits.report_unwritten()
     result = FilesBeside()
-    result.reshaped = np.union1d(before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
+    result.reshaped = np.union1d(edits.before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
     edits.update_boxes(result.reshaped, visual_objects)
     if edits.parts:
         changes.parts += edits.parts
-        result.files[path] = b"".join(geometry.pieces(edits.written(geom)))
+        result.files[edits.path] = b"".join(geometry.pieces(edits.written()))
+        folder = edits.path.parent
         fast = GameTree(folder).find_file(FAST_GEOMETRY)
         if edits.moves and fast is not None:
             found = edits.move_in_fast_geometry(fast)
             result.files |= {} if found is None else {fast: found}
         elif edits.moves:
-            report.warn(f"{FAST_GEOMETRY} is not beside it: shadows stay where they are", folder.name)
+            edits.report.warn(f"{FAST_GEOMETRY} is not beside it: shadows stay where they are", folder.name)
     return result
 
 
-class _VertexEdits:
-    """Compares the vertices of a level's meshes with its file; ``saved``: visuals with moved vertices in that file."""
+class VertexEdits:
+    """Compares the vertices of a level's meshes with `level.geom` at ``path``.
 
-    def __init__(self, document: Level, geom: Geometry, detail: float, saved: set[int], report: Report) -> None:
-        self.document, self.geom, self.saved, self.report = document, geom, saved, report
+    ``before`` (n,): visuals with moved vertices in that file.
+    """
+
+    def __init__(self, holder: Object, document: Level, geom: Geometry, path: Path, report: Report) -> None:
+        self.path, self.document, self.geom, self.report = path, document, geom, report
+        self.before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
+        self.saved, detail = set(self.before.tolist()), holder.motionbridge_level.detail
         self.rows = visual_mesh.drawn(document, geom, Report(), simplified(detail))
         self.decoded: tuple[int, Vertices] = (-1, Vertices(np.zeros((0, 3), np.float32)))
         self.edited: dict[int, NDArray[Any]] = {}
@@ -118,6 +127,29 @@ class _VertexEdits:
         order = np.argsort(key_of_row.ravel(), kind="stable")
         for part in np.split(order, np.flatnonzero(np.diff(key_of_row.ravel()[order])) + 1) if len(rows) else ():
             yield rows[part], [visual_objects[visual] for visual in rows["visual"][part].tolist()]
+
+    def applied(self, trees: dict[int, Object], stored: dict[int, NDArray[np.float64]]) -> set[int]:
+        """Return which of the trees ``stored`` (visual -> transform in the file) look as in the file, because their
+        transform was applied to a mesh of their own.
+
+        It cannot be written, because other ``trees`` have the same vertices.
+        """
+        result = set()
+        for ranges, objects in self.families(trees):
+            if len({one.data for one in objects}) < 2:
+                continue
+            base = self._base(ranges[0]).positions.astype(np.float64)
+            for visual, one in zip(ranges["visual"].tolist(), objects, strict=True):
+                if visual not in stored:
+                    continue
+                with meshes.outside_edit_mode(one) as data:
+                    current = meshes.positions_of(data).astype(np.float64)
+                before, now = stored[visual], world_matrix(one)
+                if len(current) == len(base) and np.allclose(
+                    current @ now[:3, :3].T + now[:3, 3], base @ before[:3, :3].T + before[:3, 3], rtol=0, atol=APPLIED
+                ):
+                    result.add(visual)
+        return result
 
     def gather(self, ranges: NDArray[np.void], objects: list[Object]) -> None:
         """Encode the edited vertices of objects that share them."""
@@ -245,11 +277,11 @@ class _VertexEdits:
         if self.moves:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
 
-    def written(self, geom: Geometry) -> Geometry:
-        """Return ``geom`` with the edited vertex buffers."""
+    def written(self) -> Geometry:
+        """Return `level.geom` with the edited vertex buffers."""
         for number, rows in self.edited.items():
-            geom.vertices[number] = VertexBuffer(geom.vertices[number].declaration, rows)
-        return geom
+            self.geom.vertices[number] = VertexBuffer(self.geom.vertices[number].declaration, rows)
+        return self.geom
 
     def update_boxes(self, reshaped: NDArray[np.int32], visual_objects: dict[int, Object]) -> None:
         """Update boxes and spheres of visuals whose vertices differ from the imported ones."""

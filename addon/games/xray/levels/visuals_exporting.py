@@ -151,8 +151,10 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
         impostors = visual_vertices.gather_impostors(document, found.all_of("LOD"), report)
     elif "LOD" in imported:
         found.keep_all("impostor")
+    drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
+    edits = visual_vertices.compare(holder, document, drawn, report)
     if "TREE" in imported:
-        _Trees(document, found, changes).write(_rows(holder, "trees"))
+        _Trees(document, found, changes, edits).write(_rows(holder, "trees"))
     if impostors is not None:
         impostors.write(document, changes)
     _warn_of_lamps(document, found)
@@ -160,8 +162,7 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
     _write_shaders(document, found, changes, impostors, rows.get("GLOW", []))
     if len(document.lights) and not (document.lights["type"] == SUN).any():
         raise WriteError("the level has no sun, and the game refuses it", remedy="Undo deleting the sun")
-    drawn = {**found.first.get("SURFACE", {}), **found.first.get("TREE", {})}
-    beside = visual_vertices.plan(holder, document, drawn, changes, report)
+    beside = None if edits is None else visual_vertices.plan(edits, drawn, changes)
     _warn_of_surfaces(document, found, _rows(holder, "surfaces"), placed=beside is not None)
     _warn_of_others(document, scene, found)
     changed = changes or (beside is not None and len(beside.reshaped))
@@ -385,8 +386,10 @@ def _write_shaders(
 class _Trees:
     """Writes trees that were moved, deleted or copied."""
 
-    def __init__(self, document: Level, found: _Found, changes: Changes) -> None:
-        self.document, self.found, self.changes = document, found, changes
+    def __init__(
+        self, document: Level, found: _Found, changes: Changes, edits: visual_vertices.VertexEdits | None
+    ) -> None:
+        self.document, self.found, self.changes, self.edits = document, found, changes, edits
         self.boxes: dict[Object, Floats] = {}
 
     def write(self, imported: Sequence[int]) -> None:
@@ -401,8 +404,13 @@ class _Trees:
         stored = self._stored(list(kept_))
         current = np.array([world_matrix(obj) for obj in kept_.values()]).reshape(-1, 4, 4)
         moved, matrices = _moved(stored, current)
+        visuals = np.array(list(kept_), np.int64)
+        if self.edits is not None and len(moved):
+            before = {int(visuals[number]): stored[number] for number in moved.tolist()}
+            stay = np.isin(visuals[moved], list(self.edits.applied(kept_, before)))
+            moved, matrices = moved[~stay], matrices[~stay]
         rebase.refuse_not_finite("a tree's place is NaN or infinite", "Clear its transform", matrices)
-        visuals = np.array(list(kept_), np.int64)[moved]
+        visuals = visuals[moved]
         gone = np.array(sorted(set(imported) - set(objects)), np.int64)
         self._warn_of_mirrored([list(kept_.values())[number] for number in moved] + self.found.copies.get("TREE", []))
         self._place(visuals, stored[moved], matrices, list(kept_.values()), moved)
