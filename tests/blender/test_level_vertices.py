@@ -230,6 +230,34 @@ def test_export_onto_the_imported_files_makes_them_the_base(yard):
     assert not [one for one in report.warnings if "not the imported one" in one]
 
 
+def test_vertices_are_saved_again_after_undo_of_the_save_and_of_the_edit(yard, tmp_path):
+    before = {name: (yard / name).read_bytes() for name in FILES}
+
+    def state(message=""):
+        if message:
+            bpy.ops.ed.undo_push(message=message)
+        else:
+            bpy.ops.ed.undo()
+        wall = bpy.data.objects["yard 00001"]
+        bpy.context.view_layer.objects.active = wall
+        return wall
+
+    imported(yard)
+    state("import").data.vertices[0].co.z += 1
+    state("edit")
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    after = {name: (yard / name).read_bytes() for name in FILES}
+    state("save")
+    state()
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"CANCELLED"}, "the edit is still there"
+    (tmp_path / "other").mkdir()
+    assert bpy.ops.export_scene.xray_level_geometry(filepath=str(tmp_path / "other" / "level")) == {"FINISHED"}
+    assert {name: (tmp_path / "other" / name).read_bytes() for name in FILES} == after
+    state()
+    assert bpy.ops.motionbridge.level_save_back(backup=False) == {"FINISHED"}
+    assert {name: (yard / name).read_bytes() for name in FILES} == before
+
+
 def test_what_cannot_be_written_is_said_by_name(yard):
     made = imported(yard)
     wall, tree = made["SURFACE"][1], made["TREE"][1]

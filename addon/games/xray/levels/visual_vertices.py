@@ -7,6 +7,7 @@ of impostors are in `level` itself.
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from ....formats.xray.level.document import Kind, Level
 from ....formats.xray.level.geometry import Geometry, VertexBuffer
 from ....formats.xray.level.mesh import Vertices
 from ....formats.xray.level.structure import Impostors
+from ...plan import saved_here
 from ..game_tree import GameTree
 from .file import listed_objects
 from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
@@ -40,6 +42,8 @@ if TYPE_CHECKING:
 
 
 FAST_GEOMETRY = "level.geomx"
+RESHAPED = "reshaped"
+"""What is remembered of a save besides the digest of `level.geom`: indices of visuals, with spaces."""
 APPLIED = 1e-3
 """Distance in metres up to which a tree looks as in the file: applying a transform rounds."""
 _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
@@ -48,8 +52,12 @@ _OPTIONAL = ("hemi", "uvs", "light_map_uvs", "colours", "wind")
 
 @dataclass
 class FilesBeside:
-    """Files written beside `level`: path -> bytes; ``reshaped`` (n,): visuals whose positions were ever edited."""
+    """Files written beside `level`: path -> bytes; ``reshaped`` (n,): visuals whose positions were ever edited.
 
+    ``is_imported``: whether `level.geom` beside the imported level is still the imported one.
+    """
+
+    is_imported: bool
     files: dict[Path, bytes] = field(default_factory=dict)
     reshaped: NDArray[np.int32] = field(default_factory=lambda: np.zeros(0, np.int32))
 
@@ -64,12 +72,20 @@ def compare(holder: Object, document: Level, visual_objects: dict[int, Object], 
     known = holder.motionbridge_level.geometry
     if not known or not visual_objects:
         return None
-    if path is None or digest_of(path) != known:
+    digest = "" if path is None else digest_of(path)
+    # Undo of a save brings back what was known before, but not the file.
+    saved = path is not None and digest == saved_here(holder, str(path), GEOMETRY)
+    if path is None or not (saved or digest == known):
         words = "is not the imported one: its vertices stay as they are" if path is not None else "is missing"
         report.warn(f"{GEOMETRY} {words}; edits of meshes are not looked at", folder.name)
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
-    return VertexEdits(holder, document, geom, path, report)
+    edits = VertexEdits(holder, document, geom, path, report)
+    edits.digest = digest
+    if saved:
+        numbers = saved_here(holder, str(path), RESHAPED).split()
+        edits.before = np.union1d(edits.before, np.array(numbers, "<i4")).astype("<i4")
+    return edits
 
 
 def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes) -> FilesBeside:
@@ -80,12 +96,14 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
         edits.gather(ranges, objects)
         done += len(objects)
     edits.report_unwritten()
-    result = FilesBeside()
-    result.reshaped = np.union1d(edits.before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
-    edits.update_boxes(result.reshaped, visual_objects)
+    result = FilesBeside(edits.digest == edits.imported)
     if edits.parts:
         changes.parts += edits.parts
         result.files[edits.path] = b"".join(geometry.pieces(edits.written()))
+    if not edits.is_as_imported(result.files.get(edits.path)):
+        result.reshaped = np.union1d(edits.before, np.array(sorted(edits.reshaped), "<i4")).astype("<i4")
+    edits.update_boxes(result.reshaped, visual_objects)
+    if edits.parts:
         folder = edits.path.parent
         fast = GameTree(folder).find_file(FAST_GEOMETRY)
         if edits.moves and fast is not None:
@@ -99,14 +117,15 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
 class VertexEdits:
     """Compares the vertices of a level's meshes with `level.geom` at ``path``.
 
-    ``before`` (n,): visuals with moved vertices in that file.
+    ``before`` (n,): visuals with moved vertices in that file; ``digest``: its SHA-256, ``imported``: that of the import.
     """
 
     def __init__(self, holder: Object, document: Level, geom: Geometry, path: Path, report: Report) -> None:
         self.path, self.document, self.geom, self.report = path, document, geom, report
         self.before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
-        self.saved, detail = set(self.before.tolist()), holder.motionbridge_level.detail
-        self.rows = visual_mesh.drawn(document, geom, Report(), simplified(detail))
+        properties = holder.motionbridge_level
+        self.digest = self.imported = properties.geometry_imported or properties.geometry
+        self.rows = visual_mesh.drawn(document, geom, Report(), simplified(properties.detail))
         self.decoded: tuple[int, Vertices] = (-1, Vertices(np.zeros((0, 3), np.float32)))
         self.edited: dict[int, NDArray[Any]] = {}
         self.parts: list[Part] = []
@@ -219,7 +238,7 @@ class VertexEdits:
             current.colours = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
             current.uvs = self._uvs(obj, data, meshes.UV_LAYER, base.uvs, corners)
             current.light_map_uvs = self._uvs(obj, data, LIGHT_MAP, base.light_map_uvs, corners)
-            moved = obj.motionbridge_level.row in self.saved
+            moved = obj.motionbridge_level.row in self.before
             moved = moved or not np.array_equal(current.positions, base.positions, equal_nan=True)
             if base.normals is not None and not meshes.has_normals(data, base.normals[corners], moved=moved):
                 self.edited_normals.append(obj)
@@ -276,6 +295,10 @@ class VertexEdits:
                 self.report.warn(f"{said_of(len(objects), 'meshes', words)}: {listed_objects(objects)}")
         if self.moves:
             self.report.warn("vertices were moved; collision, normals and baked light stay as they are")
+
+    def is_as_imported(self, data: bytes | None) -> bool:
+        """Return whether edits of vertices were all taken back: ``data`` is the imported `level.geom`."""
+        return data is not None and hashlib.sha256(data).hexdigest() == self.imported
 
     def written(self) -> Geometry:
         """Return `level.geom` with the edited vertex buffers."""

@@ -30,13 +30,13 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
-from ...plan import FilePlan, Together
+from ...plan import FilePlan, Together, keep_exported, remember_saved
 from ..game_tree import GameTree
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
 from .file import Plan, listed_names, listed_objects
 from .layer_checks import is_bent
-from .visual_vertices import FAST_GEOMETRY
+from .visual_vertices import FAST_GEOMETRY, RESHAPED
 from .visuals import GEOMETRY, VISUAL
 
 if TYPE_CHECKING:
@@ -105,14 +105,16 @@ class LevelFilePlan(Together):
         for one in self.plans:
             if Path(one.path).name.lower() == GEOMETRY:
                 holder.motionbridge_level.geometry = one.digest
+                remember_saved(holder, one.path, one.digest, GEOMETRY)
+                if self._reshaped is not None:
+                    remember_saved(holder, one.path, " ".join(map(str, self._reshaped.tolist())), RESHAPED)
 
     def settle_exported(self, holder: Any) -> None:
         """Do the same after an export, if it replaced the imported files."""
         source = Path(bpy.path.abspath(holder.motionbridge_level.path))
         if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and holder.library is None:
             self.settle(holder)
-            if files.resolved(self.path) == files.resolved(source):
-                holder.motionbridge_level.saved = self.digest
+        keep_exported(self.path, self.data, holder.motionbridge_level)
 
 
 def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
@@ -120,10 +122,10 @@ def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan
     properties = holder.motionbridge_level
     source = Path(bpy.path.abspath(properties.path)).parent
     elsewhere = files.resolved(path.parent) != files.resolved(source)
-    # Edits that were saved back are only in the files beside the imported one.
-    saved = elsewhere and properties.geometry != (properties.geometry_imported or properties.geometry)
     if planned.beside is None:
         return LevelFilePlan(str(path), planned)
+    # Edits that were saved back are only in the files beside the imported one.
+    saved = elsewhere and not planned.beside.is_imported
     written = {}
     for name in (GEOMETRY, FAST_GEOMETRY):
         found = GameTree(source).find_file(name)
