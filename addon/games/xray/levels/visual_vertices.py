@@ -117,7 +117,8 @@ def plan(edits: VertexEdits, visual_objects: dict[int, Object], changes: Changes
 class VertexEdits:
     """Compares the vertices of a level's meshes with `level.geom` at ``path``.
 
-    ``before`` (n,): visuals with moved vertices in that file; ``digest``: its SHA-256, ``imported``: that of the import.
+    ``before`` (n,): visuals with moved vertices in that file; ``digest``: its SHA-256;
+    ``imported``: that of the imported one.
     """
 
     def __init__(self, holder: Object, document: Level, geom: Geometry, path: Path, report: Report) -> None:
