@@ -439,6 +439,31 @@ def test_work_that_has_not_begun_when_the_block_is_left_is_not_done():
     assert sum(one.cancelled() for one in pending) > 20
 
 
+def test_a_folder_that_may_not_be_looked_into_is_one_sentence(run, samples, tmp_path, monkeypatch):
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_dir", refuse)
+    status, _, err = run("convert", samples / "camera.anm", "--to", "4", "-o", tmp_path / "out.anm")
+    said = f"motionbridge: {tmp_path / 'out.anm'}: the system refuses access: Permission denied. Check its permissions"
+    assert (status, err.startswith(said)) == (2, True)
+
+
+def test_verify_says_which_folder_it_cannot_read(run, omf, monkeypatch):
+    closed, scandir = omf.parent / "closed", os.scandir
+    closed.mkdir()
+
+    def refuse(path):
+        if str(path) == str(closed):
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    status, out, err = run("verify", omf.parent)
+    assert (status, out) == (0, ["1 file: 1 identical"])
+    assert err == f"motionbridge: {closed}: the files in this folder are left out: Permission denied.\n"
+
+
 def test_a_refused_edit_says_nothing_of_changes(run, omf):
     status, out, err = run("edit", "rename", omf, "walk", "stroll", "-o", omf.parent / "missing" / "out.omf")
     assert (status, out) == (2, [])

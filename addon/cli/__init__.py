@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from typing import NoReturn
 
-from ..core.errors import MotionbridgeError
+from ..core.errors import MotionbridgeError, refused_access
 from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
 
 LACKS_NUMPY = find_spec("numpy") is None
@@ -68,7 +68,8 @@ def exit_status(work: Callable[[], int]) -> int:
     """Return the exit status of ``work``: its own, or that of the error after one sentence about it."""
     try:
         make_printable()
-        status = work()
+        with refused_access():
+            status = work()
         sys.stdout.flush()
     except SystemExit as leaving:  # argparse has printed the error or the help
         return leaving.code if isinstance(leaving.code, int) else TROUBLE

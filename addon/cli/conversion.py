@@ -138,7 +138,8 @@ def _outputs(files: Sequence[str], output: str | None, to: str) -> list[str | No
     names = [Path(file).name for file in files]
     if to in KINDS:
         names = [Path(name).with_suffix(f".{to}").name for name in names]
-    repeated = sorted({name for name in names if names.count(name) > 1}) if len(set(names)) < len(names) else []
+    folded = [os.path.normcase(name) for name in names]  # Windows writes Walk.rtm over walk.rtm
+    repeated = sorted({name for name in folded if folded.count(name) > 1}) if len(set(folded)) < len(folded) else []
     if repeated:
         raise WriteError(
             f"several files are named {repeated[0]}", file=output, remedy="Convert them one folder at a time"

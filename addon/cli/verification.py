@@ -18,6 +18,7 @@ from ..formats import detect
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .files import expanded
+from .output import complain
 
 PROBLEMS_SHOWN = 3
 
@@ -85,6 +86,10 @@ def _line(file: str, detail: str) -> str:
     return detail if detail.startswith(file) else f"{file}: {detail}" if detail else file
 
 
+def _say_unread(wrong: OSError) -> None:
+    complain(f"{wrong.filename}: the files in this folder are left out: {wrong.strerror}.")
+
+
 def _files(paths: Iterator[str]) -> Iterator[str]:
     """Yield the named files and those in the named folders, in a fixed order. Raises `ReadError` for a missing path."""
     found = False
@@ -94,7 +99,8 @@ def _files(paths: Iterator[str]) -> Iterator[str]:
         if not Path(path).is_dir():
             found = True
             yield path
-        for folder, folders, names in os.walk(path):
+            continue
+        for folder, folders, names in os.walk(path, onerror=_say_unread):
             folders.sort()
             for name in sorted(names):
                 found = True

@@ -5,7 +5,8 @@ Every message is one sentence for the user: what is wrong, where (file, line, or
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -75,3 +76,17 @@ class ReadError(MotionbridgeError):
 
 class WriteError(MotionbridgeError):
     """The game could not use what should be written."""
+
+
+@contextlib.contextmanager
+def refused_access() -> Iterator[None]:
+    """Raise errors of the system about a file or folder as `MotionbridgeError`, such as those of looking into a folder
+    that must not be read, or of a network drive that is away.
+    """
+    try:
+        yield
+    except OSError as wrong:
+        if wrong.filename is None:  # not about a file
+            raise
+        problem, remedy = f"the system refuses access: {wrong.strerror}", "Check its permissions and its drive"
+        raise MotionbridgeError(problem, file=str(wrong.filename), remedy=remedy) from wrong

@@ -168,6 +168,11 @@ def _empty(path: Path) -> ReadError:
     return ReadError("the file is empty", file=str(path), remedy="Copy it again from where it came from")
 
 
+def is_file(path: Path | str) -> bool:
+    """Return whether a file is there. Never raises, as `Path.is_file` does for folders that must not be looked into."""
+    return os.path.isfile(path)  # noqa: PTH113
+
+
 def backup_of(path: Path | str) -> Path:
     """Return where `write_atomically` keeps the old bytes of a file: ``.bak`` appended to its name, links followed."""
     target = resolved(path)
@@ -199,6 +204,11 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
 
 def refuse_unwritable(path: Path | str) -> None:
     """Raise `WriteError` if a file cannot be replaced, as far as that can be found out without writing."""
+    with _refusals(WriteError, Path(path), "write"):  # its folder may be one that must not be looked into
+        _refuse_unwritable(path)
+
+
+def _refuse_unwritable(path: Path | str) -> None:
     target = resolved(path)
     if target.is_symlink():
         remedy = "Remove the link or choose another name"

@@ -17,7 +17,7 @@ from ..blender.compat import PATH_OPTIONS
 from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import files
-from ..core.errors import MotionbridgeError, ReadError, WriteError
+from ..core.errors import MotionbridgeError, ReadError, WriteError, refused_access
 from ..core.report import Report
 from ..games import plan as plans
 from ..games import renamed_bones
@@ -145,7 +145,7 @@ def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
     """Draw the backup option, and a note if the file at ``path`` has a backup, which is kept."""
     layout.prop(operator, "backup")
     backup = files.backup_of(bpy.path.abspath(path)) if path else None
-    if operator.backup and backup is not None and backup.exists():
+    if operator.backup and backup is not None and files.is_file(backup):
         layout.label(text="The existing backup is kept", icon="INFO")
 
 
@@ -379,11 +379,12 @@ class SaveBack(Operation, BackupChoice):
             refuse_linked(self.edited(context))
             renamed_bones.refuse_renamed_in_edit_mode()
             renamed_bones.follow_renames(found.report)
-            found.matters = self.questions(context)
-            found.plan = self.planned(context, found.report)
-            found.is_saved = found.plan.is_saved()
-            if not found.is_saved:
-                found.plan.refuse_unwritable()
+            with refused_access():
+                found.matters = self.questions(context)
+                found.plan = self.planned(context, found.report)
+                found.is_saved = found.plan.is_saved()
+                if not found.is_saved:
+                    found.plan.refuse_unwritable()
         except MotionbridgeError as refusal:
             found.refusal = refusal
             self._asked = (*self._asked, refusal.option)

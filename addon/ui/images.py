@@ -7,6 +7,7 @@ import bpy
 from bpy.props import BoolProperty, StringProperty
 
 from ..blender.typed import Context
+from ..core import files
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import images
@@ -108,7 +109,7 @@ class ImageExport(FileExport):
         path = Path(self.filepath)  # an existing file is the base of a new image
         choice = (
             self.image,
-            str(path) if path.is_file() else path.name,
+            str(path) if files.is_file(path) else path.name,
             *(getattr(self, name) for name in self.OPTIONS),
         )
         if self._previews is None:

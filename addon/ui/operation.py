@@ -19,7 +19,7 @@ from ..blender import mesh as meshes
 from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
-from ..core.errors import MotionbridgeError, ReadError
+from ..core.errors import MotionbridgeError, ReadError, refused_access
 from ..core.report import Report
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
@@ -187,7 +187,7 @@ class Operation(LongWork):
         refuse_linked(self.edited(context))
         renamed_bones.refuse_renamed_in_edit_mode()
         renamed_bones.follow_renames(report)
-        with scope.undone_on_failure(context):
+        with refused_access(), scope.undone_on_failure(context):
             return work(context, report)
 
     def _report_result(self, report: Report, context: Context, result: Callable[[], Outcome | None]) -> set[str]:
@@ -222,7 +222,7 @@ class Operation(LongWork):
         for path in paths:
             found = Report()
             try:
-                with scope.undone_on_failure(bpy.context):
+                with refused_access(), scope.undone_on_failure(bpy.context):
                     _refuse_unprintable(path)
                     work(path, found)
             except MotionbridgeError as refused:

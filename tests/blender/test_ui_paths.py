@@ -1,5 +1,6 @@
 """Motion paths as users and scripts meet them: operators, the sidebar's panel, collections, the command, refusals."""
 
+import errno
 import shutil
 from pathlib import Path
 
@@ -17,6 +18,7 @@ from addon.ui import scene_command
 from addon.ui.xray import paths
 from tests.blender.test_paths import curves_of, keyed_object
 from tests.blender.test_ui import last_report, refusal
+from tests.blender.test_written_motions import as_in_a_window
 from tests.real_files import CORPUS
 
 needs_corpus = pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
@@ -493,6 +495,21 @@ def test_a_copied_action_that_is_saved_back_is_said_to_replace_the_path_of_the_o
     assert bpy.ops.motionbridge.path_save_back() == {"FINISHED"}
     said = "another action has a path of this file; the file gets the path of the one that plays"
     assert f"{said} (camera)" in last_report()
+
+
+def test_a_folder_that_may_not_be_looked_into_is_a_sentence(tmp_path, samples, monkeypatch):
+    file = tmp_path / "camera.anm"
+    shutil.copy(samples / "camera.anm", file)
+    assert bpy.ops.import_scene.xray_anm(filepath=str(file)) == {"FINISHED"}
+
+    def refuse(path):
+        raise PermissionError(errno.EACCES, "Permission denied", str(path))
+
+    monkeypatch.setattr(Path, "is_file", refuse)
+    said = f"{file}: the system refuses access: Permission denied. Check its permissions and its drive."
+    assert refusal(bpy.ops.motionbridge.path_save_back) == said
+    dialog = as_in_a_window(paths.MOTIONBRIDGE_OT_path_save_back)
+    assert "the system refuses access" in str(dialog._preview(bpy.context).refusal)
 
 
 def test_an_emptied_file_can_be_saved_back_as_imported(tmp_path, samples):

@@ -10,6 +10,7 @@ from bpy.props import BoolProperty, CollectionProperty, EnumProperty, IntPropert
 
 from ...blender import scope
 from ...blender.typed import Action, Context, Object
+from ...core import files
 from ...core.errors import ReadError
 from ...core.report import Report
 from ...games.xray import game_tree
@@ -255,7 +256,7 @@ class ExistingMotions(MixedIn):
 
     def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file at ``path``."""
-        return path.is_file()
+        return files.is_file(path)
 
     @staticmethod
     def names_in(path: Path) -> Iterable[str]:
@@ -285,7 +286,7 @@ class ExistingMotions(MixedIn):
         path = Path(bpy.path.abspath(self.filepath))
         if self.suggested_onto and self.onto == self.suggested_onto:
             self.suggested_onto = self.onto = "FILE" if self.can_add_to(path) else "OWN_FILES"
-        in_file = self._names_in(path) if self.onto == "OWN_FILES" and path.is_file() else ()
+        in_file = self._names_in(path) if self.onto == "OWN_FILES" and files.is_file(path) else ()
         written = {name.lower() for name in self.names_to_write(context)} if in_file else set()
         self.removed_motions = "\n".join(name for name in in_file or () if name.lower() not in written)
         self.unreadable_target = path.name if in_file is None else ""

@@ -9,6 +9,7 @@ from bpy.props import BoolProperty, EnumProperty, StringProperty
 
 from ...blender import action_lists, scope
 from ...blender.typed import Action, Context, Object
+from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
@@ -164,7 +165,7 @@ class EXPORT_SCENE_OT_xray_skl(
 
     def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file; a `.skl` always has exactly one."""
-        return path.suffix.lower() in {".skls", ".object"} and path.is_file()
+        return path.suffix.lower() in {".skls", ".object"} and files.is_file(path)
 
     @staticmethod
     def names_in(path: Path) -> list[str]:
