@@ -80,7 +80,7 @@ class WriteError(MotionbridgeError):
 
 @contextlib.contextmanager
 def refused_access() -> Iterator[None]:
-    """Raise errors of the system about a file or folder as `MotionbridgeError`, such as those of looking into a folder
+    """Raise errors of the system about a file or folder as `ReadError`, such as those of looking into a folder
     that must not be read, or of a network drive that is away.
     """
     try:
@@ -88,5 +88,8 @@ def refused_access() -> Iterator[None]:
     except OSError as wrong:
         if wrong.filename is None:  # not about a file
             raise
-        problem, remedy = f"the system refuses access: {wrong.strerror}", "Check its permissions and its drive"
-        raise MotionbridgeError(problem, file=str(wrong.filename), remedy=remedy) from wrong
+        raise ReadError(
+            f"the system refuses access: {wrong.strerror}",
+            file=str(wrong.filename),
+            remedy="Check its permissions and its drive",
+        ) from wrong
