@@ -22,7 +22,7 @@ from ..core.errors import WriteError
 from ..core.report import Report
 
 if TYPE_CHECKING:
-    from .typed import Material
+    from .typed import Material, Mesh, Object
 
 
 NEUTRAL = (0.5, 0.5, 0.5, 1.0)
@@ -147,6 +147,16 @@ def load_image(path: Path) -> bpy.types.Image | None:
     if len(bpy.data.images) > known:
         bpy.data.images.remove(image)
     return None
+
+
+def materials_of(shown: Object, data: Mesh) -> list[Any]:
+    """Return the material of each slot: of the object where the slot is linked to that, else of the mesh.
+
+    ``data``: the object's mesh, or the result of modifiers, which may have more.
+    """
+    own = [slot.material if slot.link == "OBJECT" else None for slot in shown.material_slots]
+    own += [None] * (len(data.materials) - len(own))
+    return [mine or used for mine, used in zip(own, data.materials, strict=False)]
 
 
 def gather(made: Material | None) -> core_model.Material:

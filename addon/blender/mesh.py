@@ -191,7 +191,7 @@ def gather(shown: Object) -> Gathered:
             _vertex_values(data, normals, split, LOOSE_NORMAL),
             None if uvs is None else _vertex_values(data, uvs, split, LOOSE_UV),
             *attributes.gather_groups(shown, data, split.source[len(positions) :]),
-            [material.gather(used) for used in data.materials],
+            [material.gather(used) for used in material.materials_of(shown, data)],
             cut_index if len(data.materials) else None,
         )
     return Gathered(mesh, exact)
@@ -350,7 +350,7 @@ def gather_shape(
                 mesh.attributes[name] = Attribute(domain, values)
         by_corner = None
         if textured:
-            mesh.materials = [material.gather(used) for used in data.materials]
+            mesh.materials = [material.gather(used) for used in material.materials_of(shown, data)]
             mesh.material_index = mesh.material_index if mesh.materials else None
             uvs = corner_uvs(data)
             if uvs is not None:

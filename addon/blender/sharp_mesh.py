@@ -98,7 +98,7 @@ def gather(
             counts,
             corners[flat],
             None if uvs is None else uvs[flat],
-            materials=[material.gather(used) for used in materials_of(shown, data)],
+            materials=[material.gather(used) for used in material.materials_of(shown, data)],
             material_index=np.zeros(len(counts), np.int32) if index is None else index[faces],
             corner_normals=normals[flat],
         )
@@ -111,13 +111,6 @@ def gather(
             if values is not None:
                 mesh.attributes[name] = Attribute(domain, values[faces] if domain is Domain.FACE else values)
     return mesh, faces
-
-
-def materials_of(shown: Object, data: Mesh) -> list[Any]:
-    """Return the material of each slot: of the object where the slot is linked to that, else of the mesh."""
-    own = [slot.material if slot.link == "OBJECT" else None for slot in shown.material_slots]
-    own += [None] * (len(data.materials) - len(own))
-    return [mine or used for mine, used in zip(own, data.materials, strict=False)]
 
 
 def _faces_of(data: Mesh, most_corners: int) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int32]]:

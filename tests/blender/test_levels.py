@@ -385,6 +385,44 @@ def test_modifiers_are_applied_when_asked_and_said_when_not():
 # What is wrong ------------------------------------------------------------------------------------------------------
 
 
+def with_material_of_nodes(shown, material):
+    """A modifier that gives all faces a material, which the mesh has no slot for."""
+    tree = bpy.data.node_groups.new("painted", "GeometryNodeTree")
+    tree.is_modifier = True
+    for way in ("INPUT", "OUTPUT"):
+        tree.interface.new_socket("Geometry", in_out=way, socket_type="NodeSocketGeometry")
+    names = ("NodeGroupInput", "GeometryNodeSetMaterial", "NodeGroupOutput")
+    given, painted, result = (tree.nodes.new(name) for name in names)
+    painted.inputs["Material"].default_value = material
+    tree.links.new(given.outputs[0], painted.inputs[0])
+    tree.links.new(painted.outputs[0], result.inputs[0])
+    shown.modifiers.new("painted", "NODES").node_group = tree
+
+
+def test_the_materials_that_are_shown_are_exported_those_of_objects_and_of_modifiers(corpus):
+    other = bpy.data.materials.new("other")
+    other.motionbridge_material.number = 77
+    other.motionbridge_material.texture = other.motionbridge_material.shader = "details\\other"
+    collision = imported(corpus / "cform" / "bx_test.cform")[0].holder
+    with_material_of_nodes(collision, other)
+    faces = read_cform(planned(collision, modifiers=True)[0].data)[1]
+    assert set(faces["m"] & 0x3FFF) == {77}
+    collision.modifiers.clear()
+    collision.material_slots[0].link = "OBJECT"
+    collision.material_slots[0].material = other
+    numbers = read_cform(planned(collision)[0].data)[1]["m"] & 0x3FFF
+    slots = np.zeros(len(numbers), np.int32)
+    collision.data.polygons.foreach_get("material_index", slots)
+    assert ((numbers == 77) == (slots == 0)).all()
+    plant = imported(corpus / "dm" / "bx_test.dm")[0].holder
+    with_material_of_nodes(plant, other)
+    assert planned(plant, modifiers=True)[0].data.startswith(b"details\\other\0details\\other\0")
+    plant.modifiers.clear()
+    plant.material_slots[0].link = "OBJECT"
+    plant.material_slots[0].material = other
+    assert planned(plant)[0].data.startswith(b"details\\other\0details\\other\0")
+
+
 def test_shape_keys_that_the_time_chooses_are_applied_and_said_too():
     shown = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
     shown.shape_key_add(name="Basis")

@@ -328,6 +328,17 @@ def test_what_the_scene_lacks_or_has_too_much_of_is_said(path, tmp_path):
         exported(stranger, tmp_path / "other.ogf")
 
 
+def test_the_material_of_an_object_is_written_where_its_slot_is_linked_to_that(samples, tmp_path):
+    found, _ = imported(samples / "weapon.ogf")
+    slot = found.meshes[0].material_slots[0]
+    other = slot.material.copy()
+    other.motionbridge_material.texture = "wpn\\other"
+    slot.link = "OBJECT"
+    slot.material = other
+    exported(found.rig, tmp_path / "out.ogf")
+    assert b"wpn\\other\0" in (tmp_path / "out.ogf").read_bytes()
+
+
 def test_a_mesh_below_an_empty_is_written_where_it_stands_while_it_is_disabled(samples, tmp_path):
     found, _ = imported(samples / "weapon.ogf")
     between = bpy.data.objects.new("between", None)

@@ -431,7 +431,7 @@ class _Exporter:
             mesh, polygons = sharp_mesh.gather(obj, WANTED, evaluated, most_corners=4)
             self._warn_of_loose_edges(obj, evaluated or obj.data)
             if p3d.kind_of(obj.motionbridge_arma_level.resolution) in DRAWN:
-                self._set_textures(mesh, sharp_mesh.materials_of(obj, evaluated or obj.data), base)
+                self._set_textures(mesh, material.materials_of(obj, evaluated or obj.data), base)
             return mesh, polygons
 
     def _warn_of_loose_edges(self, obj: Object, data: Mesh) -> None:

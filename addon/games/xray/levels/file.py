@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ....blender import attributes
+from ....blender import attributes, material
 from ....blender import mesh as meshes
 from ....blender.attributes import Wanted
 from ....blender.mesh import Shape, gather_shape
@@ -105,7 +105,7 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
         shape = gather_shape(obj, wanted, report, made, textured=kind == "DM")
         mesh = shape.mesh
         if kind == "CFORM":
-            _set_game_materials(obj, mesh, report)
+            _set_game_materials(obj, made, mesh, report)
     if shape.corner_uvs is not None:
         mesh = dm.with_corner_uvs(mesh, shape.corner_uvs)
     matrix = world_matrix(obj)
@@ -116,16 +116,18 @@ def gather(context: Context, obj: Object, kind: str, options: LevelExportOptions
     return replace(shape, mesh=mesh)
 
 
-def _set_game_materials(obj: Object, mesh: Mesh, report: Report) -> None:
-    """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute."""
-    numbers, index = level_materials.game_numbers(obj.data), mesh.material_index
+def _set_game_materials(obj: Object, evaluated: Any, mesh: Mesh, report: Report) -> None:
+    """Set the game materials of faces: from the Blender material in a face's slot, else from the attribute.
+
+    ``evaluated``: the result of modifiers, None without.
+    """
+    used = material.materials_of(obj, evaluated or obj.data)
+    numbers, index = level_materials.game_numbers(used), mesh.material_index
     if index is None or not len(numbers):
         return
     slots = np.clip(index, 0, len(numbers) - 1)
     by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
-    unset = level_materials.without_game_material(obj.data)[slots] & (
-        True if by_attribute is None else by_attribute == 0
-    )
+    unset = level_materials.without_game_material(used)[slots] & (True if by_attribute is None else by_attribute == 0)
     if unset.any():
         words = "have no game material, and are written with number 0; give them one with Set Collision Values"
         report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
@@ -149,13 +151,16 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report)
     base = dm.read(data, "", Report()) if data else None
     if mesh.materials:
         default = replace(dm.DEFAULT_MATERIAL, texture="") if base is None else dm.material_of(base)
-        pairs = zip(holder.data.materials, mesh.materials, strict=True)
+        shown = material.materials_of(holder, holder.data)
         used = {0} if mesh.material_index is None else set(mesh.material_index.tolist())
-        mesh.materials = [
-            with_game_names(made, default, holder.name, report) if number in used else found
-            for number, (made, found) in enumerate(pairs)
-        ]
-        warn_of_pictures(holder.data.materials, report)
+        for number in used:
+            found = mesh.materials[number]
+            mesh.materials[number] = (
+                with_game_names(shown[number], default, holder.name, report)
+                if number < len(shown)
+                else replace(found, texture=found.texture or default.texture, shader=found.shader or default.shader)
+            )
+        warn_of_pictures(shown, report)
     settings = holder.motionbridge_level
     properties = dm.Properties(settings.waving, settings.min_scale, settings.max_scale)
     document, changes = dm.encode(mesh, base, properties)

@@ -544,7 +544,7 @@ def refresh(context: Context, obj: Object, shown_by: str = "") -> None:
 
 def _assign_material(data: typed.Mesh, selected: NDArray[np.bool_], number: int, name: str) -> None:
     """Assign the Blender material of a game material to faces; for collision the material slot takes precedence."""
-    slots = level_materials.game_numbers(data).tolist()
+    slots = level_materials.game_numbers(data.materials).tolist()
     if number not in slots:
         known = [one for one in level_materials.known_materials() if one.motionbridge_material.number == number]
         data.materials.append(known[0] if known else level_materials.game_material(number, name))

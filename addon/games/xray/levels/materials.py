@@ -7,7 +7,7 @@ Colours of occluders only show their attributes.
 from __future__ import annotations
 
 import colorsys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -152,15 +152,15 @@ def game_material(number: int, name: str) -> typed.Material | None:
     return material.build_coloured(name or f"game material {number}", game_colour(number), number=number)
 
 
-def game_numbers(data: Mesh) -> NDArray[np.int64]:
+def game_numbers(materials: Iterable[Any]) -> NDArray[np.int64]:
     """Return (slots,) the game material of each material slot, -1 for none."""
-    slots = [made.motionbridge_material.number if made is not None else -1 for made in data.materials]
+    slots = [made.motionbridge_material.number if made is not None else -1 for made in materials]
     return np.array(slots, np.int64)
 
 
-def without_game_material(data: Mesh) -> NDArray[np.bool_]:
+def without_game_material(materials: Iterable[Any]) -> NDArray[np.bool_]:
     """Return (slots,) whether a slot is empty, or has a material that the import of collision did not create."""
-    slots = [made is None or (_number(made) < 0 and made.get(material.TITLE) is None) for made in data.materials]
+    slots = [made is None or (_number(made) < 0 and made.get(material.TITLE) is None) for made in materials]
     return np.array(slots, np.bool_)
 
 
@@ -209,7 +209,8 @@ def find_miscoloured(obj: Object, mesh: core_model.Mesh) -> Iterator[Problem]:
     if obj.motionbridge_level.kind not in ("HOM", "SOM"):
         return
     sides = mesh.values(occluder_files.TWO_SIDED, Domain.FACE)
-    titles = [made.get(material.TITLE, "") if made is not None else "" for made in obj.data.materials]
+    used = material.materials_of(obj, obj.data)
+    titles = [made.get(material.TITLE, "") if made is not None else "" for made in used]
     if sides is None or mesh.material_index is None or not titles:
         return
     index = np.clip(mesh.material_index, 0, len(titles) - 1)
@@ -306,7 +307,7 @@ def clear_slots(data: Mesh, slots: Slots) -> None:
 
 def legend(meshes: list[Object]) -> list[tuple[Any, str]]:
     """Return the materials of objects, each with its meaning."""
-    found = dict.fromkeys(made for obj in meshes for made in obj.data.materials if made is not None)
+    found = dict.fromkeys(made for obj in meshes for made in material.materials_of(obj, obj.data) if made)
     return [(made, made.name) for made in found]
 
 

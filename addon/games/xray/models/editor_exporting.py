@@ -542,7 +542,7 @@ def materials_by_surface(found: list[Object]) -> dict[str, Material]:
     """Return the materials of meshes by the names of their surfaces in lower case; the first one of each name."""
     used: dict[str, Material] = {}
     for obj in found:
-        for one in obj.data.materials:
+        for one in material.materials_of(obj, obj.data):
             if one is not None:
                 used.setdefault(surface_name(one).lower(), one)
     return used

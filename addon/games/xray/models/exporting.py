@@ -241,14 +241,13 @@ def _with_meshes(holder: Object, base: Ogf, options: ModelExportOptions, report:
             report.warn("a mesh of the model is not in the scene; written as the file has it", file_mesh.name)
             gathered.append(file_mesh)
             continue
-        two_sided = [
-            one.name for one in objects[0].data.materials if one is not None and one.motionbridge_surface.two_sided
-        ]
+        shown = material.materials_of(objects[0], objects[0].data)
+        two_sided = [one.name for one in shown if one is not None and one.motionbridge_surface.two_sided]
         if two_sided:
             report.warn(
                 f"two-sided materials are written by Replace Meshes alone: {', '.join(two_sided)}", objects[0].name
             )
-        used.update(dict.fromkeys(objects[0].data.materials))
+        used.update(dict.fromkeys(shown))
         mesh, is_exact = _gather_mesh(objects[0], holder, bone_labels(base), report)
         _complete_material(objects[0], mesh, file_mesh, report)
         if mesh.uvs is None and file_mesh.uvs is not None and len(mesh.triangles):
@@ -297,7 +296,7 @@ def _complete_material(obj: Object, mesh: Mesh, file_mesh: Mesh, report: Report)
     if not mesh.materials or not file_mesh.materials:
         return
     number = int(mesh.material_index[0]) if mesh.material_index is not None and len(mesh.material_index) else 0
-    used = obj.data.materials[number]
+    used = material.materials_of(obj, obj.data)[number]
     mesh.materials[number] = with_game_names(used, file_mesh.materials[0], obj.name, report)
 
 

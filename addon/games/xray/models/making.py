@@ -308,11 +308,10 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     found, two_sided_faces = [], []
     for one in mesh_objects:
         mesh = editor_exporting.gather(one, holder, report)
-        mesh.materials = [with_game_names(used, default, one.name, report) for used in one.data.materials]
+        materials = material.materials_of(one, one.data)
+        mesh.materials = [with_game_names(used, default, one.name, report) for used in materials]
         found.append(mesh)
-        two_sided_faces.append(
-            [used is not None and used.motionbridge_surface.two_sided for used in one.data.materials]
-        )
+        two_sided_faces.append([used is not None and used.motionbridge_surface.two_sided for used in materials])
     base = ogf.read(plan.data, holder.name, Report())
     data = ogf.write(with_new_meshes(base, found, options.most_links, report, two_sided=two_sided_faces))
     plan.changes.lines.append("all meshes")
