@@ -292,6 +292,18 @@ def models_in(data):
     return [dm.write(document.models[number]) for number in sorted(document.models)]
 
 
+def test_modifiers_of_models_are_applied_when_asked_and_said_when_not(tmp_path):
+    ground, _ = imported(written(tmp_path, SMALL))
+    model = level_details.models_of(ground)[0]
+    model.modifiers.new("more", "ARRAY")
+    plan, report = planned(ground)
+    assert "modifiers are not applied (more)" in report.warnings
+    assert plan.data == SMALL
+    plan, report = planned(ground, modifiers=True)
+    assert "modifiers are not applied (more)" not in report.warnings
+    assert len(plan.data) > len(SMALL)
+
+
 @pytest.mark.parametrize("path", BIG)
 def test_an_edited_model_changes_alone(path):
     ground, _ = imported(path)

@@ -274,7 +274,9 @@ class _Models:
     changes: Changes
 
 
-def _gather_models(context: Context, ground: Object, base: Details | None, report: Report) -> _Models | None:
+def _gather_models(
+    context: Context, ground: Object, base: Details | None, options: LevelExportOptions, report: Report
+) -> _Models | None:
     """Gather the detail models; None if the ground has no collection of models, so that the base's are kept."""
     if ground.motionbridge_level.models is None and base is not None:
         return None
@@ -282,7 +284,7 @@ def _gather_models(context: Context, ground: Object, base: Details | None, repor
     changes = Changes()
     documents = []
     for one in models:
-        mesh = gather(context, one, "DM", LevelExportOptions(), report).mesh
+        mesh = gather(context, one, "DM", options, report).mesh
         plan = encode_detail_model(one, mesh, kept(one.motionbridge_level, "document"), report)
         changes.include(plan.changes, one.name)
         if plan.changes:
@@ -304,12 +306,15 @@ def _warn_of_tilted(ground: Object, report: Report) -> None:
         report.warn(said_of(tilted, "slots", "are tilted, and have the height of their lowest corner"), ground.name)
 
 
-def plan(context: Context, ground: Object, data: bytes, report: Report) -> Plan:
-    """Return what would be written into the file ``data``, or into a new one if that is empty. Raises `WriteError`."""
+def plan(context: Context, ground: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
+    """Return what would be written into the file ``data``, or into a new one if that is empty. Raises `WriteError`.
+
+    Modifiers are applied to the models only.
+    """
     attributes.warn_of_misfits(ground, WANTED, report, COLOURS)
     meshes.warn_of_modifiers(ground, report, {"MASK"})  # Mask: hides slots without ground
     base = details.read(data, "", Report()) if data else None
-    models = _gather_models(context, ground, base, report)
+    models = _gather_models(context, ground, base, options, report)
     points = gather_ground(ground)
     changes = Changes()
     if base is None:

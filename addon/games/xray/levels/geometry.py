@@ -289,7 +289,7 @@ def _objects_of(scene: typed.Scene, holder: Object) -> list[Object]:
 def _planned(context: Context, holder: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
-        return level_details.plan(context, holder, data, report)
+        return level_details.plan(context, holder, data, options, report)
     if kind == "LEVEL":
         return visuals_export.plan(context.scene, holder, data, report)
     mesh = _gather_whole(context, holder, options, report)
