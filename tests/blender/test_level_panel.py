@@ -96,6 +96,8 @@ def test_errors_say_how_to_go_there_and_cannot_be_exported(samples):
     said = panel_says(imported(samples / "level" / "level.err")[0].holder)
     assert said[:2] == ["Level Errors", "The findings are selected:"]
     assert "Export" not in said
+    assert "Only for viewing, not exported" in said
+    assert "Only for viewing, not exported" not in panel_says(imported(samples / "level" / "level.hom")[0].holder)
 
 
 @pytest.mark.parametrize("listed", [True, False])

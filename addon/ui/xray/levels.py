@@ -451,6 +451,8 @@ class MOTIONBRIDGE_PT_level(MotionbridgePanel, BlenderPanel):
             column = layout.column(align=True)
             column.operator("motionbridge.level_save_back", icon="FILE_TICK")
             column.operator("export_scene.xray_level_geometry", text="Export", icon="EXPORT")
+        else:
+            layout.label(text="Only for viewing, not exported", icon="INFO")
         if kind in level_geometry.CHECKED:
             layout.operator("motionbridge.report", icon="TEXT")
 
