@@ -208,7 +208,7 @@ def mover_range(owner: Object) -> tuple[float, float] | None:
 def _outer(curves: Iterable[bpy.types.FCurve]) -> tuple[float, float] | None:
     """Return the first and last frame of F-curves, None if there are none."""
     ranges = [curve.range() for curve in curves]
-    return (min(first for first, _ in ranges), max(last for _, last in ranges)) if ranges else None
+    return (min(one[0] for one in ranges), max(one[1] for one in ranges)) if ranges else None
 
 
 def _curves(owner: Object, action: Action | None) -> list[bpy.types.FCurve]:

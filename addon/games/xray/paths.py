@@ -304,7 +304,8 @@ def plan_save_back(
 def _warn_of_others(file: str, action: Action, report: Report) -> None:
     """Warn of other actions whose path came from ``file``, such as copies, by the objects that play them."""
     objects: Any = bpy.data.objects
-    for other in bpy.data.actions:
+    actions: Any = bpy.data.actions
+    for other in actions:
         found = other.motionbridge_path
         if other == action or not found.is_path or bpy.path.abspath(found.path) != file:
             continue
