@@ -568,7 +568,7 @@ def test_sharp_edges_flat_faces_and_ngons(tmp_path):
 def test_meshes_of_no_lod_are_refused_with_the_remedy(tmp_path):
     cube()
     path = str(tmp_path / "out.p3d")
-    assert "Set Arma LOD in the sidebar" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
+    assert "Use as Arma LOD in the sidebar" in refusal(bpy.ops.export_scene.arma_p3d, filepath=path)
     assert not Path(path).exists()
 
 

@@ -240,7 +240,7 @@ class _Exporter:
         if not self.chosen.levels and not self.chosen.marks:
             raise WriteError(
                 "nothing of an Arma model is chosen",
-                remedy="Select the model's meshes, and make each a LOD (Set Arma LOD in the sidebar)",
+                remedy="Select the model's meshes, and make each a LOD (Use as Arma LOD in the sidebar)",
             )
         if self.base is None and (old := [obj for obj in self.chosen.levels if obj.motionbridge_arma_level.path]):
             self.report.warn(
