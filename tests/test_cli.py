@@ -648,6 +648,13 @@ def test_the_edited_file_is_named_twice_only_by_in_place(run, omf):
     assert omf.read_bytes() == omf_bytes()
 
 
+def test_nothing_is_split_off_if_the_rest_is_refused(run, omf):
+    apart = omf.parent / "apart.omf"
+    status, _, err = run("edit", "split", omf, "run", "-o", apart, "--rest", omf)
+    assert (status, apart.exists()) == (2, False)
+    assert "this is the file that is edited. Use --in-place to replace it." in err
+
+
 def test_models_are_not_edited_here(run, samples):
     status, _, err = run("edit", "list", samples / "weapon_embedded.ogf")
     assert status == 2

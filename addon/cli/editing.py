@@ -133,6 +133,8 @@ def _split(chosen: argparse.Namespace) -> int:
     rest = chosen.file if chosen.in_place else chosen.rest
     if rest and resolved(rest) == resolved(chosen.output):
         raise WriteError("both halves would be written to one file", file=chosen.output, remedy="Name another")
+    if chosen.rest:
+        refuse_same_file(chosen.rest, chosen.file, "edited")
     # The new file first: if the second one fails, motions are in both files and none is lost.
     _save(document, chosen_motions, chosen.output, chosen, tell=False)
     if rest:
