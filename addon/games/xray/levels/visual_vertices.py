@@ -24,7 +24,7 @@ from ....blender.transforms import world_matrix
 from ....core import files, pausing, rebase
 from ....core.changes import Changes, Part
 from ....core.errors import ReadError
-from ....core.model import Domain
+from ....core.model import FILE_VERTEX, Domain
 from ....core.report import Report, counted, said_of
 from ....formats.xray.level import edit, geometry, structure
 from ....formats.xray.level import mesh as visual_mesh
@@ -35,7 +35,7 @@ from ....formats.xray.level.structure import Impostors
 from ...plan import saved_here
 from ..game_tree import GameTree
 from .file import listed_objects
-from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, WIND, digest_of, simplified
+from .visuals import GEOMETRY, HEMI, LIGHT, LIGHT_MAP, VISUAL, WIND, digest_of, simplified
 
 if TYPE_CHECKING:
     from ....blender.typed import Object
@@ -379,21 +379,21 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
     if copies:
         report.warn(f"impostors cannot be added; not written: {listed_objects(copies)}")
     base = structure.impostors(document)
-    corners = np.empty(len(base.positions), np.int32)
     with meshes.outside_edit_mode(obj) as data:
-        fits = len(data.vertices) == len(data.loops) == len(corners)
-        if fits:
-            data.attributes[".corner_vert"].data.foreach_get("value", corners)
-        if not fits or not np.array_equal(corners, np.arange(len(corners))):
+        quads = _quads(data, base)
+        if quads is None:
             report.warn(f"impostors have other vertices or faces than the file; not written: {obj.name!r}")
             return None
         slots = attributes.gather(data, "material_index", Domain.FACE, np.int32)
         layer = data.uv_layers.get(meshes.UV_LAYER)
+        light = attributes.gather_colours(data, LIGHT, Domain.VERTEX)
+        hemi = attributes.gather(data, HEMI, Domain.VERTEX, np.float32)
+        corners = (4 * quads.faces[:, None] + np.arange(4)).ravel()
         found = {
-            "positions": meshes.positions_of(data),
-            "uvs": None if layer is None else meshes.column(layer.uv, "vector", len(corners), 2),
-            "light": attributes.gather_colours(data, LIGHT, Domain.VERTEX),
-            "hemi": attributes.gather(data, HEMI, Domain.VERTEX, np.float32),
+            "positions": meshes.positions_of(data)[quads.vertices],
+            "uvs": None if layer is None else meshes.column(layer.uv, "vector", len(corners), 2)[corners],
+            "light": None if light is None else light[quads.vertices],
+            "hemi": None if hemi is None else hemi[quads.vertices],
         }
     if any(values is None for values in found.values()):
         words = "have lost attributes or texture coordinates of the import; those of the file stay"
@@ -406,6 +406,33 @@ def gather_impostors(document: Level, objects: list[Object], report: Report) -> 
     rebase.refuse_not_finite(
         f"a corner of {obj.name!r} has a position that is NaN or infinite", "Move it", whole["positions"][moved]
     )
-    if slots is None:
-        slots = np.zeros(len(corners) // 4, np.int32)
+    slots = np.zeros(len(quads.faces), np.int32) if slots is None else slots[quads.faces]
     return ShownImpostors(obj, base, Impostors(base.visuals, **whole), slots.reshape(-1, structure.FACETS))
+
+
+@dataclass(frozen=True)
+class _Quads:
+    """The quads of impostors in the order of the file: ``faces`` (n,) of the mesh, and their ``vertices`` (4 n,)."""
+
+    faces: NDArray[np.int64]
+    vertices: NDArray[np.int32]
+
+
+def _quads(data: Any, base: Impostors) -> _Quads | None:
+    """Return the quads of a mesh, which may be in another order since they were separated and joined; None if they are
+    not those of the file.
+    """
+    count = len(base.positions) // 4
+    if len(data.vertices) != 4 * count or len(data.loops) != 4 * count or len(data.polygons) != count:
+        return None
+    vertices = np.empty(4 * count, np.int32)
+    data.attributes[".corner_vert"].data.foreach_get("value", vertices)
+    stored = attributes.gather(data, FILE_VERTEX, Domain.VERTEX, np.int32)
+    numbers = (vertices if stored is None else stored[vertices]).reshape(-1, 4)
+    faces = np.argsort(numbers[:, 0], kind="stable")
+    if not np.array_equal(numbers[faces].ravel(), np.arange(4 * count)):
+        return None
+    visuals = attributes.gather(data, VISUAL, Domain.FACE, np.int32)
+    if visuals is not None and not np.array_equal(visuals[faces], np.repeat(base.visuals, structure.FACETS)):
+        return None
+    return _Quads(faces, vertices.reshape(-1, 4)[faces].ravel())

@@ -23,7 +23,7 @@ from ....blender import mesh as meshes
 from ....blender.properties import keep
 from ....core import files
 from ....core.errors import ReadError
-from ....core.model import Attribute, Domain, Material, Mesh, PolygonMesh
+from ....core.model import FILE_VERTEX, Attribute, Domain, Material, Mesh, PolygonMesh
 from ....core.report import Report, counted, said_of
 from ....formats.xray import level as levels
 from ....formats.xray.level import geometry, structure
@@ -332,6 +332,7 @@ def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
         HEMI: Attribute(Domain.VERTEX, found.hemi),
         LIGHT: Attribute(Domain.VERTEX, found.light),
         VISUAL: Attribute(Domain.FACE, np.repeat(found.visuals.astype(np.int32), structure.FACETS)),
+        FILE_VERTEX: Attribute(Domain.VERTEX, np.arange(4 * quads, dtype=np.int32)),
     }
     data = meshes.build_polygons(shape, [level.materials.get(number) for number in used.tolist()])
     obj: Any = bpy.data.objects.new(shape.name, data)
