@@ -22,7 +22,7 @@ from ..core.envelope.curve import empty_curve, fitted
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
-from .bone_curves import keeps_scale_at_one, rotation_kind
+from .bone_curves import keeps_scale_at_one, key_times, rotation_kind
 from .keyed_poses import played_tracks
 
 if TYPE_CHECKING:
@@ -37,6 +37,8 @@ DELTAS = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion")
 _FREE = 0
 MOST_SAMPLED = 200_000
 """Frames; nearly two hours of a path."""
+BETWEEN_FRAMES = 0.01
+"""Frames; a key farther than that from every frame is sampled too."""
 CYCLES: dict[int, str] = {
     Behaviour.REPEAT: "REPEAT",
     Behaviour.OFFSET: "REPEAT_OFFSET",
@@ -349,7 +351,7 @@ def sample(
     appended: Floats | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Path:
-    """Sample the world transform of ``owner`` on every frame, and fit curves with few keys.
+    """Sample the world transform of ``owner`` on every frame and key between frames, and fit curves with few keys.
 
     ``tolerance`` (metres, radians): as few keys as it allows. ``appended`` (3, 3): rotation to apply to the object's
     own axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
@@ -360,11 +362,14 @@ def sample(
             f"{owner.name!r} moves over too many frames to sample: {last - first + 1}",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
-    matrices = np.empty((last - first + 1, 4, 4))
-    scales = np.empty((len(matrices), 3))
+    own = key_times(_curves(owner, action)).astype(np.float64)
+    between = own[(own > first) & (own < last) & (np.abs(own - np.rint(own)) > BETWEEN_FRAMES)]
+    sampled = np.union1d(np.arange(first, last + 1.0), between)
+    matrices = np.empty((len(sampled), 4, 4))
+    scales = np.empty((len(sampled), 3))
     with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
-        for number in range(len(matrices)):
-            scene.frame_set(first + number)
+        for number, frame in enumerate(sampled):
+            scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
             graph = context.evaluated_depsgraph_get()
             shown = owner.evaluated_get(graph)
             matrices[number], scales[number] = np.array(shown.matrix_world), _scale(shown)
@@ -372,8 +377,7 @@ def sample(
     rotations = _rotations(matrices[:, :3, :3], scales)
     if appended is not None:
         rotations = rotations @ appended
-    times = np.arange(first, last + 1) / fps
-    return Path(name, fps, first, last, _fitted(times, matrices[:, :, 3], rotations, tolerance))
+    return Path(name, fps, first, last, _fitted(sampled / fps, matrices[:, :, 3], rotations, tolerance))
 
 
 def is_mirrored(owner: Any) -> bool:

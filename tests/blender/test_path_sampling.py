@@ -329,6 +329,18 @@ def test_what_else_moves_an_object_decides_how_long_it_is_sampled(by) -> None:
     assert (animation.first, animation.last) == (5, 30)
 
 
+def test_keys_between_frames_are_sampled_too() -> None:
+    made = keyed_object("XYZ")
+    made.location.x = 3
+    made.keyframe_insert("location", index=0, frame=30.5)
+    made.location.x = 0
+    made.keyframe_insert("location", index=0, frame=30.75)
+    _, animation = written(made)
+    check_poses(made, animation)
+    judged = Channel(animation.envelopes[0]).at(np.array([30.5, 30.75]) / bpy.context.scene.render.fps)
+    np.testing.assert_allclose(judged, [3.0, 0.0], atol=METRES)
+
+
 @pytest.mark.skipif(not compat.SLOTTED, reason="actions have slots since Blender 4.4")
 def test_keys_of_another_slot_make_no_path_longer() -> None:
     made, other = keyed_object(), bpy.data.objects.new("other", None)
