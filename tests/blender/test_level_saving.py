@@ -600,6 +600,28 @@ def test_portals_are_copied_deleted_and_renumbered_in_their_sectors(corpus, tmp_
 # What cannot be written -----------------------------------------------------------------------------------------------
 
 
+def test_a_portal_to_a_sector_that_the_level_lacks_is_refused(yard):
+    (portal,) = imported(yard)["PORTAL"]
+    portal.motionbridge_level.back_sector = 2
+    with pytest.raises(WriteError, match="leads to sector 2, which the level does not have"):
+        planned()
+    portal.motionbridge_level.back_sector = 1
+    assert planned()[0].data == (yard / "level").read_bytes()
+
+
+def test_a_copied_tree_with_an_edited_mesh_is_said_by_name(yard):
+    tree = imported(yard)["TREE"][0]
+    plain, edited = copy_of(tree), copy_of(tree)
+    for one in (plain, edited):
+        one.data = tree.data.copy()
+        one.location.x += 1
+    edited.data.vertices[0].co.z += 1
+    plan, _, report = planned()
+    assert plan.sentence() == "2 trees added"
+    words = "1 added tree has another mesh than the original, which is not written: 'yard 00002.002'"
+    assert [said for said in report.warnings if "another mesh" in said] == [words]
+
+
 def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
     made = imported(yard)
     (yard / "level.geom").unlink()

@@ -392,7 +392,7 @@ class _Trees:
         self, document: Level, found: _Found, changes: Changes, edits: visual_vertices.VertexEdits | None
     ) -> None:
         self.document, self.found, self.changes, self.edits = document, found, changes, edits
-        self.boxes: dict[Object, Floats] = {}
+        self.points: dict[Any, Floats] = {}
 
     def write(self, imported: Sequence[int]) -> None:
         """Write them into the document; ``imported``: visuals for which the import created objects."""
@@ -474,14 +474,25 @@ class _Trees:
             "collision and no impostors"
         )
         self.found.report.warn(f"{said_of(len(copies), 'trees', words)}: {listed_objects(copies)}")
+        originals = self.found.first["TREE"]
+        other = [obj for obj in copies if not self._has_mesh_of(obj, originals[obj.motionbridge_level.row])]
+        if other:
+            words = "have another mesh than the original, which is not written"
+            self.found.report.warn(f"{said_of(len(other), 'added trees', words)}: {listed_objects(other)}")
+
+    def _has_mesh_of(self, copy: Object, original: Object) -> bool:
+        return copy.data == original.data or np.array_equal(self._points(copy), self._points(original), equal_nan=True)
+
+    def _points(self, obj: Object) -> Floats:
+        if obj.data not in self.points:
+            with meshes.outside_edit_mode(obj) as data:
+                points = meshes.positions_of(data).astype(np.float64)
+            self.points[obj.data] = points if len(points) else np.zeros((1, 3))
+        return self.points[obj.data]
 
     def _box(self, obj: Object, matrix: Floats) -> Floats:
         """Return the bounding box (2, 3) of a tree."""
-        if obj.data not in self.boxes:
-            with meshes.outside_edit_mode(obj) as data:
-                points = meshes.positions_of(data).astype(np.float64)
-            self.boxes[obj.data] = points if len(points) else np.zeros((1, 3))
-        points = self.boxes[obj.data] @ matrix[:3, :3].T + matrix[:3, 3]
+        points = self._points(obj) @ matrix[:3, :3].T + matrix[:3, 3]
         return np.stack([points.min(axis=0), points.max(axis=0)])
 
     def _follow(self, visuals: NDArray[np.int64], before: Floats, after: Floats) -> None:
@@ -560,6 +571,8 @@ def _write_rows(document: Level, found: _Found, changes: Changes, kind: str, how
             fields = [name for name in row.dtype.names or () if row[name].tobytes() != base[name][source].tobytes()]
             edited.append(Part(obj.name, how.noun, fields=tuple(fields)))
         if obj is not None and not same:
+            if kind == "PORTAL":
+                _refuse_missing_sectors(obj, row, base[source], len(document.sectors))
             matrix = world_matrix(obj)
             rebase.refuse_not_finite(f"the place of {obj.name!r} is NaN or infinite", "Clear its transform", matrix)
         rows.append(row)
@@ -654,6 +667,16 @@ def _edit_portal(obj: Object, row: NDArray[np.void]) -> None:
     if before is None or not np.array_equal(current, before):
         _refuse_bent(obj, corners)
         edit.set_corners(row, current)
+
+
+def _refuse_missing_sectors(obj: Object, row: NDArray[np.void], before: np.void, sectors: int) -> None:
+    for side in ("front", "back"):
+        number = int(row[side][0])
+        if number >= sectors and number != before[side]:
+            raise WriteError(
+                f"the portal {obj.name!r} leads to sector {number}, which the level does not have",
+                remedy=f"Set Front Sector and Back Sector to numbers from 0 to {sectors - 1}",
+            )
 
 
 def _refuse_bent(obj: Object, corners: Floats) -> None:
