@@ -100,6 +100,22 @@ def test_faces_are_edited_by_selection_in_edit_mode():
     ]
 
 
+def test_faces_of_all_meshes_that_are_edited_together_are_set():
+    walls = [drawn(name, SQUARE, [(0, 1, 2, 3)], "HOM") for name in ("one", "two")]
+    apart = drawn("apart", SQUARE, [(0, 1, 2, 3)], "HOM")
+    for one in (*walls, apart):
+        one.select_set(one in walls)
+    bpy.context.view_layer.objects.active = walls[0]
+    bpy.ops.object.mode_set(mode="EDIT")
+    bpy.ops.mesh.select_all(action="SELECT")
+    assert bpy.ops.motionbridge.level_two_sided(two_sided=False) == {"FINISHED"}
+    assert bpy.context.window_manager.motionbridge_report == "Changed faces: 2 of 2 selected"
+    assert {one.mode for one in walls} == {"EDIT"}
+    bpy.ops.object.mode_set(mode="OBJECT")
+    assert [face_values(one, "two_sided", np.bool_).tolist() for one in walls] == [[False], [False]]
+    assert "two_sided" not in apart.data.attributes
+
+
 def test_collision_values_of_selected_faces():
     shown = drawn("walls", [*SQUARE, (4, 0, 0), (4, 1, 0)], [(0, 1, 2, 3), (1, 4, 5, 2)], "NONE")
     bpy.context.view_layer.objects.active = shown

@@ -81,11 +81,19 @@ class FaceValues(Operation):
         return kind_of(context) in cls.kinds
 
     def set_values(self, context: Context, values: dict[str, Any], names: dict[int, str] | None = None) -> Outcome:
-        """Set the attributes of the selected faces; ``names``: ID -> name of the game's materials."""
-        counts = level_geometry.set_values(context, context.active_object, kind_of(context), values, names)
-        if not counts.selected:
+        """Set the attributes of the selected faces, also of meshes of the kind that are edited with the active one.
+
+        ``names``: ID -> name of the game's materials.
+        """
+        active, kind = context.active_object, kind_of(context)
+        others = [obj for obj in scope.objects_of(context.view_layer) if obj.mode == "EDIT" and obj.type == "MESH"]
+        edited = {obj.data: obj for obj in (*others, active) if obj.motionbridge_level.kind == kind}
+        with scope.object_mode(context):
+            counts = [level_geometry.set_values(context, obj, kind, values, names) for obj in edited.values()]
+        changed, selected = sum(one.changed for one in counts), sum(one.selected for one in counts)
+        if not selected:
             raise WriteError("no face is selected", remedy="Select faces in edit mode")
-        return Outcome(rpt_("Changed faces: {} of {} selected").format(counts.changed, counts.selected))
+        return Outcome(rpt_("Changed faces: {} of {} selected").format(changed, selected))
 
 
 class ListedGameMaterial(bpy.types.PropertyGroup):
