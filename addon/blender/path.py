@@ -19,10 +19,11 @@ from numpy.typing import NDArray
 from ..core import rotation
 from ..core.envelope import Behaviour, Curve, Interpolation, evaluate_curve
 from ..core.envelope.curve import empty_curve, fitted
+from ..core.envelope.display import JUMP_GAP
 from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
-from .bone_curves import keeps_scale_at_one, key_times, rotation_kind
+from .bone_curves import keeps_scale_at_one, rotation_kind
 from .keyed_poses import played_tracks
 
 if TYPE_CHECKING:
@@ -351,7 +352,8 @@ def sample(
     appended: Floats | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Path:
-    """Sample the world transform of ``owner`` on every frame and key between frames, and fit curves with few keys.
+    """Sample the world transform of ``owner`` on every frame, on its keys between frames and before its cuts, and fit
+    curves with few keys.
 
     ``tolerance`` (metres, radians): as few keys as it allows. ``appended`` (3, 3): rotation to apply to the object's
     own axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
@@ -362,9 +364,7 @@ def sample(
             f"{owner.name!r} moves over too many frames to sample: {last - first + 1}",
             remedy=f"Set a manual frame range of at most {MOST_SAMPLED} frames on its action",
         )
-    own = key_times(_curves(owner, action)).astype(np.float64)
-    between = own[(own > first) & (own < last) & (np.abs(own - np.rint(own)) > BETWEEN_FRAMES)]
-    sampled = np.union1d(np.arange(first, last + 1.0), between)
+    sampled = np.union1d(np.arange(first, last + 1.0), _between_frames(owner, action, first, last))
     matrices = np.empty((len(sampled), 4, 4))
     scales = np.empty((len(sampled), 3))
     with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
@@ -378,6 +378,17 @@ def sample(
     if appended is not None:
         rotations = rotations @ appended
     return Path(name, fps, first, last, _fitted(sampled / fps, matrices[:, :, 3], rotations, tolerance))
+
+
+def _between_frames(owner: Object, action: Action | None, first: int, last: int) -> Floats:
+    """Return (times,) at which ``owner`` has keys between frames, and those just before the end of a held value."""
+    found = [np.empty(0)]
+    for curve in _curves(owner, action):
+        read = read_curve(curve, 1.0)
+        held = read.interpolation[:-1] == Interpolation.CONSTANT
+        found += [read.keys[:, 0], read.keys[1:, 0][held] - JUMP_GAP]
+    times = np.concatenate(found)
+    return times[(times > first) & (times < last) & (np.abs(times - np.rint(times)) > BETWEEN_FRAMES)]
 
 
 def is_mirrored(owner: Any) -> bool:
@@ -407,9 +418,12 @@ def _rotations(matrices: Floats, scales: Floats) -> Floats:
 def _fitted(times: Floats, positions: Floats, rotations: Floats, tolerance: tuple[float, float]) -> Channels:
     """Fit curves to ``positions`` (n, 3) and ``rotations`` (n, 3, 3) at ``times`` (n,) in seconds."""
     angles = rotation.euler_yxz(rotations)
+    is_short = np.diff(times) < 0.9 * np.diff(times).max(initial=0.0)
+    # A cubic through samples of uneven distances may swing between them.
+    stops = (np.flatnonzero(is_short[1:] | is_short[:-1]) + 1).tolist()
     return Channels(
-        [fitted(times, positions[:, axis], tolerance[0]) for axis in range(3)],
-        [fitted(times, angles[:, axis], tolerance[1]) for axis in range(3)],
+        [fitted(times, positions[:, axis], tolerance[0], stops) for axis in range(3)],
+        [fitted(times, angles[:, axis], tolerance[1], stops) for axis in range(3)],
     )
 
 

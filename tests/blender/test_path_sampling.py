@@ -337,8 +337,23 @@ def test_keys_between_frames_are_sampled_too() -> None:
     made.keyframe_insert("location", index=0, frame=30.75)
     _, animation = written(made)
     check_poses(made, animation)
-    judged = Channel(animation.envelopes[0]).at(np.array([30.5, 30.75]) / bpy.context.scene.render.fps)
-    np.testing.assert_allclose(judged, [3.0, 0.0], atol=METRES)
+    for frame in np.arange(29, 33, 0.125):
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+        judged = Channel(animation.envelopes[0]).at(np.array([frame / bpy.context.scene.render.fps]))
+        assert judged == pytest.approx(made.matrix_world.translation.x, abs=0.1), frame
+
+
+def test_a_cut_of_a_camera_stays_a_cut() -> None:
+    """Held values jump at the key and are not blended over a frame, which the game would show as a fast pan."""
+    made = keyed_object(data=bpy.data.cameras.new("eye"))
+    for curve in curves_of(made).values():
+        for point in curve.keyframe_points:
+            point.interpolation = "CONSTANT"
+    _, animation = written(made)
+    check_poses(made, animation, turned=Matrix.Rotation(-np.pi / 2, 3, "X"))
+    frames = np.array([18.5, 19.5, 19.95, 20, 20.5, 21.5, 40.9])
+    judged = Channel(animation.envelopes[0]).at(frames / bpy.context.scene.render.fps)
+    np.testing.assert_allclose(judged, [0, 0, 0, 2, 2, 2, 2], atol=METRES)
 
 
 @pytest.mark.skipif(not compat.SLOTTED, reason="actions have slots since Blender 4.4")

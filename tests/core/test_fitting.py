@@ -31,6 +31,12 @@ def test_what_stands_still_is_one_key() -> None:
     assert fitted(np.zeros(0), np.zeros(0), 1e-4).count == 0
 
 
+def test_a_stop_gets_a_key() -> None:
+    times = np.arange(61) / 30
+    curve = fitted(times, times.copy(), 1e-4, [7, 30])
+    np.testing.assert_allclose(curve.keys[:, 0] * 30, [0, 7, 30, 60])
+
+
 def test_a_smooth_curve_needs_few_keys() -> None:
     times = np.arange(301) / 30
     curve = fitted(times, np.sin(times), 1e-3)

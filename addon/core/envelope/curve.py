@@ -11,6 +11,7 @@ in which only y1 and y2 are free: a linear least-squares problem with two unknow
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
@@ -293,10 +294,11 @@ def folds_back(times: Floats) -> NDArray[np.bool_]:
     return outward | inside
 
 
-def fitted(times: Floats, values: Floats, tolerance: float) -> Curve:
+def fitted(times: Floats, values: Floats, tolerance: float, stops: Sequence[int] = ()) -> Curve:
     """Return a curve through the first and the last sample, with no sample further than ``tolerance`` from it.
 
-    ``times`` (samples,) rising seconds, ``values`` (samples,). Constant samples give a single key.
+    ``times`` (samples,) rising seconds, ``values`` (samples,). Constant samples give a single key. ``stops``: rising
+    indices of samples that get a key in any case.
     """
     if not len(times):
         return empty_curve()
@@ -304,8 +306,10 @@ def fitted(times: Floats, values: Floats, tolerance: float) -> Curve:
         point = np.array([[times[0], values[0]]])
         return Curve(point, point.copy(), point.copy(), np.array([Interpolation.BEZIER], np.uint8))
     places, handles = [0], []
+    ends = [*stops, len(times) - 1]
     while places[-1] < len(times) - 1:
-        end, pair = _furthest(times, values, places[-1], tolerance)
+        most = ends[bisect_right(ends, places[-1])] + 1
+        end, pair = _furthest(times[:most], values[:most], places[-1], tolerance)
         places.append(end)
         handles.append(pair)
     keys = np.stack((times[places], values[places]), axis=1)
