@@ -20,7 +20,7 @@ from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
-from ..core.report import Report
+from ..core.report import Report, listed
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
 from .change_words import sentence_translator
@@ -376,9 +376,19 @@ class Check(Operation):
         """Return the object that stores the imported file, if any, and the findings. Overridden by every check."""
         raise NotImplementedError
 
-    def selectable(self, _context: Context, found: Sequence["Offending"], _report: Report) -> list["Offending"]:
-        """Return the findings that have faces or vertices to select."""
-        return [one for one in found if len(one.faces) or len(one.vertices)]
+    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
+        """Return the findings that have faces or vertices to select; report objects that cannot be edited now."""
+        there = set(scope.objects_of(context.view_layer))
+        chosen = [one for one in found if len(one.faces) or len(one.vertices)]
+        excluded = dict.fromkeys(repr(one.shown.name) for one in chosen if one.shown not in there)
+        disabled = dict.fromkeys(
+            repr(one.shown.name) for one in chosen if one.shown in there and one.shown.hide_viewport
+        )
+        if excluded:
+            report.note(f"include the collections of {listed(excluded, 3)} to select what was found there")
+        if disabled:
+            report.note(f"enable {listed(disabled, 3)} in viewports to select what was found there")
+        return [one for one in chosen if one.shown in there and not one.shown.hide_viewport]
 
     def select(self, context: Context, chosen: Any) -> None:
         """Select the faces or vertices of one finding in edit mode."""

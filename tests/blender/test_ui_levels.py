@@ -189,6 +189,15 @@ def test_offending_faces_are_selected(thin, mode, number, faces, words):
     assert "has an area below 0.001 m²; delete it, or merge its vertices" in said
 
 
+def test_findings_on_a_disabled_object_are_reported_and_not_selected(thin):
+    thin.hide_viewport = True
+    assert bpy.ops.motionbridge.level_check() == {"FINISHED"}
+    said = bpy.context.window_manager.motionbridge_report
+    assert said.startswith("Findings: 2")
+    assert f"enable {thin.name!r} in viewports to select what was found there" in said
+    assert thin.mode == "OBJECT"
+
+
 def test_a_mesh_that_is_right_has_no_findings():
     bpy.context.view_layer.objects.active = drawn("square", SQUARE, [(0, 1, 2, 3)], "HOM")
     assert bpy.ops.motionbridge.level_check() == {"FINISHED"}

@@ -1,6 +1,6 @@
 """Level files: import, export, Save Back, checks and panels."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -41,7 +41,6 @@ from .level_faces import FaceValues, draw_active_face, draw_ground, known_materi
 from .target import level_holder_to_export
 
 if TYPE_CHECKING:
-    from ...blender.mesh import Offending
     from ...games.plan import FilePlan
     from ...games.xray.levels.file import ImportedLevelFile
     from ...games.xray.levels.properties import LevelProperties
@@ -365,16 +364,6 @@ class MOTIONBRIDGE_OT_level_check(StartsAtOnce, Check, BlenderOperator):
         holder = holder_of(context.view_layer.objects.active)
         options = LevelExportOptions(game_materials=known_materials(context, holder, report))
         return holder, level_geometry.find_problems(context, holder, report, options)
-
-    def selectable(self, context: Context, found: Sequence["Offending"], report: Report) -> list["Offending"]:
-        """Return findings on objects of the view layer; collections of the other objects are reported."""
-        there = set(scope.objects_of(context.view_layer))
-        hidden = [one.shown for one in found if one.shown not in there]
-        if hidden:
-            report.note(
-                f"include the collections of {level_file.listed_objects(hidden)} to select what was found there"
-            )
-        return [one for one in super().selectable(context, found, report) if one.shown in there]
 
 
 class MOTIONBRIDGE_OT_level_ai_links(Operation, BlenderOperator):
