@@ -510,7 +510,10 @@ def test_a_failing_write_leaves_the_old_file(run, omf, monkeypatch):
     monkeypatch.setattr(os, "fsync", full)
     status, _, err = run("edit", "rename", omf, "walk", "march", "--in-place")
     assert status == 2
-    assert err == f"motionbridge: {omf}: cannot write it: No space left on device.\n"
+    assert (
+        err
+        == f"motionbridge: {omf}: cannot write it: No space left on device. Make room there, or choose another drive.\n"
+    )
     assert omf.read_bytes() == omf_bytes()
     assert [path.name for path in omf.parent.iterdir()] == ["motions.omf"]
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import errno
 import functools
 import hashlib
 import mmap
@@ -31,6 +32,7 @@ ABANDONED_AFTER = 24 * 3600.0
 START_SLACK = 2.0
 """Seconds by which the clocks of files and of processes may differ."""
 _NAME = re.compile(r"\.motionbridge-(?:([0-9a-f]{8})-(\d{1,10})-)?([0-9a-f]{16})\.tmp")
+_FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _PROCESS_TOKEN = secrets.token_hex(4)
 
 
@@ -132,7 +134,7 @@ def read_file(path: Path | str, size: int = -1) -> bytes:
     Raises `ReadError` if it is missing, empty, not a regular file, or not readable.
     """
     path = Path(path)
-    with _refusals(ReadError, path, "read"):
+    with _refusals(ReadError, path):
         _refuse_what_is_no_file(path)
         with path.open("rb") as opened:
             data = opened.read(size)
@@ -147,7 +149,7 @@ def map_file(path: Path | str) -> memoryview:
     The file stays mapped as long as a view of it exists; Windows does not let it be replaced meanwhile.
     """
     path = Path(path)
-    with _refusals(ReadError, path, "read"):
+    with _refusals(ReadError, path):
         _refuse_what_is_no_file(path)
         if not path.stat().st_size:
             raise _empty(path)
@@ -204,7 +206,7 @@ def warn_of_replacing(path: Path | str, report: Report) -> None:
 
 def refuse_unwritable(path: Path | str) -> None:
     """Raise `WriteError` if a file cannot be replaced, as far as that can be found out without writing."""
-    with _refusals(WriteError, Path(path), "write"):  # its folder may be one that must not be looked into
+    with _refusals(WriteError, Path(path)):  # its folder may be one that must not be looked into
         _refuse_unwritable(path)
 
 
@@ -236,7 +238,7 @@ def write_atomically(
     `WriteError`.
     """
     path = Path(path)
-    with _refusals(WriteError, path, "write"):
+    with _refusals(WriteError, path):
         refuse_unwritable(path)
         target = resolved(path)
         exists = target.exists()
@@ -288,15 +290,22 @@ def _beside(target: Path) -> Iterator[Path]:
 
 
 @contextlib.contextmanager
-def _refusals(kind: type[MotionbridgeError], path: Path, verb: str) -> Iterator[None]:
+def _refusals(kind: type[MotionbridgeError], path: Path) -> Iterator[None]:
+    """Raise errors of the system as ``kind``: `ReadError` while a file is read, `WriteError` while it is written."""
+    reading, file = kind is ReadError, str(path)
     try:
         yield
     except FileNotFoundError:
-        if kind is ReadError:
-            raise ReadError("there is no such file", file=str(path), remedy="Check its name and folder") from None
-        raise kind("its folder does not exist", file=str(path), remedy="Create the folder first") from None
+        if reading:
+            raise ReadError("there is no such file", file=file, remedy="Check its name and folder") from None
+        raise WriteError("its folder does not exist", file=file, remedy="Create the folder first") from None
     except PermissionError:
         remedy = "Check its permissions and that no other program has it open"
-        raise kind(f"the system denies permission to {verb} it", file=str(path), remedy=remedy) from None
+        if reading:
+            raise ReadError("the system denies permission to read it", file=file, remedy=remedy) from None
+        raise WriteError("the system denies permission to write it", file=file, remedy=remedy) from None
     except OSError as wrong:
-        raise kind(f"cannot {verb} it: {wrong.strerror or wrong}", file=str(path)) from wrong
+        if reading:
+            raise ReadError(f"cannot read it: {wrong.strerror or wrong}", file=file) from wrong
+        remedy = "Make room there, or choose another drive" if wrong.errno in _FULL else ""
+        raise WriteError(f"cannot write it: {wrong.strerror or wrong}", file=file, remedy=remedy) from wrong

@@ -71,6 +71,7 @@ def test_the_old_file_survives_a_write_that_fails_at_any_step(tmp_path, monkeypa
     with pytest.raises(WriteError, match="No space left on device") as refused:
         write_atomically(path, b"new" * 1000, backup=True)
     assert refused.value.file == str(path)
+    assert refused.value.remedy == "Make room there, or choose another drive"
     assert path.read_bytes() == b"old"
     assert names_in(tmp_path) == ["motions.omf"]
 
