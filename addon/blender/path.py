@@ -38,6 +38,8 @@ DELTAS = ("delta_location", "delta_rotation_euler", "delta_rotation_quaternion")
 _FREE = 0
 MOST_SAMPLED = 200_000
 """Frames; nearly two hours of a path."""
+PARENT = "a parent"
+"""Reason why an object is sampled."""
 BETWEEN_FRAMES = 0.01
 """Frames; a key farther than that from every frame is sampled too."""
 CYCLES: dict[int, str] = {
@@ -119,11 +121,11 @@ def not_shown(path: Path) -> list[str]:
     return sorted(set(found))
 
 
-def why_sampled(owner: Any, action: Action) -> list[str]:
+def why_sampled(owner: Any, action: Action | None) -> list[str]:
     """Return the reasons why the keys alone do not define how ``owner`` moves; empty if they do."""
     reasons = []
     if owner.parent is not None:
-        reasons.append("a parent")
+        reasons.append(PARENT)
     if any(not constraint.mute for constraint in owner.constraints):
         reasons.append("active constraints")
     data = owner.animation_data

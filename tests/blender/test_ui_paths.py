@@ -104,6 +104,18 @@ def test_what_else_moves_the_active_object_is_said(tmp_path):
 
 
 @needs_corpus
+def test_a_constraint_of_the_active_camera_is_said():
+    camera = linked("eye", bpy.data.cameras.new("eye"))
+    load(TCB, target="ACTIVE")
+    assert not any("it is also moved by" in line for line in last_report())
+    camera = linked("other", bpy.data.cameras.new("other"))
+    camera.constraints.new("TRACK_TO").target = linked("target")
+    bpy.context.view_layer.objects.active = camera
+    load(MIXED, target="ACTIVE")
+    assert any(line.startswith("it is also moved by active constraints, unlike") for line in last_report())
+
+
+@needs_corpus
 def test_a_camera_with_drivers_below_an_imported_path_is_exported_as_it_moves():
     load(MIXED, target="CAMERA")
     carrier, camera = active(), active().children[0]

@@ -86,6 +86,8 @@ def import_path(context: Context, file: str, options: PathImportOptions, report:
     if camera is not None:  # it may be the user's camera, so it is moved only after the action was created
         camera.parent = owner
         camera.location, camera.rotation_mode, camera.rotation_euler = (0.0, 0.0, 0.0), "XYZ", (np.pi / 2, 0.0, 0.0)
+        movers = [mover for mover in paths.why_sampled(camera, None) if mover != paths.PARENT]
+        _warn_of_movers(camera, movers, report)
     if options.play and options.target is not Target.ACTIVE:
         scope.make_current(context, [owner, *owner.children], owner)
     for behaviour in filter(None, action.motionbridge_path.not_shown.split("; ")):
@@ -125,12 +127,17 @@ def play(context: Context, made: Sequence[ImportedPath], report: Report) -> None
         _keep_played(path.owner, report)
         path.owner.rotation_mode = Path.rotation_order
         compat.assign(path.owner, path.action, compat.suitable_slot(path.action, path.owner))
-        if others := paths.why_sampled(path.owner, path.action):
-            report.warn(
-                f"it is also moved by {', '.join(others)}, unlike in the game, and an export samples it; "
-                "clear them, or import onto a new object",
-                path.owner.name,
-            )
+        _warn_of_movers(path.owner, paths.why_sampled(path.owner, path.action), report)
+
+
+def _warn_of_movers(moved: Object, movers: Sequence[str], report: Report) -> None:
+    """Warn if something else than the path moves the object, so that it is not where the game has it."""
+    if movers:
+        report.warn(
+            f"it is also moved by {', '.join(movers)}, unlike in the game, and an export samples it; "
+            "clear them, or import onto a new object",
+            moved.name,
+        )
 
 
 def _store_source(action: Action, path: Path, document: Anm, file: str, data: bytes) -> None:
