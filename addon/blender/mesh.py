@@ -345,7 +345,7 @@ def gather_shape(
             values = attributes.gather(data, name, domain, kind)
             if values is not None and domain is Domain.FACE:
                 kept = np.array(data.get(FOLDED_VALUES, {}).get(name, ()), np.uint8).view(values.dtype)
-                values = reinserted(values if all_triangles else values[faces], places, kept)
+                values = reinserted(values if all_triangles else values[faces], places, kept if len(kept) else 0)
             if values is not None:
                 mesh.attributes[name] = Attribute(domain, values)
         by_corner = None

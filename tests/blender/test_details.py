@@ -379,6 +379,16 @@ def test_added_copied_and_replaced_models(tmp_path):
         level_details.add_models(ground, [tuft() for _ in range(61)])
 
 
+def test_a_mesh_of_another_file_becomes_a_model(tmp_path, samples):
+    ground, _ = imported(written(tmp_path, SMALL))
+    wall, _ = imported(samples / "level" / "level.hom")
+    wall.data.materials.clear()
+    assert level_details.add_models(ground, [wall]) == 1
+    plan, _ = planned(ground)
+    assert "models 1 -> 2" in plan.sentence()
+    assert not wall.motionbridge_level.path
+
+
 def test_gaps_between_the_numbers_of_models_stay(tmp_path):
     header = HEADER.replace(words(3, 1), words(3, 2))
     data = chunk(1, chunk(0, GRASS), chunk(5, GRASS)) + chunk(2, SLOTS) + chunk(0, header)

@@ -100,6 +100,32 @@ def test_faces_are_edited_by_selection_in_edit_mode():
     ]
 
 
+@pytest.mark.parametrize("kind", ["CFORM", "HOM"])
+@pytest.mark.parametrize("source", ["SURFACE", "SOM", "CFORM part"])
+def test_a_copy_of_one_kind_becomes_a_new_file_of_another(kind, source, samples, tmp_path):
+    bpy.ops.import_scene.xray_level(directory=str(samples / "level"), textures=False, split="MATERIAL")
+    named, _, part = source.partition(" ")
+    original = next(
+        one
+        for one in bpy.context.scene.objects
+        if one.motionbridge_level.kind == named and one.motionbridge_level.is_part == bool(part)
+    )
+    copy = original.copy()
+    copy.data = original.data.copy()
+    bpy.context.scene.collection.objects.link(copy)
+    bpy.context.view_layer.objects.active = copy
+    assert bpy.ops.motionbridge.level_begin(kind=kind) == {"FINISHED"}
+    path = tmp_path / f"new.{kind.lower()}"
+    if named != kind:
+        assert "it no longer belongs to level" in bpy.context.window_manager.motionbridge_report
+        assert bpy.ops.export_scene.xray_level_geometry(filepath=str(path)) == {"FINISHED"}
+        assert bpy.context.window_manager.motionbridge_report.startswith(f"{path.name}: ")
+        assert ", new changed" in bpy.context.window_manager.motionbridge_report
+        assert not bpy.ops.motionbridge.level_save_back.poll()
+    else:
+        assert copy.motionbridge_level.is_part
+
+
 def test_faces_of_all_meshes_that_are_edited_together_are_set():
     walls = [drawn(name, SQUARE, [(0, 1, 2, 3)], "HOM") for name in ("one", "two")]
     apart = drawn("apart", SQUARE, [(0, 1, 2, 3)], "HOM")

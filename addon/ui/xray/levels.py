@@ -305,8 +305,12 @@ class MOTIONBRIDGE_OT_level_begin(Operation, BlenderOperator):
         cls.poll_message_set("The active object is not a mesh")
         return context.active_object is not None and context.active_object.type == "MESH"
 
-    def run(self, context: Context, _report: Report) -> Outcome:
+    def run(self, context: Context, report: Report) -> Outcome:
+        holder = holder_of(context.active_object)
+        path = "" if holder is None or holder.motionbridge_level.kind == self.kind else holder.motionbridge_level.path
         level_geometry.begin(context, context.active_object, self.kind)
+        if path:
+            report.note(f"it no longer belongs to {Path(path).name}", context.active_object.name)
         return Outcome(rpt_("{} can now be exported for a level").format(context.active_object.name))
 
 

@@ -36,6 +36,7 @@ from ..game_tree import GameTree, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, ScatterOptions
 from . import materials as level_materials
 from .file import ImportedLevelFile, Plan, encode_detail_model, gather, report_problems
+from .properties import become
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -382,7 +383,7 @@ class SlotValues:
 def begin(context: Context, obj: Object) -> None:
     """Make a mesh the ground of a level: add missing attributes, without detail models, and show them by materials."""
     with scope.object_mode(context):
-        obj.motionbridge_level.kind = "DETAILS"
+        become(obj, "DETAILS")
         _, heights, found = instances.gather_faces(obj, WANTED, COLOURS)
         count = len(heights)
         wanted: dict[str, NDArray[Any]] = {
@@ -517,7 +518,7 @@ def add_models(ground: Object, objects: Sequence[Object]) -> int:
 
 
 def _make_model(holder: bpy.types.Collection, obj: Object, number: int) -> None:
-    obj.motionbridge_level.kind = "DM"
+    become(obj, "DM")
     obj.motionbridge_level.number = number
     if obj.name not in holder.objects:
         holder.objects.link(obj)

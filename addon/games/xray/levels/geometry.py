@@ -41,7 +41,7 @@ from . import layer_checks, marks
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
 from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
-from .properties import NOT_WELDED, holder_of, meshes_of
+from .properties import NOT_WELDED, become, holder_of, meshes_of
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -465,12 +465,15 @@ class Counts:
 
 
 def begin(context: Context, obj: Object, kind: str) -> None:
-    """Make a mesh part of a level: add missing attributes of this kind, and materials that show them."""
+    """Make a mesh part of a level: add missing attributes of this kind, and materials that show them.
+
+    A mesh of another kind, such as a copy of a surface that becomes collision, no longer belongs to its file.
+    """
+    become(obj, kind)
     if kind == "DETAILS":
         level_details.begin(context, obj)
         return
     with scope.object_mode(context):
-        obj.motionbridge_level.kind = kind
         for name, value in DEFAULTS[kind].items():
             if attributes.gather(obj.data, name, *WANTED[kind][name]) is None:
                 values = np.full(len(obj.data.polygons), value, WANTED[kind][name][1])

@@ -116,6 +116,16 @@ ADDED = AddedProperties(
 )
 
 
+def become(obj: Any, kind: str) -> None:
+    """Set the kind of a mesh. If it had another one, it forgets the file that it came from."""
+    level = obj.motionbridge_level
+    if level.kind != kind:
+        for name, about in level.bl_rna.properties.items():
+            if not about.is_readonly:
+                level.property_unset(name)
+        level.kind = kind
+
+
 def holder_of(obj: Any) -> Any:
     """Return the object that stores the file of an object, or is exported to it; None if it is not part of a level."""
     if obj is None or obj.motionbridge_level.kind == "NONE":
