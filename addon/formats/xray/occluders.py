@@ -26,6 +26,8 @@ ENGINE_MERGES_WITHIN = 0.01
 """Metres within which the engine merges vertices; a good tolerance for welding."""
 
 TWO_SIDED = "two_sided"
+_SUFFIXES = {40: ".hom", 44: ".som"}
+"""Size of a triangle -> the format that has it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -47,7 +49,9 @@ def new(rows: NDArray[np.void]) -> Occluders:
 
 
 def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> Occluders:
-    """Read the file. Raises `ReadError` if it has no chunk of triangles, or for an unknown version."""
+    """Read the file. Raises `ReadError` if it has no chunk of triangles, whole ones of the other format only, or an
+    unknown version.
+    """
     reader = Reader.of_file(data, file)
     run = read_chunks(reader, report)
     version, body = run.first(VERSION), run.first(TRIANGLES)
@@ -62,6 +66,9 @@ def read(data: bytes, file: str, report: Report, layout: np.dtype[np.void]) -> O
         raise reader.error("there are no triangles (chunk 0x1)", "Check that the file is of this format")
     inside = open_chunk(body, reader)
     count = inside.remaining // layout.itemsize
+    for size, suffix in _SUFFIXES.items():
+        if inside.remaining % layout.itemsize and not inside.remaining % size:
+            raise inside.error(f"the triangles have the size of those of a {suffix} file", f"Rename it to {suffix}")
     rows = inside.array(layout, count, what=f"{counted(count, 'triangle')}")
     rest = inside.rest()
     if len(rest):

@@ -11,7 +11,7 @@ from hypothesis.extra import numpy as arrays
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import FILE_FACE, Attribute, Domain, Mesh
 from addon.core.report import Report
-from addon.formats.xray import hom
+from addon.formats.xray import hom, som
 from addon.formats.xray.occluders import ENGINE_MERGES_WITHIN, TWO_SIDED
 from tests.formats.xray.level_bytes import chunk, floats, hexed
 from tests.real_files import corpus_files
@@ -57,6 +57,15 @@ def test_the_mesh_is_in_blenders_axes_and_faces_outwards():
     # The outward side in the file's numbers is (v1 - v0) x (v2 - v0) = (6, 3, 2); its y and z change places.
     a, b, c = mesh.positions[mesh.triangles[0]]
     assert np.cross(b - a, c - a).tolist() == [6, 2, 3]
+
+
+@pytest.mark.parametrize(("one", "other", "size", "suffix"), [(hom, som, 44, ".som"), (som, hom, 40, ".hom")])
+def test_a_file_of_the_other_occluders_is_refused(one, other, size, suffix):
+    data = chunk(0, bytes(4)) + chunk(1, bytes(3 * size))
+    assert len(other.read(data, "level", Report()).rows) == 3
+    with pytest.raises(ReadError, match=f"size of those of a {suffix} file") as refusal:
+        one.read(data, "level", Report())
+    assert refusal.value.remedy == f"Rename it to {suffix}"
 
 
 @pytest.mark.parametrize("weld", [None, 0.0, ENGINE_MERGES_WITHIN])

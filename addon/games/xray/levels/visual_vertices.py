@@ -76,8 +76,8 @@ def compare(holder: Object, document: Level, visual_objects: dict[int, Object], 
     # Undo of a save brings back what was known before, but not the file.
     saved = path is not None and digest == saved_here(holder, str(path), GEOMETRY)
     if path is None or not (saved or digest == known):
-        words = "is not the imported one: its vertices stay as they are" if path is not None else "is missing"
-        report.warn(f"{GEOMETRY} {words}; edits of meshes are not looked at", folder.name)
+        words = "is not the imported one; import the level again" if path is not None else "is missing; copy it there"
+        report.warn(f"{GEOMETRY} {words} to edit meshes: their vertices stay as they are in the file", folder.name)
         return None
     geom = geometry.read(files.map_file(path), str(path), Report())
     edits = VertexEdits(holder, document, geom, path, report)
