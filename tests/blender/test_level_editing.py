@@ -383,14 +383,18 @@ def test_joined_faces_without_a_game_material_are_said(named, samples):
     bpy.context.view_layer.objects.active = whole
     with bpy.context.temp_override(active_object=whole, object=whole, selected_editable_objects=[whole, crate]):
         bpy.ops.object.join()
-    words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+    words = "have no game material and no sector, and are written with 0; set both with Set Collision Values"
     plan, report = planned(whole)
     assert f"2 faces {words}" in report.warnings
     assert read_cform(plan.data)[1]["m"][-2:].tolist() == [0, 0]
     whole.data.polygons.foreach_set(
         "select", [index == len(whole.data.polygons) - 1 for index in range(len(whole.data.polygons))]
     )
+    level_geometry.set_values(bpy.context, whole, "CFORM", {"sector": 3})
+    words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+    assert f"2 faces {words}" in planned(whole)[1].warnings
     level_geometry.set_values(bpy.context, whole, "CFORM", {"material": 5})
     plan, report = planned(whole)
-    assert not any(words in line for line in report.warnings)
+    assert not any("game material" in line for line in report.warnings)
     assert read_cform(plan.data)[1]["m"][-2:].tolist() == [5, 5]
+    assert read_cform(plan.data)[1]["s"][-2:].tolist() == [3, 3]

@@ -129,7 +129,10 @@ def _set_game_materials(obj: Object, evaluated: Any, mesh: Mesh, report: Report)
     by_attribute = mesh.values(cform.MATERIAL, Domain.FACE)
     unset = level_materials.without_game_material(used)[slots] & (True if by_attribute is None else by_attribute == 0)
     if unset.any():
+        sectors = mesh.values(cform.SECTOR, Domain.FACE)
         words = "have no game material, and are written with number 0; give them one with Set Collision Values"
+        if sectors is None or not sectors[unset].any():
+            words = "have no game material and no sector, and are written with 0; set both with Set Collision Values"
         report.warn(said_of(int(unset.sum()), "faces", words), obj.name)
     if (numbers < 0).all():
         return
