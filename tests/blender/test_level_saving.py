@@ -630,7 +630,7 @@ def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
     plan, _, report = planned()
     assert plan.data == (yard / "level").read_bytes()
     assert list(report.warnings) == [
-        "level.geom is missing; edits of meshes are not looked at",
+        "level.geom is missing; copy it there to edit meshes: their vertices stay as they are in the file",
         "surfaces cannot be moved as objects; not written: 'yard 00000'",
         "surfaces cannot be added; not written: 'yard 00001.001'",
     ]
