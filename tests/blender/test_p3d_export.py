@@ -308,8 +308,8 @@ def test_objects_in_another_scene_are_not_deleted(man, tmp_path):
 
 
 def copied_scene(scene):
-    """Copy what New Scene > Full Copy copies. The operator makes the new scene that of the window, which damages memory
-    in Blender 4.3 without a screen.
+    """Copy what New Scene > Full Copy copies. The operator makes the new scene that of the window; after tests that did
+    so, memory was found damaged in Blender 4.3 without a screen.
     """
     result = bpy.data.scenes.new("copy")
     copies = {obj: obj.copy() for obj in scene.objects}

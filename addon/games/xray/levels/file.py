@@ -170,7 +170,7 @@ def encode_detail_model(holder: Object, mesh: Mesh, data: bytes, report: Report)
     return Plan(dm.write(document) if changes else data, changes, len(mesh.triangles))
 
 
-# Objects in sentences ------------------------------------------------------------------------------------
+# Objects in sentences -------------------------------------------------------------------------------------------------
 
 MOST_NAMED = 3
 """Most objects that a sentence names; more are counted."""
