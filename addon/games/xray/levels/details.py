@@ -381,9 +381,10 @@ class SlotValues:
 
 
 def begin(context: Context, obj: Object) -> None:
-    """Make a mesh the ground of a level: add missing attributes, without detail models, and show them by materials."""
+    """Make a mesh, which is of this kind, the ground of a level: add missing attributes, without detail models, and
+    show them by materials.
+    """
     with scope.object_mode(context):
-        become(obj, "DETAILS")
         _, heights, found = instances.gather_faces(obj, WANTED, COLOURS)
         count = len(heights)
         wanted: dict[str, NDArray[Any]] = {
