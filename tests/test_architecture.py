@@ -245,10 +245,20 @@ def declares_properties_at_once(module: Module) -> Iterator[str]:
                 yield f"{module.path}:{one.lineno} a property beside `from __future__ import annotations`"
 
 
+def asks_the_context_for_no_part_of_a_scene(module: Module) -> Iterator[str]:
+    """In 4.2 and 4.3 these two leave the scene in `bpy.context`; when it is gone, setting `context.window.scene` writes
+    to its memory. `context.scene.tool_settings` and `view_layer.active_layer_collection` are the same without that.
+    """
+    for node in module.nodes:
+        asked = isinstance(node, ast.Attribute) and node.attr in {"tool_settings", "layer_collection"}
+        if asked and dotted(node.value).split(".")[-1] in {"context", "_context"}:
+            yield f"{module.path}:{node.lineno} context.{node.attr}"
+
+
 RULES = [
     runs_downwards, games_keep_apart, knows_no_blender, imports_are_relative_or_bundled, asks_no_version,
     leaves_sys_path_alone, has_a_name, is_not_too_long, is_documented, catches_what_it_names,
-    declares_properties_at_once,
+    declares_properties_at_once, asks_the_context_for_no_part_of_a_scene,
 ]  # fmt: skip
 
 
@@ -459,6 +469,12 @@ def test_no_test_reads_a_stopwatch():
     assert CLOCKS.search("begin = time.process_time" + "()")
 
 
+def test_no_test_asks_the_context_for_a_part_of_a_scene():
+    tests = ADDON.parent / "tests"
+    read = [Module(PurePosixPath(path), path.read_text(encoding="utf-8")) for path in sorted(tests.rglob("*.py"))]
+    assert [said for module in read for said in asks_the_context_for_no_part_of_a_scene(module)] == []
+
+
 def test_what_may_catch_everything_still_does():
     found = {(str(module.path), function) for module in modules() for _, function in broad_handlers(module)}
     assert set(CATCHES_EVERYTHING) <= found
@@ -503,6 +519,12 @@ BAD = [
         "from __future__ import annotations\nclass Open:\n    path: StringProperty()",
     ),
     (catches_what_it_names, "ui/open.py", "try:\n    pass\nexcept (OSError, Exception):\n    pass"),
+    (asks_the_context_for_no_part_of_a_scene, "ui/open.py", "bpy.context.tool_settings.use_snap = True"),
+    (
+        asks_the_context_for_no_part_of_a_scene,
+        "ui/open.py",
+        "def f(context):\n    context.layer_collection.exclude = True",
+    ),
 ]
 
 GOOD = [
@@ -518,6 +540,7 @@ GOOD = [
     (is_documented, "core/names.py", '"""Names."""\ndef _private():\n    pass'),
     (declares_properties_at_once, "ui/open.py", "class Open:\n    path: StringProperty()"),
     (catches_what_it_names, "core/files.py", "try:\n    pass\nexcept OSError:\n    pass"),
+    (asks_the_context_for_no_part_of_a_scene, "ui/open.py", "context.scene.tool_settings.use_snap = True"),
 ]
 
 

@@ -395,7 +395,7 @@ class Check(Operation):
         meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
         context.view_layer.objects.active = chosen.shown
         chosen.shown.select_set(True)
-        context.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+        context.scene.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
         scope.set_mode("EDIT")
 
     def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:

@@ -440,7 +440,7 @@ def test_impostors_that_were_separated_and_joined_again_keep_their_order(corpus,
     bpy.context.view_layer.objects.active = shown
     for one in bpy.context.scene.objects:
         one.select_set(one == shown)
-    bpy.context.tool_settings.mesh_select_mode = (False, False, True)
+    bpy.context.scene.tool_settings.mesh_select_mode = (False, False, True)
     bpy.ops.object.mode_set(mode="EDIT")
     bpy.ops.mesh.select_all(action="DESELECT")
     bpy.ops.object.mode_set(mode="OBJECT")
