@@ -41,6 +41,13 @@ def set_mode(mode: str) -> None:
     pausing.in_callers_thread(lambda: operator(mode=mode))
 
 
+def set_select_mode(scene: Any, *, vertices: bool, faces: bool) -> None:
+    """Choose what edit mode selects. `context.tool_settings` would be the same, but makes Blender 4.2 and 4.3 write to
+    the scene's memory after the scene is gone.
+    """
+    scene.tool_settings.mesh_select_mode = (vertices, False, faces)
+
+
 @contextmanager
 def editing_armature(context: Context, rig: Object) -> Iterator[bpy.types.ArmatureEditBones]:
     """Enter edit mode of the new armature object ``rig`` and return its edit bones.

@@ -395,7 +395,8 @@ class Check(Operation):
         meshes.select_elements(chosen.shown, chosen.faces, chosen.vertices)
         context.view_layer.objects.active = chosen.shown
         chosen.shown.select_set(True)
-        context.scene.tool_settings.mesh_select_mode = (not len(chosen.faces), False, bool(len(chosen.faces)))
+        on_faces = bool(len(chosen.faces))
+        scope.set_select_mode(context.scene, vertices=not on_faces, faces=on_faces)
         scope.set_mode("EDIT")
 
     def edited(self, _context: Context) -> Iterable[bpy.types.ID | None]:

@@ -18,6 +18,7 @@ from addon.games.xray.levels import geometry
 from addon.games.xray.levels.file import listed_objects
 from addon.games.xray.options import LevelExportOptions, LevelFolderOptions
 from addon.ui.xray import levels as level_panels
+from tests.blender.test_level_panel import Dialog
 from tests.blender.test_save_back import dialog_of, drawn
 from tests.real_files import corpus_files
 from tests.scene import differences, snapshot
@@ -634,6 +635,14 @@ def test_surfaces_that_are_moved_or_copied_are_said_by_name(yard):
         "surfaces cannot be moved as objects; not written: 'yard 00000'",
         "surfaces cannot be added; not written: 'yard 00001.001'",
     ]
+
+
+def test_the_export_dialog_of_a_level_says_beforehand_what_stays_as_it_is(yard):
+    made = imported(yard)
+    bpy.context.view_layer.objects.active = made["SURFACE"][0]
+    assert Dialog().says() == ""
+    made["SURFACE"][0].location.x += 1
+    assert Dialog().says() == "vertices were moved; collision, normals and baked light stay as they are"
 
 
 def test_meshes_beside_those_of_a_level_and_modifiers_are_said_by_name(yard):

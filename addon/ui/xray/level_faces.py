@@ -489,7 +489,7 @@ class MOTIONBRIDGE_OT_details_select(DetailModelOperation, BlenderOperator):
             faces = level_details.slots_with(ground, model.motionbridge_level.number)
             level_geometry.select(ground, faces, faces[:0])
         if len(faces):  # face select mode in edit mode shows the selection
-            context.scene.tool_settings.mesh_select_mode = (False, False, True)
+            scope.set_select_mode(context.scene, vertices=False, faces=True)
             CALL.object.mode_set(mode="EDIT")
         return Outcome(rpt_("Selected slots: {}").format(len(faces)))
 

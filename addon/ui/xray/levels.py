@@ -231,14 +231,14 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def _collect(self, context: Context) -> list[str]:
         """Return what the game or its tools would reject, and what the export would warn of. Raises `WriteError`.
 
-        The whole `level` takes too long, and **Save Back** says it before writing.
+        The checks of a whole `level` stay in its panel: they compare its layers, which takes long.
         """
         holder = level_holder_to_export(context, self.collection, whole=True)
-        if holder.motionbridge_level.kind == "LEVEL":
-            return []
         materials = known_materials(context, holder, Report())
         options = options_from(self, LevelExportOptions, game_materials=materials)
-        found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
+        found = []
+        if holder.motionbridge_level.kind != "LEVEL":
+            found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
         report, tell = Report(), sentence_translator()
         plan = level_geometry.plan_export(context, holder, options, report)
         if plan.changes and holder.type != "MESH":  # the report has those of the whole file
@@ -254,11 +254,8 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         draw_backup(layout, self, self.filepath)
         holder = holder_of(context.view_layer.objects.active)
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
-            for words in (
-                iface_("If vertices were edited, level.geom and level.geomx are written beside the file"),
-                iface_("Edits that the file cannot store are listed by Save Back before it writes, here afterwards"),
-            ):
-                paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
+            words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
+            paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
         if self.findings:
             column = layout.column(align=True)
             column.label(text="Check first:", icon="ERROR")
