@@ -598,9 +598,9 @@ def test_setting_parameters(run, omf):
     assert len(omf.read_bytes()) == len(omf_bytes())
     assert run("edit", "set", omf, "run", "--no-flag", "idle", "--part", "Default", "--in-place")[0] == 0
     assert definition_of(omf, b"run")[:2] == (0x02, 0)
-    assert run("edit", "set", omf, "*", "--flag", "fx", "--bone", "7", "--in-place")[0] == 0
-    assert definition_of(omf, b"run")[:2] == (0x03, 7)
-    assert definition_of(omf, b"walk")[:2] == (0x01, 7)
+    assert run("edit", "set", omf, "*", "--flag", "fx", "--bone", "0", "--in-place")[0] == 0
+    assert definition_of(omf, b"run")[:2] == (0x03, 0)
+    assert definition_of(omf, b"walk")[:2] == (0x01, 0)
     assert run("edit", "set", omf, "run", "--part", "all", "--in-place")[0] == 0
     assert definition_of(omf, b"run")[1] == 0xFFFF
 
@@ -629,7 +629,8 @@ def test_setting_what_is_set_already_leaves_the_file_alone(run, omf):
         (["set", "run", "--speed", "101"], "outside what the file can store"),
         (["set", "run", "--speed", "nan"], "outside what the file can store"),
         (["set", "run", "--part", "legs"], "no bone part named 'legs'"),
-        (["set", "run", "--bone", "65536"], "65536"),
+        (["set", "run", "--bone", "1"], "there is no bone 1. The partitions have 1 bone, from 0"),
+        (["set", "run", "--bone", "-1"], "there is no bone -1"),
         (["set", "run", "--flag", "fx", "--no-flag", "fx"], "to be set and cleared"),
     ],
 )

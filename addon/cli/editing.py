@@ -144,7 +144,7 @@ def _split(chosen: argparse.Namespace) -> int:
 
 def _set(chosen: argparse.Namespace, motions: MotionSet) -> MotionSet:
     timing = {field: value for field in TIMING if (value := getattr(chosen, field)) is not None}
-    place = _partition(chosen.part, motions) if chosen.part is not None else chosen.bone
+    place = _partition(chosen.part, motions) if chosen.part is not None else _bone(chosen.bone, motions)
     if not timing and not chosen.flag and not chosen.no_flag and place is None:
         raise WriteError("no parameter is given", remedy="Name at least one, such as --speed 1.5")
     both = sorted({*chosen.flag} & {*chosen.no_flag})
@@ -170,6 +170,13 @@ def _partition(name: str, motions: MotionSet) -> int:
     if name == "all":
         return ALL_PARTITIONS
     raise WriteError(f"there is no bone part named {name!r}", remedy=f"There are: {', '.join(labels)}, all")
+
+
+def _bone(index: int | None, motions: MotionSet) -> int | None:
+    count = sum(len(partition.bones) for partition in motions.parameters.partitions)
+    if index is not None and not 0 <= index < count:
+        raise WriteError(f"there is no bone {index}", remedy=f"The partitions have {counted(count, 'bone')}, from 0")
+    return index
 
 
 def _matching(wanted: Iterable[str], motions: MotionSet) -> list[str]:
