@@ -535,7 +535,8 @@ def test_what_we_could_not_read_replaces_nobodys_file(run, omf, monkeypatch):
 
 
 def test_deleting(run, omf, tmp_path):
-    assert run("edit", "delete", omf, "walk", "-o", tmp_path / "out.omf")[0] == 0
+    status, out, _ = run("edit", "delete", omf, "walk", "-o", tmp_path / "out.omf")
+    assert (status, out[0]) == (0, "motion 'walk' was removed")
     assert (tmp_path / "out.omf").read_bytes() == omf_bytes((b"run",))
 
 
@@ -576,7 +577,9 @@ def test_merging_the_same_name_needs_a_word(run, omf, tmp_path):
     assert status == 2
     assert "'run'" in err
     assert not (tmp_path / "out.omf").exists()
-    assert run("edit", "merge", omf, other, "--replace", "-o", tmp_path / "out.omf")[0] == 0
+    status, out, _ = run("edit", "merge", omf, other, "--replace", "-o", tmp_path / "out.omf")
+    assert status == 0
+    assert "motion 'hop' was added" in out
     assert names_of(tmp_path / "out.omf") == ["walk", "run", "hop"]
     assert (tmp_path / "out.omf").read_bytes().count(b"\0\x09\0\0\0") == 2
 

@@ -64,11 +64,15 @@ def test_a_target_is_asked_for(run, camera):
     assert "--output" in err
 
 
-def test_a_texture_becomes_pictures(tmp_path):
+def test_a_texture_becomes_pictures(tmp_path, capsys):
     still = bytes((0, 0, 121)) + b"a\0\1" + bytes(9) + struct.pack("<HHBB", 1, 1, 32, 0x28) + b"\0\x0f\xf0"
     (tmp_path / "a.ogf").write_bytes(still)
     assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "png", "-o", str(tmp_path / "a.png")]) == 0
     assert (tmp_path / "a.png").read_bytes() == png.encode(np.array([[[0, 0, 255, 255]]], np.uint8))
+    assert not capsys.readouterr().err
+    assert cli.main(["convert", str(tmp_path / "a.ogf"), "--to", "png", "-o", str(tmp_path / "a.jpg")]) == 0
+    assert (tmp_path / "a.jpg").read_bytes() == (tmp_path / "a.png").read_bytes()
+    assert "a.jpg: it is a .png file; programs may expect another by its name" in capsys.readouterr().err
     (tmp_path / "b.oaf").write_bytes(bytes((127, 1, 2)) + bytes(4) + 2 * still)
     assert cli.main(["convert", str(tmp_path / "b.oaf"), "--to", "png", "-o", str(tmp_path / "b.png")]) == 0
     assert sorted(path.name for path in tmp_path.glob("b*.png")) == ["b_0000.png", "b_0001.png"]

@@ -273,4 +273,6 @@ def _render(
         path = output if len(files) == 1 else output.with_name(f"{output.stem}_{number:04}{output.suffix}")
         refuse_same_file(path, task.file, "converted", "Name another")
         save(path, data, None, outcome.complaints.append, backup=task.backup)
+        if path.suffix.lower() != f".{task.to}":
+            outcome.complaints.append(f"{path}: it is a .{task.to} file; programs may expect another by its name")
         outcome.lines.append(f"{path}: {task.to}, {len(data)} bytes")

@@ -210,6 +210,7 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
         print(f"{output}: no changes, file not written")
         return
     save(output, data, omf.read, backup=chosen.backup)
-    for line in text.motion_set_differences(document.motion_set, changed) if tell else ():
+    words = {"missing": "was removed", "added": "was added"}
+    for line in text.motion_set_differences(document.motion_set, changed, **words) if tell else ():
         print(line)
     print(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")

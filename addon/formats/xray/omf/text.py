@@ -156,8 +156,17 @@ def _hex(ids: list[int]) -> str:
     return " ".join(f"{identifier:#x}" for identifier in ids)
 
 
-def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]:
-    """Yield the differences between two sets of motions. If only the name of a motion differs, it counts as renamed."""
+def motion_set_differences(
+    first: MotionSet,
+    second: MotionSet,
+    *,
+    missing: str = "is only in the first",
+    added: str = "is only in the second",
+) -> Iterator[str]:
+    """Yield the differences between two sets of motions. If only the name of a motion differs, it counts as renamed.
+
+    ``missing`` and ``added`` are the words for a motion that only one of them has.
+    """
     yield from _parameter_differences(first.parameters, second.parameters)
     ones, others = _by_name(first), _by_name(second)
     renamed = _renamed(ones, others)
@@ -171,12 +180,12 @@ def motion_set_differences(first: MotionSet, second: MotionSet) -> Iterator[str]
     for name, one in ones.items():
         other = others.get(new_names[name])
         if other is None:
-            yield f"motion {name!r} is only in the first"
+            yield f"motion {name!r} {missing}"
         else:
             yield from (f"motion {name!r}: {line}" for line in _motion_differences(one, other, first.parameters))
     for name in others:
         if name not in shared:
-            yield f"motion {name!r} is only in the second"
+            yield f"motion {name!r} {added}"
 
 
 class _Pair(NamedTuple):
