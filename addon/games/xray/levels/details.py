@@ -218,11 +218,16 @@ def _densest_of(document: details.Details) -> NDArray[np.int16]:
 
 def gather_ground(ground: Object) -> Mesh:
     """Return a point for each face: its centre, at the height of its lowest corner, with the face's attributes."""
+    return _gather_slots(ground)[0]
+
+
+def _gather_slots(ground: Object) -> tuple[Mesh, NDArray[np.float64]]:
+    """Return `gather_ground`, and (faces, 2) the heights of the lowest and the highest corner of each face."""
     middles, heights, values = instances.gather_faces(ground, WANTED, COLOURS)
     positions = np.concatenate([middles, heights[:, :1]], axis=1).astype(np.float32)
     points = Mesh(ground.name, positions, np.zeros((0, 3), np.int32))
     points.attributes = {name: Attribute(Domain.VERTEX, column) for name, column in values.items()}
-    return points
+    return points, heights
 
 
 def models_of(ground: Object) -> list[Object]:
@@ -298,9 +303,8 @@ def _gather_models(
     return _Models(dict(zip(numbers, documents, strict=True)), old if numbers != old else [], known - set(old), changes)
 
 
-def _warn_of_tilted(ground: Object, report: Report) -> None:
+def _warn_of_tilted(ground: Object, heights: NDArray[np.float64], report: Report) -> None:
     """Warn of imported squares, which are level, that stand at an angle now: a slot has one height."""
-    _, heights, _ = instances.gather_faces(ground, {}, ())
     with np.errstate(invalid="ignore"):  # vertices of broken files
         tilted = int(np.count_nonzero(heights[:, 1] - heights[:, 0] > LEVEL_WITHIN))
     if tilted:
@@ -316,14 +320,14 @@ def plan(context: Context, ground: Object, data: bytes, options: LevelExportOpti
     meshes.warn_of_modifiers(ground, report, {"MASK"})  # Mask: hides slots without ground
     base = details.read(data, "", Report()) if data else None
     models = _gather_models(context, ground, base, options, report)
-    points = gather_ground(ground)
+    points, heights = _gather_slots(ground)
     changes = Changes()
     if base is None:
         points.attributes.pop(FILE_FACE, None)
         base = details.new_grid(points, {} if models is None else models.documents)
         changes.lines.append(f"{counted_plural(len(base.slots), 'slots')}, new")
     else:
-        _warn_of_tilted(ground, report)
+        _warn_of_tilted(ground, heights, report)
     gone = set() if models is None else models.gone
     points = details.arrange(points, base, report)
     problems.refuse(details.find_orphans(points, gone), ground.name)
