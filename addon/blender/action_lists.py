@@ -318,6 +318,8 @@ def _used_rows(file: "ActionFile") -> list[tuple[int, Any, int]]:
 
 
 def _store_used(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> None:
+    # The copy that Blender evaluates would go on pointing at the actions of these entries, which may be removed next.
+    file.id_data.update_tag()
     file.actions.clear()
     for row, action, place in used:
         _add_entry(file.actions, action, place, row)

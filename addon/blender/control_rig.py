@@ -368,6 +368,7 @@ def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
         pointed = action.motionbridge_controls
         if pointed is not None:
             action.property_unset("motionbridge_controls")
+            action.update_tag()  # as in `action_lists`: the evaluated copy keeps its pointer otherwise
             unused.append(pointed)
     if mine:
         playing = controls.animation_data.action if controls.animation_data is not None else None

@@ -397,6 +397,8 @@ def rows_removed_on_failure(owner: Object, name: str) -> Iterator[None]:
 
 def _truncate(owner: Object, name: str, count: int) -> None:
     rows = getattr(owner, name)
+    # The copy that Blender evaluates would go on pointing at the actions of these entries, which are removed next.
+    owner.update_tag()
     while len(rows) > count:
         rows.remove(len(rows) - 1)
     if not count:

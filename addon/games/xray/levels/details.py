@@ -626,8 +626,8 @@ def clear_scattered(ground: Object) -> bool:
     made = ground.motionbridge_level.scattered
     if made is None:
         return False
+    instances.remove(made)  # which also clears the pointer, in the copy that Blender evaluates too
     ground.motionbridge_level.property_unset("scattered")
-    instances.remove(made)
     return True
 
 

@@ -123,6 +123,7 @@ def become(obj: Any, kind: str) -> None:
         for name, about in level.bl_rna.properties.items():
             if not about.is_readonly:
                 level.property_unset(name)
+        obj.update_tag()  # as in `blender.action_lists`: the evaluated copy keeps its pointers otherwise
         level.kind = kind
 
 
