@@ -508,3 +508,35 @@ def test_a_motion_whose_keys_went_into_another_action_is_warned_of(game):
     )
     now = bodies_in(path)
     assert [name for name in NAMES if now[name] != before[name]] == ["nod"]
+
+
+def evaluated(rig):
+    """The armature as Blender evaluates it now, with a copy of its own of each property."""
+    bpy.context.view_layer.update()
+    return rig.evaluated_get(bpy.context.evaluated_depsgraph_get())
+
+
+def test_no_evaluated_entry_points_at_what_failed_work_removes(game):
+    rig = load(game)
+    assert len(evaluated(rig).motionbridge_motion_files) == 1
+
+    def failing():
+        with scope.rows_removed_on_failure(rig, motion_files.LISTS.files):
+            rig.motionbridge_motion_files.add().actions.add().action = bpy.data.actions["walk"]
+            assert len(evaluated(rig).motionbridge_motion_files) == 2
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        failing()
+    assert len(rig.motionbridge_motion_files) == 1
+    assert len(evaluated(rig).motionbridge_motion_files) == 1
+
+
+def test_no_evaluated_entry_points_at_an_action_that_leaves_the_list(game):
+    rig = load(game)
+    (file,) = rig.motionbridge_motion_files
+    walk = rig.animation_data.action
+    assert [entry.action.name for entry in evaluated(rig).motionbridge_motion_files[0].actions] == ["walk"]
+    action_lists.remove(file, walk, motion_files.LISTS)
+    assert len(file.actions) == 0
+    assert len(evaluated(rig).motionbridge_motion_files[0].actions) == 0
