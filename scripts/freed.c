@@ -162,13 +162,18 @@ static void on_fault(int number, siginfo_t *about, void *context) {
   _exit(128 + number);
 }
 
-/* Handlers that are installed later, such as that of faulthandler, are called by ours. */
+/* Handlers that are installed later, such as those of Blender and faulthandler, are called by ours. */
 int sigaction(int number, const struct sigaction *now, struct sigaction *before) {
   if (!system_sigaction) system_sigaction = dlsym(RTLD_NEXT, "sigaction");
   if (number != SIGSEGV || !arena) return system_sigaction(number, now, before);
   if (before) *before = theirs;
   if (now) theirs = *now;
   return 0;
+}
+
+void (*signal(int number, void (*handler)(int)))(int) {
+  struct sigaction now = {.sa_handler = handler, .sa_flags = SA_RESTART}, before;
+  return sigaction(number, &now, &before) ? SIG_ERR : before.sa_handler;
 }
 
 __attribute__((constructor)) static void begin(void) {

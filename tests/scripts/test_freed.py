@@ -55,6 +55,18 @@ def test_reading_and_writing_freed_memory_ends_there(run, use, size):
     assert (status, output, said) == (128 + signal.SIGSEGV, "freed\n", "freed memory was used\n")
 
 
+@pytest.mark.parametrize("install", ["libc.signal(11, handler)", "import faulthandler; faulthandler.enable()"])
+def test_handlers_of_the_program_are_called_too(run, install):
+    code = """
+handler = ctypes.CFUNCTYPE(None, ctypes.c_int)(lambda number: print("called", number, flush=True))
+block = libc.malloc(300); libc.free(block)
+"""
+    status, output, said = run(f"{code}{install}\nctypes.string_at(block, 1)")
+    assert status in {128 + signal.SIGSEGV, -signal.SIGSEGV}
+    assert said == "freed memory was used\n"
+    assert output == ("called 11\n" if "libc" in install else "")
+
+
 def test_all_else_goes_on_as_before(run):
     code = """
 for size in (1, 199, 200, 4079, 4080, 4081, 65000, 65001, 1 << 20):
