@@ -41,7 +41,10 @@ def run(library, tmp_path):
         ended = subprocess.run(
             [sys.executable, "-c", BEGIN + code], env=variables, capture_output=True, text=True, check=False
         )
-        return ended.returncode, ended.stdout, said.read_text() if said.exists() else ""
+        found = said.read_text() if said.exists() else ""
+        if "no room" in found:
+            pytest.skip("this system reserves no 16 TB of addresses")
+        return ended.returncode, ended.stdout, found
 
     return run
 
