@@ -81,6 +81,11 @@ def test_what_editors_refuse_in_a_mesh(sentence):
     assert problems(small((mesh(**MESH_CASES[sentence]),))) == (sentence,)
 
 
+def test_a_box_at_the_other_end_of_the_numbers_is_compared():
+    far = mesh(x1004=floats(0, 3e38, 0, 1, 3e38, 0), x1005=words(4) + floats(*[0, -3e38, 0] * 4))
+    assert "in mesh 'quad': its bounding box is not that of its points" in problems(small((far,)))
+
+
 def test_meshes_that_are_too_small_missing_or_named_alike():
     tiny = mesh(x1005=words(2) + floats(0, 0, 0, 1, 2, 0), x1006=words(0), x1013=b"", x1014=b"", x1009=b"\0\0")
     assert problems(small((tiny,))) == ("in mesh 'quad': it has 2 points and 0 faces; editors want at least 3 and 1",)
