@@ -10,7 +10,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,9 +37,11 @@ static size_t (*other_size)(void *);
 static _Alignas(16) char first_bytes[1 << 16];
 static size_t first_used;
 
+static size_t rounded(size_t size) { return (size + 15) / 16 * 16; }
+
 static void *first(size_t size) {
   void *made = first_bytes + first_used;
-  first_used += (size + 15) / 16 * 16;
+  first_used += rounded(size);
   return first_used <= sizeof first_bytes ? made : NULL;
 }
 
@@ -67,8 +68,6 @@ static int found(void) {
 static int is_paged(const void *block) {
   return arena && (const char *)block >= arena && (const char *)block < arena + PAGES * PAGE;
 }
-
-static size_t rounded(size_t size) { return (size + 15) / 16 * 16; }
 
 /* New pages are empty, so calloc has nothing to do. One page stays between blocks, and is closed with the first. */
 static void *paged(size_t size) {

@@ -7,7 +7,6 @@ machine. `debian` and `unstable` are Debian's Blender, VERSION is that of a bpy 
 blocks could not be closed, `sysctl vm.max_map_count=2000000` (as root) helps. All tests take about half an hour.
 """
 
-import os
 import subprocess
 import sys
 from pathlib import Path
@@ -16,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from environment import blenders, chroot
-from rings import GAME_FILES
+from rings import game_files
 
 SOURCE = ROOT / "scripts" / "freed.c"
 LIMIT = 7200  # seconds for all tests
@@ -29,14 +28,11 @@ def build(target: Path) -> None:
 
 def run(blender: blenders.Blender, arguments: list[str]) -> int:
     """Run the tests and print their output and what was found. Returns the exit status: 1 if anything was."""
-    games = {name: Path(os.environ[name]) for name in GAME_FILES if os.environ.get(name)}
-    with blenders.session(blender, games) as session:
+    with blenders.session(blender, game_files()) as session:
         build(session.outside / "freed.so")
         session.variables["LD_PRELOAD"] = str(session.scratch / "freed.so")
         session.variables["MOTIONBRIDGE_FREED"] = str(session.scratch / "freed.txt")
-        script = str(session.root / "tests/run.py")
-        options = ["--background", "--factory-startup", "--python-exit-code", "1", "--python", script, "--", "-q"]
-        status, output = session.run(session.blender_call(*options, *arguments), LIMIT)
+        status, output = session.run(session.tests_call("-q", *arguments), LIMIT)
         said = session.outside / "freed.txt"
         found = said.read_text() if said.exists() else ""
     print(output, found, sep="")

@@ -262,7 +262,7 @@ def _inside(
     except (Unavailable, RuntimeError) as lacking:
         yield Outcome("Blender", name, NOT_RUN, note=str(lacking))
         return
-    with blenders.session(blender, _game_files()) as session:
+    with blenders.session(blender, game_files()) as session:
         if blender.lacks_pytest:
             session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
                 virtual.packages("test-packages", virtual.group("test"))
@@ -292,7 +292,7 @@ def _across(wheels: Sequence[str]) -> Iterator[Outcome]:
 
 
 def _one_side(blender: blenders.Blender, folder: str, tests: str, place: str) -> Outcome:
-    with blenders.session(blender, _game_files()) as session, session.sharing(Path(folder)) as between:
+    with blenders.session(blender, game_files()) as session, session.sharing(Path(folder)) as between:
         session.variables["MOTIONBRIDGE_ACROSS"] = str(between)
         return _run_in_blender(session, [tests], ring="across", place=place)
 
@@ -306,12 +306,8 @@ def _run_in_blender(
     narrowed: bool = False,
 ) -> Outcome:
     results = session.scratch / "results.xml"
-    command = session.blender_call(
-        "--background", "--factory-startup", "--python-exit-code", "1", "--python", str(session.root / "tests/run.py"),
-        "--", "-q", f"--junitxml={results}", *arguments,
-    )  # fmt: skip
     start = time.monotonic()
-    ended = session.run(command, LIMIT)
+    ended = session.run(session.tests_call("-q", f"--junitxml={results}", *arguments), LIMIT)
     seconds = time.monotonic() - start
     seen = session.seen_from_outside(results)
     return _tests(ring, place or session.blender.label, ended, seen, seconds, narrowed=narrowed)
@@ -327,7 +323,8 @@ def _run_on_zip(session: blenders.Session) -> Outcome:
     return _tests("zip", session.blender.label, ended, session.seen_from_outside(results), time.monotonic() - start)
 
 
-def _game_files() -> dict[str, Path]:
+def game_files() -> dict[str, Path]:
+    """Return the folders of `GAME_FILES` that are named. Raises `Unavailable` for what is no folder."""
     named = {name: Path(os.environ[name]).absolute() for name in GAME_FILES if os.environ.get(name)}
     for name, path in named.items():
         if not path.is_dir():

@@ -268,7 +268,7 @@ def _remove_unused(blocks: Sequence[Any]) -> None:
     search the whole file for users, which would take most of the time.
 
     A data-block is removed before what it uses: Blender looks at the objects of a scene once more to remove the scene,
-    and would read and write memory that is free already.
+    and would read memory that is free already.
     """
     kinds: dict[Any, Any] = {
         bpy.types.Scene: bpy.data.scenes,

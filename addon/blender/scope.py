@@ -42,8 +42,8 @@ def set_mode(mode: str) -> None:
 
 
 def set_select_mode(scene: Any, *, vertices: bool, faces: bool) -> None:
-    """Choose what edit mode selects. `context.tool_settings` would be the same, but makes Blender 4.2 and 4.3 write to
-    the scene's memory after the scene is gone.
+    """Choose what edit mode selects. `context.tool_settings` would be the same, but makes Blender 4.2 and 4.3 use the
+    scene's memory after the scene is gone.
     """
     scene.tool_settings.mesh_select_mode = (vertices, False, faces)
 

@@ -55,6 +55,12 @@ class Session:
         """Return the command line that starts this Blender."""
         return [*self._entry(), *self.command, *arguments]
 
+    def tests_call(self, *arguments: str) -> list[str]:
+        """Return the command line that runs tests inside this Blender; ``arguments`` are those of pytest."""
+        script = str(self.root / "tests/run.py")
+        options = ("--background", "--factory-startup", "--python-exit-code", "1", "--python", script)
+        return self.blender_call(*options, "--", *arguments)
+
     def python_call(self, *arguments: str) -> list[str]:
         """Return the command line of a Python with pytest. Tests in it start Blender by `MOTIONBRIDGE_BLENDER`."""
         interpreter = "/usr/bin/python3" if self.blender.place else str(virtual.dev())

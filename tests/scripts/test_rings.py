@@ -189,7 +189,7 @@ def test_trouble_in_a_ring_is_its_outcome():
 def test_game_files_must_be_there_if_they_are_named(monkeypatch, tmp_path):
     monkeypatch.setenv("MOTIONBRIDGE_CORPUS", str(tmp_path / "gone"))
     with pytest.raises(Unavailable, match="not a folder"):
-        rings._game_files()
+        rings.game_files()
 
 
 @pytest.mark.parametrize(
