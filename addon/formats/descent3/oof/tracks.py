@@ -290,7 +290,8 @@ def _same_axis(old: Floats | None, new: Floats) -> bool:
     """Return whether an axis (3,) equals the file's, which may be NaN or infinite in a damaged file."""
     if old is None:
         return False
-    return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
+    with np.errstate(over="ignore", invalid="ignore"):
+        return bool(np.isclose(as_in_file(new, old), old, rtol=0, atol=1e-6, equal_nan=True).all())
 
 
 def _check_untimed(model: Model, base: Oof, match: Match, tracks: list[Track], precision: Precision) -> None:

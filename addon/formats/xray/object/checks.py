@@ -147,8 +147,8 @@ def _mesh_problems(mesh: Mesh, surfaces: set[str] | None, weight_maps: set[str] 
 def _is_box(corners: NDArray[np.float32], positions: NDArray[np.float32]) -> bool:
     if not len(positions):
         return True
-    ends = np.array([positions.min(axis=0), positions.max(axis=0)], np.float64)  # no difference of floats overflows
-    with np.errstate(invalid="ignore"):
+    with np.errstate(invalid="ignore"):  # signalling NaNs of broken files; as doubles, no difference overflows
+        ends = np.array([positions.min(axis=0), positions.max(axis=0)], np.float64)
         return bool(np.allclose(corners.astype(np.float64), ends, rtol=1e-5, atol=1e-5))
 
 

@@ -169,6 +169,15 @@ def test_an_axis_that_is_not_finite_is_kept_and_no_such_axis_is_written(value):
         oof.encode(found, document)
 
 
+def test_an_axis_at_the_other_end_of_the_numbers_is_another_axis():
+    keys = body(CHUNKS[b"RANI"], 2300)
+    far = keys.replace(np.array([-1, 0, 0], "<f4").tobytes(), np.array([-3e38, 0, 0], "<f4").tobytes())
+    document, found = decoded(model(replaced={b"RANI": far}))
+    assert oof.encode(found, document)[0] is document
+    found.parts[1].spin_axis = -found.parts[1].spin_axis
+    assert oof.encode(found, document)[1].lines == ["rotor: axis of rotation"]
+
+
 def test_positions_with_a_range_of_their_own_are_sampled_as_the_game_plays_them():
     """The fraction comes from the rotation's range: positions of ticks 0 to 10 take the rotation's 20."""
     keys = body(CHUNKS[b"RANI"], 2300)

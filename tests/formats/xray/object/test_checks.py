@@ -81,8 +81,21 @@ def test_what_editors_refuse_in_a_mesh(sentence):
     assert problems(small((mesh(**MESH_CASES[sentence]),))) == (sentence,)
 
 
-def test_a_box_at_the_other_end_of_the_numbers_is_compared():
-    far = mesh(x1004=floats(0, 3e38, 0, 1, 3e38, 0), x1005=words(4) + floats(*[0, -3e38, 0] * 4))
+SIGNALLING = words(0x7FA00000)
+"""A NaN that sets the processor's flag for invalid numbers when it is converted."""
+
+
+@pytest.mark.parametrize(
+    ("box", "points"),
+    [
+        (floats(0, 3e38, 0, 1, 3e38, 0), floats(*[0, -3e38, 0] * 4)),
+        (floats(0, 0, 0, 1, 1, 1), SIGNALLING * 12),
+        (SIGNALLING * 6, floats(*range(12))),
+    ],
+    ids=["far apart", "NaN points", "NaN box"],
+)
+def test_a_box_of_odd_numbers_is_compared(box, points):
+    far = mesh(x1004=box, x1005=words(4) + points)
     assert "in mesh 'quad': its bounding box is not that of its points" in problems(small((far,)))
 
 
