@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import signal
 import struct
 import subprocess
 import sys
@@ -437,6 +438,31 @@ def test_work_that_has_not_begun_when_the_block_is_left_is_not_done():
         pending = [pool.submit(time.sleep, 0.05) for _ in range(30)]
         pending[0].result()
     assert sum(one.cancelled() for one in pending) > 20
+
+
+@pure
+@pytest.mark.parametrize("module", ["numpy", "addon.cli.conversion", "addon.formats.xray.omf"])
+def test_an_interrupt_while_the_commands_are_loaded_is_no_traceback(module):
+    code = f"""
+import runpy, sys
+class Interrupting:
+    def find_spec(self, name, path=None, target=None):
+        if name == {module!r} and "addon.cli" in sys.modules:
+            raise KeyboardInterrupt
+sys.meta_path.insert(0, Interrupting())
+sys.argv = ["motionbridge", "--help"]
+runpy.run_module("addon.cli", run_name="__main__")
+"""
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr, done.stdout) == (130, b"", b"")
+
+
+@pure
+@pytest.mark.skipif(not hasattr(signal, "pthread_sigmask"), reason="signals of POSIX")
+def test_workers_never_hear_an_interrupt_not_even_while_they_start():
+    with processes.pool(2) as pool:
+        assert signal.SIGINT in pool.submit(signal.pthread_sigmask, signal.SIG_BLOCK, []).result()
+        assert signal.SIGINT not in signal.pthread_sigmask(signal.SIG_BLOCK, [])
 
 
 def test_a_folder_that_may_not_be_looked_into_is_one_sentence(run, samples, tmp_path, monkeypatch):

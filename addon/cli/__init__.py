@@ -17,10 +17,6 @@ from typing import NoReturn
 from ..core.errors import MotionbridgeError, refused_access
 from .output import TROUBLE, abandon_output, complain, make_printable, pipe_was_closed
 
-LACKS_NUMPY = find_spec("numpy") is None
-if not LACKS_NUMPY:
-    from . import conversion, editing, extraction, inspection, verification
-
 INTERRUPTED = 130
 CLOSED_PIPE = 141
 """128 + the number of the signal, the exit status that shells use for a closed pipe."""
@@ -35,7 +31,12 @@ class Parser(argparse.ArgumentParser):
 
 
 def parser() -> argparse.ArgumentParser:
-    """Return the parser of the whole command line."""
+    """Return the parser of the whole command line.
+
+    The commands are imported here, not above: this takes half a second, in which Ctrl-C must not print a traceback.
+    """
+    from . import conversion, editing, extraction, inspection, verification  # noqa: PLC0415
+
     each = "motionbridge COMMAND --help describes a command."
     top = Parser(prog="motionbridge", description=(__doc__ or "").partition("\n")[0], epilog=each)
     commands = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -48,7 +49,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def _check_packages() -> None:
-    if LACKS_NUMPY:
+    if find_spec("numpy") is None:
         raise MotionbridgeError("this Python has no numpy", remedy=f"Install it: {sys.executable} -m pip install numpy")
 
 

@@ -10,6 +10,7 @@ import signal
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 
 WORTH_A_PROCESS = 8 << 20
 """Bytes. For less, starting processes takes longer than the work."""
@@ -36,9 +37,28 @@ def pool(count: int) -> Iterator[ProcessPoolExecutor]:
     spawn = multiprocessing.get_context("spawn")
     made = ProcessPoolExecutor(count, spawn, initializer=_leave_interrupts_to_the_parent)
     try:
+        with _interrupts_held(), contextlib.suppress(BrokenProcessPool):  # the caller's own work meets the broken pool
+            for _ in range(count):
+                made.submit(os.getpid)  # starts a worker
         yield made
     finally:
         made.shutdown(cancel_futures=True)
+
+
+@contextlib.contextmanager
+def _interrupts_held() -> Iterator[None]:
+    """Hold Ctrl-C back until the end of the block, and forever in processes started in it (but not on Windows).
+
+    A worker that has not reached its initializer would print a traceback.
+    """
+    if not hasattr(signal, "pthread_sigmask"):
+        yield
+        return
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
 
 def _leave_interrupts_to_the_parent() -> None:
