@@ -117,6 +117,7 @@ def _expanded(line: str, macros: dict[str, tuple[list[str] | None, str]], budget
 def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], budget: Budget) -> str:
     parts: list[str] = []
     at = 0
+    last_closing = line.rfind(")")
     budget.spend(len(line))
     while found := _WORD.search(line, at):
         macro = macros.get(found.group())
@@ -129,7 +130,8 @@ def _expanded_once(line: str, macros: dict[str, tuple[list[str] | None, str]], b
         if arguments is None:
             budget.spend(len(body))
             parts.append(body)
-        elif line[at : at + 1] == "(" and (end := line.find(")", at)) >= 0:
+        elif line[at : at + 1] == "(" and at < last_closing:
+            end = line.find(")", at)
             given = dict(zip(arguments, (part.strip() for part in line[at + 1 : end].split(",")), strict=False))
             parts.append(_expanded_call(body, given, budget))
             at = end + 1

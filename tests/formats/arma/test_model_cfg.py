@@ -176,6 +176,24 @@ def test_small_files_that_ask_for_much_work_are_cut_short(text):
     assert memory_peak(lambda: read(text)) < 20_000_000
 
 
+def test_brackets_that_are_never_closed_are_not_searched_for_again_and_again():
+    """A megabyte of calls without an end took ten seconds."""
+    failed = []
+
+    class Line(str):
+        __slots__ = ()
+
+        def find(self, wanted, begin=0):
+            found = str.find(self, wanted, begin)
+            failed.extend([begin] if found < 0 else [])
+            return found
+
+    macros = {"F": (["a"], "<a>")}
+    for text in ("F(" * 1000, "F(x) " + "F(" * 1000):
+        assert model_cfg._expanded_once(Line(text), macros, model_cfg.Budget(5000)) == text.replace("F(x)", "<x>")
+    assert len(failed) <= 2
+
+
 def test_what_a_cut_left_out_is_said():
     config, report = read(BOMBS["many of one with parents"])
     assert 10 < len(config.skeletons) < 500

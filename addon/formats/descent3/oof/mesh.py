@@ -125,20 +125,28 @@ class TextureTable:
 
     stored: list[bytes]
     labels: list[str] = field(init=False)
+    _indices: dict[str, int] = field(init=False)
+    _indices_ignoring_case: dict[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.labels = [strings.decode(name) for name in self.stored]
+        self.labels, self._indices, self._indices_ignoring_case = [], {}, {}
+        for name in self.stored:
+            self._append(strings.decode(name))
 
     def index(self, name: str) -> int:
         """Return the first entry with this name, exactly or else ignoring case; append one if there is none."""
-        lowered = [label.lower() for label in self.labels]
-        if name in self.labels:
-            return self.labels.index(name)
-        if name.lower() in lowered:
-            return lowered.index(name.lower())
-        self.stored.append(strings.encode(name))
-        self.labels.append(name)
-        return len(self.labels) - 1
+        found = self._indices.get(name, self._indices_ignoring_case.get(name.lower()))
+        if found is None:
+            self.stored.append(strings.encode(name))
+            found = self._append(name)
+        return found
+
+    def _append(self, label: str) -> int:
+        number = len(self.labels)
+        self.labels.append(label)
+        self._indices.setdefault(label, number)
+        self._indices_ignoring_case.setdefault(label.lower(), number)
+        return number
 
 
 # The rules of the game's tools ---------------------------------------------------------------------------------------

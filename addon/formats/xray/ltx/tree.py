@@ -13,7 +13,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import NoReturn
@@ -79,11 +79,12 @@ class Section:
     @property
     def parents(self) -> list[str]:
         """Sections that it inherits from; a later one overrides an earlier one."""
-        found: list[str] = []
+        found: dict[str, None] = {}
         for _, head in self.sources:
-            found = [name for name in found if name not in head.removed]
-            found += [name for name in head.parents if name not in found]
-        return found
+            for name in head.removed:
+                found.pop(name, None)
+            found |= dict.fromkeys(head.parents)
+        return list(found)
 
 
 @dataclass
@@ -157,29 +158,39 @@ class Configs:
                 self._refuse(section.name, f"it inherits more than {MOST_INHERITED} keys")
             result |= inherited
         inherited = dict(result)
+        lists: dict[str, tuple[Value | None, list[Value]]] = {}
         for file, head in section.sources:
             for item in file.document.items(head):
                 value = Value(item.value, section.name, file, item.line, item.change)
+                if item.change in (Change.ADD, Change.REMOVE):
+                    lists.setdefault(item.key, (result.get(item.key), []))[1].append(value)
+                    result[item.key] = value
+                    continue
+                lists.pop(item.key, None)
                 if item.change is Change.NONE:
                     result[item.key] = value
-                elif item.change is Change.OVERRIDE:
+                else:
                     result.pop(item.key, None)
                     if item.key in inherited:
                         result[item.key] = inherited[item.key]
-                else:
-                    result[item.key] = _with_list(result.get(item.key), value)
-        return result
+        return result | {key: _changed_list(old, changes) for key, (old, changes) in lists.items()}
 
 
-def _with_list(old: Value | None, change: Value) -> Value:
-    """Return the value of a list after DLTX adds entries to it or removes them."""
-    all_words = words(old.text) if old is not None and old.text else []
-    changed_words = words(change.text or "")
-    if change.change is Change.ADD:
-        all_words += changed_words
-    else:
-        all_words = [word for word in all_words if word not in changed_words]
-    return Value(",".join(all_words), change.section, change.file, change.line, change.change)
+def _changed_list(old: Value | None, changes: Sequence[Value]) -> Value:
+    """Return the value of a list after DLTX adds entries to it or removes them, in the order of ``changes``."""
+    removed: set[str] = set()
+    added: list[list[str]] = []
+    # Backwards, so that what a change removes is left out of everything before it, in linear time.
+    for change in reversed(changes):
+        entries = words(change.text or "")
+        if change.change is Change.REMOVE:
+            removed.update(entries)
+        else:
+            added.append([entry for entry in entries if entry not in removed])
+    first = words(old.text) if old is not None and old.text else []
+    kept = [entry for entry in first if entry not in removed]
+    kept += [entry for entries in reversed(added) for entry in entries]
+    return replace(changes[-1], text=",".join(kept))
 
 
 @dataclass

@@ -12,11 +12,12 @@ from addon.core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material
 from addon.core.report import Report
 from addon.formats.descent3 import oof
 from addon.formats.descent3.oof.document import AttachPoints, AttachUps, Batteries, GunPoints, TextureNames
-from addon.formats.descent3.oof.mesh import center, face_sizes, radius, vertex_normals
+from addon.formats.descent3.oof.mesh import TextureTable, center, face_sizes, radius, vertex_normals
 from addon.formats.descent3.oof.model import NEW
 from tests.formats.descent3.oof.annotated import CHUNKS, VERSIONS, body, model
 from tests.formats.descent3.oof.engine import engine_models
 from tests.real_files import corpus_files
+from tests.work import lines_run
 
 
 def read(data, name="test.oof"):
@@ -256,6 +257,15 @@ def test_of_two_names_the_one_as_written_is_taken():
     mesh.materials = [Material("x", "Hull2"), Material("y", "hull2")]
     faces = oof.encode(found, document)[0].sub_objects[0].faces
     assert faces.rows["texture"].tolist() == [1, 0]
+
+
+def test_thousands_of_textures_are_looked_up_without_going_through_them():
+    names = [f"Texture{number}" for number in range(3000)]
+    table = TextureTable([name.encode() + b"\0" for name in names])
+    assert [table.index(name) for name in names] == list(range(3000))
+    assert lines_run(lambda: table.index("texture2999")) < 20
+    assert table.index("New") == table.index("NEW") == 3000
+    assert table.stored[3000:] == [b"New\0"]
 
 
 def test_a_face_taken_out_and_one_put_in():

@@ -12,6 +12,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ltx
 from addon.formats.xray.ltx import tree
+from addon.formats.xray.ltx.document import Head
 from addon.formats.xray.ltx.edit import change_value
 from addon.formats.xray.ltx.tree import ConfigTree, fits
 from tests.real_files import CORPUS
@@ -171,6 +172,48 @@ def test_a_deleted_key_shows_that_of_the_parent(gamedata):
         "mod_system_1.ltx": "![b]\n!k\n!other\n!never\n",
     }
     assert texts(loaded(gamedata(files))[0], "b") == {"k": "parent"}
+
+
+def test_entries_of_lists_are_added_and_removed_one_change_after_the_other(gamedata):
+    files = {
+        "system.ltx": "[a]\nl = a, b, a\nm = a\n[b]:a\n[c]:b\n",
+        "mod_system_1.ltx": "![b]\n<l = a\n>l = c, a\n>l = d, c\n<l = c\n>new = x\n>m = b\nm = z\n",
+        "mod_system_2.ltx": "![b]\n>l = c\n![c]\n>l = b, e\n<l = d\n>new = x\n<new = q\n",
+    }
+    configs, _ = loaded(gamedata(files))
+    assert texts(configs, "b") == {"l": "b,a,d,c", "m": "z", "new": "x"}
+    assert texts(configs, "c") == {"l": "b,a,c,b,e", "m": "z", "new": "x,x"}
+    assert list(configs.values("b")) == ["l", "m", "new"]
+
+
+class Counted(str):
+    """A text that counts how often it is compared."""
+
+    __slots__ = ()
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_thousands_of_parents_are_compared_in_linear_time():
+    parents, others = ([Counted(f"{letter}{number}") for number in range(2000)] for letter in "pq")
+    heads = [Head(0, "a", tuple(parents)), Head(1, "a", tuple(others)), Head(2, "a", (), tuple(others))]
+    Counted.compared = 0
+    assert tree.Section("a", [(None, head) for head in heads]).parents == parents
+    assert Counted.compared < 20_000
+
+
+def test_thousands_of_changes_of_one_list_take_linear_time(gamedata):
+    def work(count):
+        listed = ",".join(f"e{number}" for number in range(count))
+        files = {"system.ltx": f"[a]\nl = {listed}\n", "mod_system_1.ltx": "![a]\n" + ">l = x, y\n<l = y\n" * count}
+        configs, _ = loaded(gamedata(files))
+        return lines_run(lambda: configs.values("a"))
+
+    assert work(400) < 5 * work(100)
 
 
 def test_a_file_of_a_longer_name_does_not_belong_to_the_shorter(gamedata):
