@@ -119,7 +119,9 @@ class ImageExport(FileExport):
             translated = sentence_translator(iface_)
             refusal = ""
             try:
-                self.preview(images.image_to_export(context, self.image), self.named_file(self.kind_of_file), report)
+                named = self.named_file(self.kind_of_file)
+                files.warn_of_replacing(named, report)
+                self.preview(images.image_to_export(context, self.image), named, report)
             except MotionbridgeError as found:
                 refusal = f"{translated(found.problem)}. {translated(found.remedy)}"
             self._previews[choice] = (report.lines(translated), refusal)
@@ -128,6 +130,7 @@ class ImageExport(FileExport):
     def run(self, context: Context, report: Report) -> Outcome:
         """Write the texture."""
         path = self.named_file(self.kind_of_file)
+        files.warn_of_replacing(path, report)
         plan = self.planned(images.image_to_export(context, self.image), path, report)
         plan.write(backup=self.backup)
         return Outcome(f"{Path(plan.path).name}: {plan_sentence(plan, rpt_)}")

@@ -1,6 +1,7 @@
 """New HUD Scene: what Blender shows is what the engine's formulas give, in the camera's space."""
 
 import math
+import os
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -650,6 +651,14 @@ def test_one_save_writes_both_motion_files_and_the_line_of_a_new_action(gamedata
     assert "scaled or rotated" not in bpy.context.window_manager.motionbridge_report
     assert save_back(made) == {"CANCELLED"}
     assert bytes_of(gamedata) == after
+
+
+def test_another_name_of_a_config_that_is_saved_is_reported(gamedata):
+    made, _ = build(sample_options(gamedata))
+    os.link(gamedata / CONFIG, gamedata / "staging.ltx")
+    assert bpy.ops.motionbridge.hud_add_action(alias="anm_kick", motion="kick") == {"FINISHED"}
+    assert save_back(made) == {"FINISHED"}
+    assert "1 other hard link to the file keeps the old content" in bpy.context.window_manager.motionbridge_report
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """Textures of Arma in Blender: as images, on models, and back; what is written, byte by byte."""
 
+import os
 import shutil
 from pathlib import Path
 
@@ -194,6 +195,20 @@ def test_the_file_browser_looks_at_the_file_that_would_be_replaced(tmp_path):
     dialog.filepath = str(tmp_path / "there" / "new_co.paa")
     said.append(" ".join(drawn(dialog)))
     assert ["all of the texture changes" in text for text in said] == [False, True]
+
+
+def test_another_name_of_the_texture_that_is_replaced_is_said_before_and_after(tmp_path):
+    path = tmp_path / "wall_co.paa"
+    shutil.copy(BRICKS, path)
+    os.link(path, tmp_path / "staging.paa")
+    (image,) = imported(path)
+    paint(image, 5, 2, (255, 0, 0, 255))
+    words = "1 other hard link to the file keeps the old content"
+    dialog = as_in_a_window(EXPORT_SCENE_OT_arma_paa, image=image.name, filepath=str(path))
+    assert words in " ".join(drawn(dialog))
+    assert bpy.ops.export_scene.arma_paa(image=image.name, filepath=str(path)) == {"FINISHED"}
+    assert words in bpy.context.window_manager.motionbridge_report
+    assert (tmp_path / "staging.paa").read_bytes() == BRICKS.read_bytes() != path.read_bytes()
 
 
 def test_the_file_browser_says_it_only_of_painted_images(tmp_path):

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
+from ....core import files
 from ....core.errors import ReadError, WriteError
 from ....core.report import Report
 from ....formats.xray import hud, ltx
@@ -318,9 +319,10 @@ def plan_configs(hands: Object, inherited: Inherited, report: Report) -> list[Fi
         shared = [key for key in texts if _is_inherited(configs, section, key)]
         if shared:
             report.warn("a value of a parent changes, for every section that inherits it", ", ".join(shared))
-    return [
-        FilePlan(str(one.path), ltx.write(one.document), ConfigChanges(one.changes)) for one in edits if one.changes
-    ]
+    edits = [one for one in edits if one.changes]
+    for one in edits:
+        files.warn_of_replacing(one.path, report)
+    return [FilePlan(str(one.path), ltx.write(one.document), ConfigChanges(one.changes)) for one in edits]
 
 
 def _is_inherited(configs: Configs, section: str, key: str) -> bool:
