@@ -32,7 +32,7 @@ def groups(owner: Any) -> Iterator[Any]:
 
 def stored() -> list[tuple[Any, str]]:
     """Every property with bytes that something in the file has: its group and its name."""
-    owners = [*bpy.data.actions, *bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes]
+    owners = [*bpy.data.actions, *bpy.data.objects, *bpy.data.armatures, *bpy.data.meshes, *bpy.data.collections]
     found = []
     for owner in owners:
         for group in groups(owner):
@@ -135,7 +135,13 @@ KINDS = [
     pytest.param((), "level/grass.dm", ".dm", {"document"}, id="dm"),
     pytest.param(("arma/man.p3d",), "arma/walk.rtm", ".rtm", {"document", "frames", "phases", "digest"}, id="rtm"),
     pytest.param((), "descent3/ship.oof", ".oof", {"document"}, id="oof"),
+    pytest.param((), "arma/man.p3d", ".p3d", {"document"}, id="p3d"),
+    pytest.param((), "weapon.object", ".object", {"document", "body", "drawn"}, id="object"),
 ]
+
+
+READ_BY = {"ModelProperties": ".ogf", "ArmaModelProperties": ".p3d", "SkeletalFile": ".skls"}
+"""Groups that only exports of one suffix read: others are onto a model, or have these motions in their own document."""
 
 
 def scene(*arguments: str | Path) -> int:
@@ -180,8 +186,8 @@ def test_damaged_bytes_are_not_written(source, suffix, properties, tmp_path, cap
     assert scene("--import", *files) == 0
     tried = set()
     for group, name in stored():
-        if suffix != ".ogf" and group.bl_rna.identifier == "ModelProperties":
-            continue  # of the model that the file was imported onto
+        if READ_BY.get(group.bl_rna.identifier, suffix) != suffix:
+            continue
         good = getattr(group, name)
         for damaged in (good[: len(good) // 2], good + b"junk"):
             setattr(group, name, damaged)
