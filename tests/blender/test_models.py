@@ -14,6 +14,7 @@ from addon.core.errors import ReadError, WriteError
 from addon.core.report import Report
 from addon.formats.xray import ogf
 from addon.formats.xray.ogf.chunk_types import BoneName, BoneNames, IkData
+from addon.games.xray import game_tree
 from addon.games.xray.bones import properties as bone_properties
 from addon.games.xray.models import exporting as model_export
 from addon.games.xray.models import importing as model_importing
@@ -736,6 +737,19 @@ def test_importing_twice_makes_no_second_material(samples):
     again, _ = imported(samples / "humanoid.ogf")
     assert bpy.data.materials.keys() == names
     assert again.rig.name == "humanoid.001"
+
+
+def test_models_are_not_looked_for_on_a_whole_disk(tmp_path, monkeypatch):
+    """A motion file in a folder with a hundred thousand files below it kept its dialog waiting for a minute."""
+    for name in ("a/b/one.txt", "a/b/two.txt", "c/three.OGF", "walk.omf"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(b"x")
+    tried = []
+    monkeypatch.setattr(model_importing, "_plays", lambda path, *_: tried.append(path.name) or True)
+    assert model_importing.models_playing(tmp_path / "walk.omf") == [tmp_path / "c/three.OGF"]
+    monkeypatch.setattr(game_tree, "MOST_FILES", 3)
+    assert model_importing.models_playing(tmp_path / "walk.omf") == []
+    assert tried == ["three.OGF"]
 
 
 @pytest.mark.parametrize("path", corpus_files("ogf/human_stalker_hero_1.ogf"))

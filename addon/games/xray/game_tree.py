@@ -20,8 +20,7 @@ MODEL_SUFFIX = ".ogf"
 MOTION_SUFFIX = ".omf"
 GAME_MATERIALS = "gamemtl.xr"
 MOST_FILES = 20_000
-"""Files that the search for a mask visits below one folder, so that a mask without a folder does not read a whole disk.
-"""
+"""Files that a search visits below one folder, so that a mask without a folder does not read a whole disk."""
 MOST_MASKS = 128
 """Different masks that one tree searches for. Real models have one or two, malicious ones thousands."""
 
@@ -142,7 +141,8 @@ class GameTree:
         if start is None:
             return []
         if start not in self._motions:
-            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in _files_below(start)]
+            found = files_below(start, MOTION_SUFFIX)
+            self._motions[start] = [(path.relative_to(start).as_posix(), path) for path in found]
         mask = "/".join(parts[fixed:])
         shortest = len(mask) - mask.count("*")
         # Shorter paths cannot match. A mask of thousands of characters is never compiled.
@@ -187,7 +187,8 @@ def _pattern(text: str) -> re.Pattern[str]:
     )
 
 
-def _files_below(folder: Path) -> Iterator[Path]:
+def files_below(folder: Path, suffix: str) -> Iterator[Path]:
+    """Yield the files with this suffix (in any letter case) below a folder, among the first `MOST_FILES`."""
     visited = 0
     for here, folders, files in os.walk(folder):
         folders.sort()
@@ -195,7 +196,7 @@ def _files_below(folder: Path) -> Iterator[Path]:
             visited += 1
             if visited > MOST_FILES:
                 return
-            if name.lower().endswith(MOTION_SUFFIX):
+            if name.lower().endswith(suffix):
                 yield Path(here, name)
 
 

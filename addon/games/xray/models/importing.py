@@ -38,7 +38,7 @@ from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, 
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
-from ..game_tree import GameTree, tree_of
+from ..game_tree import MODEL_SUFFIX, GameTree, files_below, tree_of
 from ..options import ModelImportOptions
 from .properties import groups_without_bones, part_text
 
@@ -292,8 +292,9 @@ def models_playing(motions: Path | str, options: ModelImportOptions | None = Non
     tree = tree_of(motions, options.game_folder)
     playing = [path for path in sorted(motions.parent.glob(MODELS)) if _plays(path, motions, tree)]
     if not playing:
-        below = itertools.islice(motions.parent.glob(f"*/**/{MODELS}"), MOST_MODELS)
-        playing = list(itertools.islice((path for path in sorted(below) if _plays(path, motions, tree)), 1))
+        below = [path for path in files_below(motions.parent, MODEL_SUFFIX) if path.parent != motions.parent]
+        found = (path for path in sorted(below[:MOST_MODELS]) if _plays(path, motions, tree))
+        playing = list(itertools.islice(found, 1))
     return sorted(playing, key=lambda path: (not motions.stem.lower().startswith(path.stem.lower()), path.name))
 
 
