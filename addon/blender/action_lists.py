@@ -24,7 +24,7 @@ and the list is created as soon as something else is stored. Earlier builds kept
 list is moved to a text in the same way.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
@@ -32,6 +32,7 @@ import bpy
 from bpy.props import CollectionProperty, IntProperty, PointerProperty
 
 from ..core import names
+from . import compat
 from .properties import AddedProperties, changed, is_local
 from .typed import Action, Object
 
@@ -233,6 +234,32 @@ def used_by(owner: Any) -> list[Action]:
         return []
     strips = [strip.action for track in data.nla_tracks for strip in track.strips]
     return [action for action in dict.fromkeys([data.action, *strips]) if action is not None]
+
+
+def replace_used(owner: Any, copies: Mapping[Any, Any]) -> None:
+    """Let a data-block play, and have in the NLA, ``copies`` (original -> copy) instead of the originals."""
+    data = owner.animation_data
+    if data is None:
+        return
+    if data.action in copies:
+        compat.assign(owner, copies[data.action])
+    for strip in (strip for track in data.nla_tracks for strip in track.strips):
+        if strip.action in copies:
+            strip.action = copies[strip.action]
+
+
+def own(rig: Object, action: Action, kind: Kind) -> Action:
+    """Return ``action``; if a file lists it, return a copy, which ``rig`` now uses instead.
+
+    Call it before an action becomes a motion of another file, for an action that no other file of ``rig`` lists: an
+    action can name only one file, and so stays in that of the other armature.
+    """
+    if not is_listed(action, kind):
+        return action
+    copy = action.copy()
+    copy.use_fake_user = action.use_fake_user
+    replace_used(rig, {action: copy})
+    return copy
 
 
 def start_list(file: "ActionFile") -> None:

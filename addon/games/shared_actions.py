@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ..blender import action_lists, compat
+from ..blender import action_lists
 from ..blender.control_links import control_action, controls_of, is_control_rig, moved_by
 from ..blender.properties import is_local
 from .xray.hud import holder_of
@@ -106,17 +106,6 @@ def _replace_actions(rig: Any, copies: Mapping[Any, Any]) -> None:
             action.motionbridge_controls = copies[action.motionbridge_controls]
     controls = controls_of(rig)
     for owner in (rig, *([controls] if controls is not None and controls.parent == rig else [])):
-        _play_copies(owner, copies)
+        action_lists.replace_used(owner, copies)
     for kind in (LISTS, SKL_LISTS):
         action_lists.hold_used(rig, kind)
-
-
-def _play_copies(owner: Any, copies: Mapping[Any, Any]) -> None:
-    data = owner.animation_data
-    if data is None:
-        return
-    if data.action in copies:
-        compat.assign(owner, copies[data.action])
-    for strip in (strip for track in data.nla_tracks for strip in track.strips):
-        if strip.action in copies:
-            strip.action = copies[strip.action]

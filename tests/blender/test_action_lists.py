@@ -510,6 +510,61 @@ def test_a_motion_whose_keys_went_into_another_action_is_warned_of(game):
     assert [name for name in NAMES if now[name] != before[name]] == ["nod"]
 
 
+def with_motions_of_another(game):
+    """Our armature, and another with a file of its own that plays our ``wave``."""
+    rig = load(game)
+    folder = game / "other"
+    folder.mkdir()
+    shutil.copy(game / "humanoid.ogf", folder)
+    path = Path(shutil.copy(game / "humanoid.omf", folder / "other.omf"))
+    bpy.ops.import_scene.xray_ogf(filepath=str(folder / "humanoid.ogf"))
+    bpy.ops.import_scene.xray_omf(filepath=str(path), motions="walk;idle")
+    other = bpy.context.view_layer.objects.active
+    compat.assign(other, bpy.data.actions["wave"])
+    return rig, other, path
+
+
+def test_a_motion_added_to_another_armatures_file_stays_in_its_own(game):
+    rig, other, path = with_motions_of_another(game)
+    strip = other.animation_data.nla_tracks.new().strips.new("wave", 1, bpy.data.actions["wave"])
+    bodies, before = bodies_in(path), (game / "humanoid.omf").read_bytes()
+    assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
+    copy = other.animation_data.action
+    assert copy.name == "wave.001"
+    assert strip.action == copy
+    assert "wave > wave.001" in bpy.context.window_manager.motionbridge_report
+    assert listed_names(rig) == NAMES
+    assert listed_names(other)[-1] == "wave.001"
+    copy.motionbridge_motion.motion_name = "greet"
+    turn(copy)
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == [*NAMES, "greet"]
+    assert {name: bodies_in(path)[name] for name in NAMES} == bodies
+    activate(rig)
+    assert save_back() == {"CANCELLED"}
+    (game / "humanoid.omf").unlink()
+    assert save_back() == {"FINISHED"}
+    assert (game / "humanoid.omf").read_bytes() == before
+
+
+def test_a_motion_linked_to_a_file_of_another_armature_stays_in_its_own(game):
+    rig, other, _ = with_motions_of_another(game)
+    before, new = (game / "humanoid.omf").read_bytes(), game / "new.omf"
+    assert bpy.ops.export_scene.xray_omf(filepath=str(new), choose="ACTIVE", remember=True) == {"FINISHED"}
+    assert names_in(new) == ["wave"]
+    assert other.animation_data.action.name == "wave.001"
+    assert [one.name for one in library.motions_of(other.motionbridge_motion_files["new.omf"])] == ["wave.001"]
+    assert save_back() == {"CANCELLED"}
+    turn(other.animation_data.action)
+    assert save_back() == {"FINISHED"}
+    activate(rig)
+    assert listed_names(rig) == NAMES
+    assert save_back() == {"CANCELLED"}
+    (game / "humanoid.omf").unlink()
+    assert save_back() == {"FINISHED"}
+    assert (game / "humanoid.omf").read_bytes() == before
+
+
 def evaluated(rig):
     """The armature as Blender evaluates it now, with a copy of its own of each property."""
     bpy.context.view_layer.update()

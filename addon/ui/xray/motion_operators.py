@@ -149,8 +149,11 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
         if action in action_lists.listed(file, motion_files.LISTS):
             return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
-        library.add(omf_codec.OMF, file, action)
-        return Outcome(rpt_("Added {} to {}").format(action.name, file.name))
+        added = library.add(omf_codec.OMF, file, action)
+        if added != action:
+            words = "another armature's file has the action; a copy of it was added"
+            report.note(words, f"{action.name} > {added.name}")
+        return Outcome(rpt_("Added {} to {}").format(added.name, file.name))
 
 
 class MOTIONBRIDGE_OT_update_status(StartsAtOnce, OnMotionFile, BlenderOperator):

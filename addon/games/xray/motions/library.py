@@ -286,24 +286,30 @@ def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
     return sorted(indices, key=rank)
 
 
-def add(codec: Codec, file: Any, action: Action) -> None:
-    """Add an action as a new motion at the end of a file's list. A copy becomes independent of its original."""
+def add(codec: Codec, file: Any, action: Action) -> Action:
+    """Add an action as a new motion at the end of a file's list. A copy becomes independent of its original.
+
+    Returns the action, or the copy that was added because another armature's file lists the action.
+    """
     lists = codec.lists
     orders = [getattr(lists.properties(other), "order", 0) for other in motions_of(file)]
-    properties, motion = lists.properties(action), action.motionbridge_motion
+    motion = action.motionbridge_motion
     copies = action_lists.copies([action], lists)
     if copies or not motion.motion_name:
         motion.motion_name = name_of_copy(action, copies.get(action), lists)
     before = action_lists.file_of(file.id_data, action, lists)
     if before is not None:
         action_lists.remove(before, action, lists)
-    if properties.file != file.name:
+    action = action_lists.own(file.id_data, original := action, lists)
+    properties, motion = lists.properties(action), action.motionbridge_motion
+    if properties.file != file.name or action != original:
         drop(properties, "body")  # tracks of another file's bones
     motion.is_motion, properties.file, properties.place, properties.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
     action_lists.add(file, action, -1, lists)
     hold_used(file.id_data)
     action.use_fake_user = True
+    return action
 
 
 def adopt_copies(codec: Codec, rig: Object) -> None:

@@ -357,6 +357,9 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
         if other is not None and other != file:
             action_lists.remove(other, action, LISTS)
+    own = {action: action_lists.own(rig, action, LISTS) for action, _ in plan.written if action not in before}
+    plan.written = [(own.get(action, action), label) for action, label in plan.written]
+    plan.indices = {own.get(action, action): index for action, index in plan.indices.items()}
     if file is None:
         file = motion_files.attach(rig, plan.path, LISTS)
     elif options is not None and options.rest_change is RestChange.OFFSETS:
