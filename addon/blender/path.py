@@ -332,6 +332,14 @@ def keep_not_shown(path: Path, base: Path) -> None:
                 curve.after = old.after
 
 
+def keep_muted(path: Path, base: Path, owner: Object, action: Action | None) -> None:
+    """Copy the channels of muted F-curves from ``base``."""
+    channels, stored = ({LOCATION: one.channels.location, ROTATION: one.channels.rotation} for one in (path, base))
+    for curve in _curves(owner, action):
+        if curve.data_path in channels and compat.is_muted(curve):
+            channels[curve.data_path][curve.array_index] = stored[curve.data_path][curve.array_index]
+
+
 def keep_frames(path: Path, first: int, last: int) -> None:
     """Set the first and last frame of the file on a path if the action's range was not edited.
 

@@ -86,6 +86,22 @@ def test_editing_one_channel_leaves_the_others_byte_for_byte(file) -> None:
     assert len(exported(owner)) <= len(file.read_bytes()) + 14  # a stepped key grows when its handle matters
 
 
+@pytest.mark.parametrize("channel", [("location", 1), ("rotation_euler", 0)])
+def test_muted_curves_keep_the_curves_of_the_file(channel, samples) -> None:
+    owner = load(samples / "camera.anm")
+    curve = curves_of(owner)[channel]
+    curve.keyframe_points[0].co[1] += 0.25
+    curve.mute = True
+    plan = plan_export(bpy.context, owner, "x.anm", options=OPTIONS, report=(report := Report()))
+    assert plan.data == (samples / "camera.anm").read_bytes()
+    assert report.warnings == {
+        "curves are muted: the path keeps the curves of the file there": [f"camera: {channel[0]}"]
+    }
+    owner.constraints.new("LIMIT_LOCATION")
+    plan_export(bpy.context, owner, "x.anm", options=OPTIONS, report=(report := Report()))
+    assert "curves are muted: the path has the object's current values there" in report.warnings
+
+
 @pytest.mark.parametrize("file", WELL_FORMED)
 def test_after_moving_a_key_the_game_plays_what_blender_shows(file) -> None:
     owner = load(file)

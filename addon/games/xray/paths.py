@@ -283,6 +283,7 @@ def plan_export(
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
             path.first, path.last = _extended(owner, action, (path.first, path.last), base, report)
+            paths.keep_muted(path, anm.decode(base, Report()), owner, action)
         if base is not None and any(map(_has_unshown_behaviour, base.animation.envelopes)):
             paths.keep_not_shown(path, anm.decode(base, Report()))
     document, changes = anm.encode(path, base, version=_version(action, options))
@@ -349,7 +350,8 @@ def left_out_of(active: Object) -> Report:
     """Return warnings about F-curves that an export of the active object leaves out, with their data paths."""
     report = Report()
     owner = moved_object(active)
-    others, unused, muted = paths.unread(owner, owner.animation_data.action if _plays(owner) else None)
+    action = owner.animation_data.action if _plays(owner) else None
+    others, unused, muted = paths.unread(owner, action)
     left_out = {owner.name: others}
     for camera in (active, *owner.children):
         if camera.type == "CAMERA" and _plays(camera.data):
@@ -363,7 +365,9 @@ def left_out_of(active: Object) -> Report:
             f"{owner.name}: {', '.join(unused)}",
         )
     if muted:
-        problem = "curves are muted: the path has the object's current values there"
+        in_file = action is not None and action.motionbridge_path.is_path and not _why_sampled(owner, action)
+        values = "keeps the curves of the file" if in_file else "has the object's current values"
+        problem = f"curves are muted: the path {values} there"
         report.warn(problem, f"{owner.name}: {', '.join(muted)}")
     return report
 
