@@ -452,7 +452,8 @@ class SaveBack(Operation, BackupChoice):
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
-            return Outcome(rpt_("{}: no changes to save").format(name), done=False)
+            said = rpt_("{}: no changes to save").format(name) if name else rpt_("No changes to save")
+            return Outcome(said, done=False)
         plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
         if plan.is_as_imported:

@@ -44,6 +44,7 @@ def test_only_edited_animations_are_written(rig, folder):
     assert after["wave.rtm.bak"] == before["wave.rtm"]
     assert "nod.rtm.bak" not in after
     assert bpy.ops.motionbridge.arma_save_all() == {"CANCELLED"}  # nothing is left to save
+    assert last_report() == ["No changes to save"]
     assert contents(folder) == after
 
 
