@@ -10,7 +10,7 @@ from addon.blender import action_lists, compat, scope
 from addon.core.report import Report
 from addon.formats.xray import omf, skl
 from addon.games.xray.motions import files as motion_files
-from addon.games.xray.motions import library, omf_codec
+from addon.games.xray.motions import library, omf_codec, skl_codec
 
 SAVED = Path(__file__).resolve().parents[1] / "saved" / "0.1.0" / "4.2"
 NAMES = ["walk", "idle", "wave", "jump", "nod"]
@@ -435,6 +435,52 @@ def test_a_copy_of_an_editor_motion_that_was_played_is_a_new_one(editor_rig, tmp
     path = tmp_path / "humanoid.skls"
     assert bpy.ops.export_scene.xray_skl(filepath=str(path)) == {"FINISHED"}
     assert [motion.label for motion in skl.read(path.read_bytes(), path.name, Report()).motions] == [*NAMES, "walk.001"]
+
+
+def skeletal_names(path):
+    return [motion.label for motion in skl.read(path.read_bytes(), path.name, Report()).motions]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+def test_a_copy_of_an_editor_motion_stays_one_motion_when_it_is_saved_again(editor_rig, tmp_path, listed):
+    path = tmp_path / "humanoid.skls"
+    copy = bpy.data.actions["walk"].copy()
+    editor_rig.animation_data.action = copy
+    copy.motionbridge_motion.motion_name = "stride"
+    if listed:  # as a moment later in a window
+        library.adopt_copies(skl_codec.SKL, editor_rig)
+    for done, name, end in (("added", "stride", 20), *(("changed", "stroll", end) for end in (20, 21, 22))):
+        copy.motionbridge_motion.motion_name = name
+        copy.frame_end = end
+        assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
+        assert skeletal_names(path) == [*NAMES, name]
+        assert skl.read(path.read_bytes(), path.name, Report()).motions[-1].last == end
+        said = bpy.context.window_manager.motionbridge_report.splitlines()
+        assert said[0] == f"humanoid.skls: 1 motion {done}, 5 unchanged"
+        assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+
+
+def test_a_copy_of_the_motion_of_a_skl_leaves_the_file_to_the_original(tmp_path):
+    path = Path(shutil.copy(SAVED.parent / "walk.skl", tmp_path))
+    before = path.read_bytes()
+    bpy.ops.import_scene.xray_ogf(filepath=str(SAVED.parents[2] / "samples" / "humanoid.ogf"))
+    bpy.ops.import_scene.xray_skl(filepath=str(path))
+    rig = bpy.context.view_layer.objects.active
+    original = rig.animation_data.action
+    copy = original.copy()
+    rig.animation_data.action = copy
+    copy.frame_end -= 1
+    for listed in (False, True):
+        if listed:
+            library.adopt_copies(skl_codec.SKL, rig)
+        assert bpy.ops.motionbridge.skeletal_save_back() == {"CANCELLED"}
+        said = "a .skl file stores one motion: left out; export it to a file of its own"
+        assert f"{said} ({copy.name})" in bpy.context.window_manager.motionbridge_report.splitlines()
+        assert path.read_bytes() == before
+    original.motionbridge_motion.speed = 2.5
+    assert bpy.ops.motionbridge.skeletal_save_back() == {"FINISHED"}
+    (motion,) = skl.read(path.read_bytes(), path.name, Report()).motions
+    assert (motion.timing[0], motion.label) == (2.5, original.motionbridge_motion.motion_name)
 
 
 def test_a_duplicated_armature_has_its_own_editor_motions(editor_rig, tmp_path):

@@ -10,6 +10,7 @@ from ....core.errors import WriteError
 
 if TYPE_CHECKING:
     from ....blender.typed import Action
+    from ....core.report import Report
     from .properties import MotionFile, SkeletalFile
 
 
@@ -23,6 +24,10 @@ class Host:
     def digests_of(self, action: Action) -> tuple[bytes, bytes] | None:
         """Return digests of an action's motion as it was imported, and as it is here; None for a new one."""
         raise NotImplementedError
+
+    def room_for(self, chosen: list[Action], _report: Report) -> list[Action]:
+        """Return those of the motions ``chosen`` that the file can store; the others are reported."""
+        return chosen
 
     def remove_deleted(self, *, whole: bool) -> None:
         """Remove motions deleted in the panel; unless the ``whole`` file is saved, only where that is unavoidable."""

@@ -461,6 +461,7 @@ def plan_save_back(
     others_changed = on_disk and if_changed is OtherBase.DISK and changed_by_others(rig, file)
     hosts.refuse_missing_model(file, path)
     host = codec.host_of_list(rig, file, listed, report, disk=path if on_disk else "", others_changed=others_changed)
+    chosen = host.room_for(chosen, report)
     host.remove_deleted(whole=only is None)
     _warn_of_other_rigs(codec.lists, rig, file, report)
     theirs: dict[Any, None] = {}

@@ -53,7 +53,7 @@ from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
-from .library import Gatherer, MotionImport, Opened, Plan, bone_indices, imported_name, refuse_unknown_bones
+from .library import Gatherer, MotionImport, Opened, Plan, add, bone_indices, imported_name, refuse_unknown_bones
 from .properties import EULER_ORDER, order_of_angles
 from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
 from .skl_pose import Showing, Shown, ShownTracks, continues_outside_keys, same, show, show_all, to_file
@@ -174,11 +174,13 @@ class SklCodec:
     def settle(
         self, plan: Plan, _rig: Any, file: SkeletalFile, _options: SkeletalExportOptions | None = None
     ) -> SkeletalFile:
-        """Remember the SHA-256 of the written file, and the names that the motions have in it.
+        """Remember the SHA-256 of the written file, and the names that the motions have in it; list copies as new ones.
 
         Later edits are still compared with the imported motions, so saving the same keys again gives the same bytes.
         """
         file.sha256 = plan.digest
+        for copy in action_lists.copies([action for action, _ in plan.written], SKL_LISTS):
+            add(self, file, copy)
         for action, label in plan.written:
             action.motionbridge_skeletal.imported_name = label
         return file
@@ -493,8 +495,8 @@ class SklGatherer(Gatherer):
     def motion(self, action: Action, label: str) -> MadeMotion:
         """Return the motion to write for an action, named ``label``."""
         skeletal = action.motionbridge_skeletal
-        is_new = skeletal.is_skeletal and skeletal.place < 0
-        copied = is_new or bool(action_lists.copies([action], SKL_LISTS))
+        in_file = "" if action_lists.copies([action], SKL_LISTS) else imported_name(action, SKL_LISTS)
+        is_new = skeletal.is_skeletal and not in_file
         base = skl_motion_of(action)
         playing = self._playing(action, label)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
@@ -512,14 +514,13 @@ class SklGatherer(Gatherer):
         self._fill(clip, action, base)
         made, change = encode_motion(clip, base, self.skeleton)
         made, fields = with_playback(made, playing)
-        if fields or (copied and change is None):
+        if fields or (is_new and change is None):
             change = replace(
                 change or Part(playing.name, "motion"), fields=(*(change.fields if change else ()), *fields)
             )
-        if copied and change is not None:
+        if is_new and change is not None:
             change = replace(change, new=True)
-        replaces = (not copied and imported_name(action, SKL_LISTS)) or playing.name
-        return MadeMotion(action, made, replaces, change)
+        return MadeMotion(action, made, in_file or playing.name, change)
 
     def _playing(self, action: Action, name: str) -> Playback:
         played = action.motionbridge_motion

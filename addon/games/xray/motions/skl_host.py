@@ -76,6 +76,17 @@ class SklHost(Host):
             return None
         return fingerprint(stored), fingerprint(current)
 
+    def room_for(self, chosen: list[Action], report: Report) -> list[Action]:
+        """Return the motion that the file came with if it is a `.skl`, which stores one: no copies beside it."""
+        indices = self._known[0]
+        originals = [action for action in chosen if indices.get(action, -1) >= 0]
+        if not originals or Path(self.file.path).suffix.lower() != ".skl":
+            return chosen
+        for action in chosen:
+            if action not in originals:
+                report.warn("a .skl file stores one motion: left out; export it to a file of its own", action.name)
+        return originals
+
     def joined(self, made: list[MadeMotion], path: str) -> tuple[Skl, Changes]:
         """Return the document to write at ``path``, and its changes.
 
