@@ -313,6 +313,45 @@ def test_muted_curves_of_editor_motions_keep_the_values_of_the_file(tmp_path, tu
     assert any("muted" in line and "arm" in line for line in report.lines())
 
 
+# Bones that the file lacks, or cannot tell apart ----------------------------------------------------------------------
+
+
+def added_bone(rig, name, parent):
+    """A new bone below ``parent``, keyed so that it moves."""
+    bpy.context.view_layer.objects.active = rig
+    bpy.ops.object.mode_set(mode="EDIT")
+    bone = rig.data.edit_bones.new(name)
+    bone.head, bone.tail, bone.parent = (0, 0, 2), (0, 0, 2.1), rig.data.edit_bones[parent]
+    bpy.ops.object.mode_set(mode="OBJECT")
+    for frame in (0, 5):
+        rig.pose.bones[name].location.x = frame
+        rig.pose.bones[name].keyframe_insert("location", frame=frame)
+
+
+@pytest.mark.parametrize("name", ["extra", "HEAD"])
+def test_keys_of_a_bone_without_a_track_are_said_to_be_left_out(humanoid, name):
+    rig, imported = humanoid
+    untouched = export(rig, imported.actions).data
+    added_bone(rig, name, "head")
+    assert export(rig, imported.actions, report := Report()).data == untouched
+    words = "the file has no tracks of these bones, so the game does not move them; their keys are left out"
+    assert report.warnings == {words: [f"walk: {name}"]}
+    rig.data.bones[name].use_deform = False  # a helper
+    export(rig, imported.actions, report := Report())
+    assert not report.warnings
+
+
+def test_keys_of_two_bones_of_one_name_to_the_editor_are_refused(tmp_path):
+    path = written(tmp_path, made_motion(STEPPED))
+    rig = rig_of(BONES)
+    (action,) = load_editor_motions(rig, path).actions
+    added_bone(rig, "HAND", "hand")
+    with pytest.raises(WriteError, match=r"these bones as one: 'hand', 'HAND'\. Rename all but one"):
+        planned(rig, [action], path)
+    rig.pose.bones["HAND"].name = "hand 2"
+    assert planned(rig, [action], path).document.motions[0].tracks[-1].name == b"hand 2"
+
+
 # What else Blender shows ----------------------------------------------------------------------------------------------
 
 

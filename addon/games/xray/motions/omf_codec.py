@@ -66,6 +66,8 @@ if TYPE_CHECKING:
     from ....blender.typed import Action, Context, Object
     from .properties import MotionFile
 
+SEEN = 1e-4
+"""Metres, or components of a quaternion: a bone that is farther from its rest pose has been moved."""
 DIGEST_SIZE = 16
 """Bytes of the digests of `Unedited`."""
 
@@ -417,8 +419,11 @@ class OmfGatherer(Gatherer):
         self.gathered, self.sampled = list[Any](), list[set[str]]()
         self._labels = [game_name(rig.data.bones[bone]) for bone in self._rest_now.bones]
         self._readers: dict[str, actions.ClipReader] = {}
-        named, bones = zip(self._rest_now.bones, self._labels, strict=True), host.bones
-        self._written = [bone for bone, label in named if bones is None or label.lower() in bones]
+        indices, bones = bone_indices(rig, self._rest_now), host.bones
+        written = {row for label, row in indices.items() if bones is None or label in bones}
+        self._written = [self._rest_now.bones[row] for row in sorted(written)]
+        deforming = [rig.data.bones[bone].use_deform for bone in self._rest_now.bones]
+        self._without_tracks = [row for row, deforms in enumerate(deforming) if deforms and row not in written]
         self._parameters: dict[str, Parameters] = {}
         if host.as_imported and host.document is not None:
             self._parameters[host.file.name] = host.document.motion_set.parameters
@@ -438,6 +443,7 @@ class OmfGatherer(Gatherer):
             if to_sample:
                 tracked = [bone for bone in tracked or self._rest_now.bones if bone not in to_sample]
             self._shown.warn_of_pose(action, modes, tracked)
+        self._warn_of_bones_without_tracks(clip, rest, action)
         self._restore_muted(clip, gathered.muted, action, to_sample)
         motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
@@ -458,6 +464,16 @@ class OmfGatherer(Gatherer):
             clip = clip.of_tracks([row for row, bone in enumerate(rest.bones) if bone not in to_sample])
         clip.name = label
         return clip
+
+    def _warn_of_bones_without_tracks(self, clip: Clip, rest: Rest, action: Action) -> None:
+        """Warn of bones that an action moves and that the file has no tracks of. ``clip``: values of all bones."""
+        rows = self._without_tracks
+        turned = np.abs(clip.rotations[rows] - rest.rotations[rows, None]).max(axis=(1, 2), initial=0.0)
+        moved = np.abs(clip.translations[rows] - rest.translations[rows, None]).max(axis=(1, 2), initial=0.0)
+        bones = [clip.bones[row] for row, by in zip(rows, np.maximum(turned, moved), strict=True) if by > SEEN]
+        if bones:
+            words = "the file has no tracks of these bones, so the game does not move them; their keys are left out"
+            self.report.warn(words, f"{action.name}: {listed(bones)}")
 
     def _restore_muted(self, clip: Clip, muted: NDArray[np.bool_], action: Action, sampled: set[str]) -> None:
         """Give bones with muted curves the values of the file, and warn of them. ``clip`` has Blender's names of bones.

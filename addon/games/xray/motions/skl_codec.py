@@ -24,7 +24,7 @@ from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Part
 from ....core.envelope.curve import fitted
-from ....core.errors import ReadError
+from ....core.errors import ReadError, WriteError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
 from ....core.report import Report, counted_plural, said_of
@@ -48,7 +48,7 @@ from ....formats.xray.skl import (
     with_playback,
 )
 from ...plan import is_same_file
-from ..bones.properties import bones_in_order
+from ..bones.properties import bones_in_order, game_name
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
@@ -571,8 +571,19 @@ class SklGatherer(Gatherer):
             shown = imported.shown([row for row in rows if row in imported.numbers]) if imported is not None else {}
             tracks |= self._sampled_tracks(sampled, rows, clip.first, frame, shown)
         for index, channels in sorted(tracks.items(), key=lambda track: track[0]):
-            clip.bones.append(self._labels[index])
+            clip.bones.append(self._label(rest.bones[index], index))
             clip.tracks.append(channels)
+
+    def _label(self, bone: str, index: int) -> str:
+        """Return the game's name of a bone. Raises `WriteError` if an earlier bone has it, but for upper case."""
+        if index not in self._labels:
+            found = [game_name(one) for one in self._rig.data.bones]
+            name = game_name(self._rig.data.bones[bone]).lower()
+            raise WriteError(
+                f"the game treats these bones as one: {', '.join(repr(one) for one in found if one.lower() == name)}",
+                remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
+            )
+        return self._labels[index]
 
     def _warn(self, action: Action, keys: pose.PoseKeys, tracked: list[str] | None, sampled: set[str]) -> None:
         """Warn of curves that are not exported as they are, and of bones that are posed without keys.
