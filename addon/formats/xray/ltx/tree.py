@@ -78,12 +78,12 @@ class Section:
 
     @property
     def parents(self) -> list[str]:
-        """Sections that it inherits from; a later one overrides an earlier one."""
+        """Sections that it inherits from; a later one overrides an earlier one. Of one named twice the last counts."""
         found: dict[str, None] = {}
         for _, head in self.sources:
             for name in head.removed:
                 found.pop(name, None)
-            found |= dict.fromkeys(head.parents)
+            found |= dict.fromkeys(reversed(dict.fromkeys(reversed(head.parents))))
         return list(found)
 
 

@@ -97,6 +97,12 @@ def test_files_are_loaded_in_the_order_they_are_named(gamedata):
         loaded(folder, files=["configs/c.ltx"])
 
 
+def test_a_parent_that_is_named_twice_overrides_those_between(gamedata):
+    base = "[a]\nk = 1\nx = 1\n[b]\nk = 2\n[c]\nk = 3\nx = 3\n"
+    configs, _ = loaded(gamedata({"configs/system.ltx": f"{base}[s]:a,b,a\n[t]:a,b,a,c\n"}))
+    assert [texts(configs, name) for name in "st"] == [{"k": "1", "x": "1"}, {"k": "3", "x": "3"}]
+
+
 def test_of_a_path_that_several_folders_have_the_first_counts(gamedata):
     game = gamedata(BASE)
     mod = gamedata({"Configs/Defines.LTX": "[base]\nx = mod\n[other]\n"}, "mod")
