@@ -175,6 +175,11 @@ def is_file(path: Path | str) -> bool:
     return os.path.isfile(path)  # noqa: PTH113
 
 
+def is_folder(path: Path | str) -> bool:
+    """Return whether a folder is there. Never raises, as `is_file`."""
+    return os.path.isdir(path)  # noqa: PTH112
+
+
 def backup_of(path: Path | str) -> Path:
     """Return where `write_atomically` keeps the old bytes of a file: ``.bak`` appended to its name, links followed."""
     target = resolved(path)

@@ -1,5 +1,6 @@
 """Models of Arma in Blender: faces, weights, points as they are in the file; bodies that follow animations."""
 
+import os
 import struct
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from addon.games.arma.animation_import import import_animation
 from addon.games.arma.model_import import KINDS, import_model
 from addon.games.arma.options import AnimationImportOptions, Levels, ModelImportOptions
 from addon.games.arma.textures import Surfaces, colour_of
+from addon.games.xray.game_tree import GameTree
 from tests.blender.rtm_scene import raw_matrices
 from tests.real_files import CORPUS, corpus_files
 
@@ -304,6 +306,22 @@ def picture_file(folder: Path, name: str = "a_co.png") -> Path:
     folder.mkdir(parents=True, exist_ok=True)
     (folder / name).write_bytes(b"a picture")
     return folder / name
+
+
+def test_a_folder_that_may_be_listed_but_not_entered_holds_no_texture(tmp_path, monkeypatch):
+    picture_file(tmp_path / "data")
+    picture_file(tmp_path / "textures")
+    model, tree = tmp_path / "gun.p3d", GameTree(tmp_path, (tmp_path,), (tmp_path / "textures",))
+    stat = os.stat
+
+    def refuse(path, *arguments, **options):
+        if Path(os.fsdecode(path)).name == "a_co.png":
+            raise PermissionError(13, "Permission denied")
+        return stat(path, *arguments, **options)
+
+    monkeypatch.setattr(os, "stat", refuse)
+    assert Surfaces(model, True).picture("data\\a_co.paa") is None
+    assert tree.find_texture("a_co") is None
 
 
 def test_textures_are_not_looked_for_outside_the_project(tmp_path):

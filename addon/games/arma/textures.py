@@ -112,7 +112,7 @@ class Surfaces:
             found = next(
                 (listing[path.stem + suffix] for suffix in IMAGE_SUFFIXES if path.stem + suffix in listing), None
             )
-            if found is not None and found.is_file():
+            if found is not None and files.is_file(found):
                 return found
         return None
 
@@ -138,7 +138,7 @@ class Surfaces:
         """Return the folder at path ``parts`` (lower case) below ``folder``, ignoring case; empty if missing."""
         for part in parts:
             found = self._listing(folder).get(part)
-            if found is None or not found.is_dir():
+            if found is None or not files.is_folder(found):
                 return []
             folder = found
         return [folder]

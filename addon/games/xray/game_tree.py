@@ -15,6 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 
+from ...core.files import is_file, is_folder
+
 TEXTURE_SUFFIXES = (".dds", ".tga", ".png")
 MODEL_SUFFIX = ".ogf"
 MOTION_SUFFIX = ".omf"
@@ -118,7 +120,7 @@ class GameTree:
         for name in sorted(names, key=lambda name: name != parts[0]):
             path = folder / name
             if len(parts) == 1:
-                if path.is_file():
+                if is_file(path):
                     return path
             else:
                 found = self._find(path, parts[1:])
@@ -137,7 +139,7 @@ class GameTree:
         start: Path | None = folder
         for part in parts[:fixed]:
             names = self._listing(start).get(part.lower(), []) if start is not None else []
-            start = next((start / name for name in names if (start / name).is_dir()), None) if start else None
+            start = next((start / name for name in names if is_folder(start / name)), None) if start else None
         if start is None:
             return []
         if start not in self._motions:
@@ -259,7 +261,7 @@ def find_game_materials(file: Path, game_folder: Path | None = None) -> Path | N
 
 def _named(folder: Path, name: str) -> list[Path]:
     try:
-        return sorted(path for path in folder.iterdir() if path.name.lower() == name and path.is_dir())
+        return sorted(path for path in folder.iterdir() if path.name.lower() == name and is_folder(path))
     except OSError:
         return []
 
