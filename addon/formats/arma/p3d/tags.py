@@ -270,20 +270,21 @@ class TagEncoder:
         wanted = dict(self.content.properties)
         base = [tag for tag in self.base.tags if _is_property(tag)]
         keys = [_property_text(tag, 0) for tag in base]
+        last = {key: number for number, key in enumerate(keys)}
         kept: dict[int, Tag] = {}
         for number, (tag, key) in enumerate(zip(base, keys, strict=True)):
             value = _property_text(tag, PROPERTY_FIELD)
             if key not in wanted:
-                self.changes.deleted["named property"] += key not in keys[number + 1 :]
+                self.changes.deleted["named property"] += last[key] == number
                 continue
             kept[id(tag)] = tag
-            if key not in keys[number + 1 :] and wanted[key] != value:
+            if last[key] == number and wanted[key] != value:
                 data = bytes(tag.data[:PROPERTY_FIELD]) + fixed(wanted[key], PROPERTY_FIELD, "value")
                 kept[id(tag)] = replace(tag, data=data)
                 self.changes.change("named property", key, "value")
         new = []
         for key, value in wanted.items():
-            if key not in keys:
+            if key not in last:
                 data = fixed(key, PROPERTY_FIELD, "name") + fixed(value, PROPERTY_FIELD, "value")
                 new.append(self._tag(PROPERTY, data))
                 self.changes.add("named property", key)
@@ -411,8 +412,8 @@ def _rows(data: bytes, points: Ints, faces: Ints, count: int) -> bytes:
 
 def _insert(tags: list[Tag], tag: Tag) -> None:
     """Insert a tag behind the last one that precedes it in `TAG_ORDER`."""
-    places = [place for place, one in enumerate(tags) if _rank(one) <= _rank(tag)]
-    tags.insert(places[-1] + 1 if places else 0, tag)
+    rank = _rank(tag)
+    tags.insert(next((place for place in range(len(tags), 0, -1) if _rank(tags[place - 1]) <= rank), 0), tag)
 
 
 def _rank(tag: Tag) -> int:
