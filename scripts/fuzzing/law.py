@@ -384,10 +384,13 @@ _tree: list[Any] = []
 
 
 def _game_tree() -> Any:
-    """Return the module `game_tree`, loaded without its package, which needs Blender; and a folder with some files."""
+    """Return the module `game_tree`, loaded without its package, which needs Blender; and a folder with some files.
+
+    Its name is within that package, so that its relative imports work.
+    """
     if not _tree:
         path = Path(__file__).resolve().parents[2] / "addon" / "games" / "xray" / "game_tree.py"
-        spec = importlib.util.spec_from_file_location("fuzzed_game_tree", path)
+        spec = importlib.util.spec_from_file_location("addon.games.xray.fuzzed_game_tree", path)
         if spec is None or spec.loader is None:
             raise FileNotFoundError(path)
         module = importlib.util.module_from_spec(spec)
