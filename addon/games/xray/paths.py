@@ -283,9 +283,10 @@ def plan_export(
         if base is not None:
             paths.keep_frames(path, base.animation.first, base.animation.last)
             path.first, path.last = _extended(owner, action, (path.first, path.last), base, report)
-            paths.keep_muted(path, anm.decode(base, Report()), owner, action)
-        if base is not None and any(map(_has_unshown_behaviour, base.animation.envelopes)):
-            paths.keep_not_shown(path, anm.decode(base, Report()))
+            stored = anm.decode(base, Report())
+            paths.keep_muted(path, stored, owner, action)
+            if any(map(_has_unshown_behaviour, base.animation.envelopes)):
+                paths.keep_not_shown(path, stored)
     document, changes = anm.encode(path, base, version=_version(action, options))
     _warn_of_rounding(changes, options, report)
     return PathPlan(file, anm.write(document), changes, reasons)
