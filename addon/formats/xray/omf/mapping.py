@@ -190,12 +190,17 @@ def _empty_set(
     skeleton: Skeleton | None, clips: Sequence[Clip], parts: Sequence[tuple[str, Sequence[str]]]
 ) -> MotionSet:
     bones = skeleton.bones if skeleton is not None else clips[0].bones if clips else []
+    refuse_bones_of_one_name(bones)
+    return MotionSet(numbered([]), Parameters(4, partitions_of(bones, parts), []))
+
+
+def refuse_bones_of_one_name(bones: Sequence[str]) -> None:
+    """Raise `WriteError` if names of bones differ only in upper case, which the game ignores."""
     for group in names.duplicates(bones):
         raise WriteError(
             f"the game treats these bones as one: {', '.join(map(repr, group))}",
             remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
         )
-    return MotionSet(numbered([]), Parameters(4, partitions_of(bones, parts), []))
 
 
 def new_definition(name: str) -> Definition:

@@ -24,7 +24,7 @@ from ....core import files, rotation, space
 from ....core.binary import Bytes
 from ....core.changes import Part
 from ....core.envelope.curve import fitted
-from ....core.errors import ReadError, WriteError
+from ....core.errors import ReadError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
 from ....core.report import Report, counted_plural, said_of
@@ -34,6 +34,7 @@ from ....formats.xray import skl
 from ....formats.xray.envelopes import lost_slopes
 from ....formats.xray.marks import decode_marks
 from ....formats.xray.omf.document import FRAMES_PER_SECOND
+from ....formats.xray.omf.mapping import refuse_bones_of_one_name
 from ....formats.xray.skl import (
     ALL_PARTS,
     MARKS_SINCE,
@@ -575,14 +576,11 @@ class SklGatherer(Gatherer):
             clip.tracks.append(channels)
 
     def _label(self, bone: str, index: int) -> str:
-        """Return the game's name of a bone. Raises `WriteError` if an earlier bone has it, but for upper case."""
+        """Return the game's name of a bone. Raises `WriteError` if an earlier bone has it, in any letter case."""
         if index not in self._labels:
-            found = [game_name(one) for one in self._rig.data.bones]
-            name = game_name(self._rig.data.bones[bone]).lower()
-            raise WriteError(
-                f"the game treats these bones as one: {', '.join(repr(one) for one in found if one.lower() == name)}",
-                remedy="Rename all but one of them, or give them other names in the game (Bone properties)",
-            )
+            label = game_name(self._rig.data.bones[bone]).lower()
+            found = map(game_name, self._rig.data.bones)
+            refuse_bones_of_one_name([one for one in found if one.lower() == label])
         return self._labels[index]
 
     def _warn(self, action: Action, keys: pose.PoseKeys, tracked: list[str] | None, sampled: set[str]) -> None:
