@@ -103,6 +103,7 @@ MODULES: dict[str, tuple[str, ...]] = {
         "library",
         "omf_codec",
         "omf_host",
+        "replaced",
         "saved_edits",
         "skl_codec",
         "timing",

@@ -7,13 +7,15 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ...blender import scope
+from ...blender.properties import kept
 from ...blender.typed import Action, Context, Object
-from ...core import files
+from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting, importing, making, taken_over
 from ...games.xray.models.properties import holder_of
-from ...games.xray.motions import library
+from ...games.xray.motions import files as motion_files
+from ...games.xray.motions import library, replaced
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, ImportHelper, options_from, properties_from, rpt_
 from ..bones import hides_keys
@@ -37,7 +39,7 @@ from ..target import (
     has_mesh,
 )
 from .models import MOTION_ITEMS, PropertiesPanel, draw_holder, draw_references, draw_user_data, import_motions
-from .motion_choices import EditorMotionChoices, rest_is_edited
+from .motion_choices import EditorMotionChoices, RemovedMotions, rest_is_edited
 from .target import actions_moving, editor_model_to_export, root_of_active
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class IMPORT_SCENE_OT_xray_object(ModelImportProperties, ModelFileImport, Import
 
 
 class EXPORT_SCENE_OT_xray_object(
-    ModelExportProperties, FileExport, EditorMotionChoices, ExportHelper, BlenderOperator
+    ModelExportProperties, RemovedMotions, FileExport, EditorMotionChoices, ExportHelper, BlenderOperator
 ):
     """Export a model of the editor of S.T.A.L.K.E.R. (X-Ray): an imported one with its unedited bytes, or a new one"""
 
@@ -105,9 +107,20 @@ class EXPORT_SCENE_OT_xray_object(
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_editor_model.path)
 
+    def names_to_write(self, context: Context) -> list[str]:
+        """Return the names of the motions that the model will have."""
+        try:
+            holder = editor_model_to_export(context, self.collection)
+            if holder.motionbridge_editor_model.is_model:
+                return replaced.names_inside(kept(holder.motionbridge_editor_model, "document"), self.filename_ext)
+        except (ReadError, WriteError):
+            return []  # the export will report what is wrong
+        return library.written_names(self._chosen(holder), motion_files.SKL_LISTS, Report())
+
     def draw(self, context: Context) -> None:
         """Draw the options; that for the target editors only for a model that was not imported."""
         layout = fields(self.layout)
+        self.draw_removed(layout)
         for name in ("skeleton", "meshes", "motions"):
             layout.prop(self, name)
         holder = editor_model_of(context)
@@ -128,16 +141,19 @@ class EXPORT_SCENE_OT_xray_object(
         if holder.motionbridge_editor_model.is_model:
             plan = editor_exporting.plan_export(context, holder, path, options, report, motions=motions)
         else:
-            is_rig = options.motions and options.skeleton and holder.type == "ARMATURE"
-            chosen = actions_moving(holder) if is_rig else []
+            chosen = self._chosen(holder)
             plan = making.plan_new_object(context, holder, path, options, report, chosen=chosen, motions=motions)
-        files.warn_of_replacing(path, report)
+        replaced.warn_of_model(holder.motionbridge_editor_model, path, plan.data, report)
         plan.write(backup=self.backup)
         if holder.motionbridge_editor_model.is_model:
             editor_exporting.settle_exported(plan, holder)
         if plan.written:
             self.restore_hidden_keys(holder, [action for action, _ in plan.written])
         return Outcome(file_sentence(path, plan))
+
+    def _chosen(self, holder: Object) -> list[Action]:
+        """Return the actions for the motions of a new model."""
+        return actions_moving(holder) if self.motions and self.skeleton and holder.type == "ARMATURE" else []
 
 
 class MOTIONBRIDGE_OT_editor_model_check(Check, BlenderOperator):

@@ -8,8 +8,8 @@ import bpy
 from bpy.props import EnumProperty, StringProperty
 
 from ...blender import scope
-from ...blender.properties import refuse_linked
-from ...blender.typed import Context, Object
+from ...blender.properties import kept, refuse_linked
+from ...blender.typed import Action, Context, Object
 from ...core import files
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report, counted
@@ -23,7 +23,8 @@ from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models import making
 from ...games.xray.models.properties import holder_of, remembered
-from ...games.xray.motions import library, omf_codec, skl_codec
+from ...games.xray.motions import files as motion_files
+from ...games.xray.motions import library, omf_codec, replaced, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
 from ..bases import (
     BlenderOperator,
@@ -182,7 +183,12 @@ def _sentence(made: "list[model_importing.ImportedModel]") -> str:
 
 
 class EXPORT_SCENE_OT_xray_ogf(
-    ModelExportProperties, FileExport, motion_choices.ExportChoices, ExportHelper, BlenderOperator
+    ModelExportProperties,
+    motion_choices.RemovedMotions,
+    FileExport,
+    motion_choices.ExportChoices,
+    ExportHelper,
+    BlenderOperator,
 ):
     """Export a S.T.A.L.K.E.R. (X-Ray) model: an imported one with its unedited bytes, or a new one"""
 
@@ -206,9 +212,24 @@ class EXPORT_SCENE_OT_xray_ogf(
         if holder is not None:
             self.filepath = bpy.path.abspath(holder.motionbridge_model.path)
 
+    def names_to_write(self, context: Context) -> list[str]:
+        """Return the names in the game of the motions that will be inside the model."""
+        try:
+            holder = game_model_to_export(context, self.collection)
+            if holder.motionbridge_model.is_model:
+                return replaced.names_inside(kept(holder.motionbridge_model, "document"), self.filename_ext)
+            chosen = self._chosen(holder)
+        except (ReadError, WriteError):
+            return []  # the export will report what is wrong
+        known = remembered(holder)
+        if known is not None and len(known.references):
+            return []
+        return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
+
     def draw(self, context: Context) -> None:
         """Draw the options of an imported or of a new model."""
         layout = fields(self.layout)
+        self.draw_removed(layout)
         if active_model(context) is not None:
             layout.prop(self, "meshes")
             row = layout.row()
@@ -244,7 +265,7 @@ class EXPORT_SCENE_OT_xray_ogf(
                 made = self._plan_new(context, holder, path, options, report)
             else:
                 made = making.plan_replaced(context, holder, path, options, report)
-            files.warn_of_replacing(path, report)
+            replaced.warn_of_model(holder.motionbridge_model, path, made.data, report)
             made.write(backup=self.backup)
             model_export.follow_model(holder, path, made.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":
@@ -256,9 +277,13 @@ class EXPORT_SCENE_OT_xray_ogf(
     def _plan_new(
         self, context: Context, holder: Object, path: str, options: ModelExportOptions, report: Report
     ) -> "FilePlan":
-        is_rig = holder.type == "ARMATURE" and not holder.motionbridge_editor_model.is_model
-        chosen = some_action(holder, actions_moving(holder)) if is_rig and options.motions_inside else []
+        chosen = self._chosen(holder)
         return making.plan_new(context, holder, path, options, report, chosen=chosen, motions=self.motion_options())
+
+    def _chosen(self, holder: Object) -> list[Action]:
+        """Return the actions for the motions inside a new model. Raises `WriteError` if there should be some."""
+        is_rig = holder.type == "ARMATURE" and not holder.motionbridge_editor_model.is_model
+        return some_action(holder, actions_moving(holder)) if is_rig and self.motions_inside else []
 
 
 class MOTIONBRIDGE_OT_model_save_back(SaveBackOntoImported, BlenderOperator):

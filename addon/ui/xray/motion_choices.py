@@ -16,7 +16,7 @@ from ...core.report import Report
 from ...games.xray import game_tree
 from ...games.xray.models.properties import remembered
 from ...games.xray.motions import files as motion_files
-from ...games.xray.motions import library
+from ...games.xray.motions import library, replaced
 from ...games.xray.options import ExportOptions, MotionExportOptions, SkeletalExportOptions
 from .. import layouts
 from ..bases import CALL, BlenderList, ExportHelper, MixedIn, iface_, options_from, properties_from, rpt_
@@ -237,7 +237,73 @@ ONTO = (
 )
 
 
-class ExistingMotions(MixedIn):
+class RemovedMotions(MixedIn):
+    """Mixin for exports, before `FileExport`: says which motions of the chosen file would be removed."""
+
+    removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
+
+    @staticmethod
+    def names_in(path: Path) -> Iterable[str]:
+        """Return the names of the motions in a file or inside a model, none for a model that cannot be read.
+
+        Raises `ReadError` for a file of motions.
+        """
+        return replaced.names_inside_file(path)
+
+    def names_to_write(self, context: Context) -> Iterable[str]:
+        """Return the names of the motions that the file will have. Overridden by every export."""
+        raise NotImplementedError
+
+    def invoke(self, context: Context, event: bpy.types.Event) -> Any:
+        """Open the file browser."""
+        answer = super().invoke(context, event)
+        self.check_target_file(context)
+        return answer
+
+    def check(self, context: Context) -> bool:
+        """Called by Blender whenever the file or an option changes."""
+        before = self.target_file()
+        changed = ExportHelper.check(self, context)
+        self.check_target_file(context)
+        return bool(changed) or before != self.target_file()
+
+    def target_file(self) -> tuple[str, ...]:
+        """Return the properties that `check_target_file` sets."""
+        return (self.removed_motions,)
+
+    def check_target_file(self, context: Context) -> None:
+        """Find which motions of the file would be removed."""
+        self.find_removed(context, Path(bpy.path.abspath(self.filepath)))
+
+    def find_removed(self, context: Context, path: Path) -> bool:
+        """Find which motions of the file at ``path`` would be removed. Returns whether there is no file, or a readable
+        one.
+        """
+        self.removed_motions = ""
+        if not files.is_file(path):
+            return True
+        found = path.stat()
+        in_file = _names(self.names_in, path, found.st_mtime_ns, found.st_size)
+        if in_file:
+            self.removed_motions = "\n".join(replaced.removed(in_file, self.names_to_write(context)))
+        return in_file is not None
+
+    def draw_removed(self, layout: bpy.types.UILayout) -> None:
+        """Draw how many motions of the existing file would be removed, and the names of the first ones."""
+        removed = self.removed_motions.split("\n") if self.removed_motions else []
+        if not removed:
+            return
+        column = layout.column(align=True)
+        column.alert = True
+        text = iface_("1 motion will be removed" if len(removed) == 1 else "{} motions will be removed")
+        column.label(text=text.format(len(removed)), icon="ERROR", translate=False)
+        for name in removed[:NAMES_SHOWN]:
+            column.label(text=name, icon="BLANK1", translate=False)
+        if len(removed) > NAMES_SHOWN:
+            column.label(text=iface_("and {} more").format(len(removed) - NAMES_SHOWN), icon="BLANK1", translate=False)
+
+
+class ExistingMotions(RemovedMotions):
     """Mixin for exports of motions, before `FileExport`: write a new file, or motions into an existing one.
 
     Scripts get the default of ``onto``. In a window it follows the chosen file, until the user sets it.
@@ -251,70 +317,36 @@ class ExistingMotions(MixedIn):
         options={"SKIP_SAVE"},
     )
     suggested_onto: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
-    removed_motions: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
     unreadable_target: StringProperty(options={"SKIP_SAVE", "HIDDEN", "SKIP_PRESET"})
 
     def can_add_to(self, path: Path) -> bool:
         """Whether motions can be added to the file at ``path``."""
         return files.is_file(path)
 
-    @staticmethod
-    def names_in(path: Path) -> Iterable[str]:
-        """Return the names of the motions in a file. Raises `ReadError`. Overridden by every export."""
-        raise NotImplementedError
-
-    def names_to_write(self, context: Context) -> Iterable[str]:
-        """Return the names of the motions to write. Overridden by every export."""
-        raise NotImplementedError
-
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser; ``onto`` suits the suggested file, unless the caller has set it."""
         self.suggested_onto = "" if self.properties.is_property_set("onto") else self.onto
-        answer = super().invoke(context, event)
-        self.check_target_file(context)
-        return answer
+        return super().invoke(context, event)
 
-    def check(self, context: Context) -> bool:
-        """Called by Blender whenever the file or an option changes."""
-        before = self.onto, self.removed_motions, self.unreadable_target
-        changed = ExportHelper.check(self, context)
-        self.check_target_file(context)
-        return bool(changed) or before != (self.onto, self.removed_motions, self.unreadable_target)
+    def target_file(self) -> tuple[str, ...]:
+        return self.onto, self.removed_motions, self.unreadable_target
 
     def check_target_file(self, context: Context) -> None:
         """Set ``onto``, unless the user has set it, and find which motions of the file would be removed."""
         path = Path(bpy.path.abspath(self.filepath))
         if self.suggested_onto and self.onto == self.suggested_onto:
             self.suggested_onto = self.onto = "FILE" if self.can_add_to(path) else "OWN_FILES"
-        in_file = self._names_in(path) if self.onto == "OWN_FILES" and files.is_file(path) else ()
-        written = {name.lower() for name in self.names_to_write(context)} if in_file else set()
-        self.removed_motions = "\n".join(name for name in in_file or () if name.lower() not in written)
-        self.unreadable_target = path.name if in_file is None else ""
-
-    def _names_in(self, path: Path) -> tuple[str, ...] | None:
-        found = path.stat()
-        return _names(self.names_in, path, found.st_mtime_ns, found.st_size)
+        self.removed_motions = self.unreadable_target = ""
+        if self.onto == "OWN_FILES" and not self.find_removed(context, path):
+            self.unreadable_target = path.name
 
     def draw_removed(self, layout: bpy.types.UILayout) -> None:
-        """Draw how many motions of the existing file would be removed, and the names of the first ones.
-
-        For a file that cannot be read: that it will be replaced.
-        """
+        """Draw which motions would be removed, or that a file that cannot be read will be replaced."""
         if self.unreadable_target:
             row = layout.row()
             row.alert = True
             row.label(text="No readable motion file: will be replaced", icon="ERROR")
-        removed = self.removed_motions.split("\n") if self.removed_motions else []
-        if not removed:
-            return
-        column = layout.column(align=True)
-        column.alert = True
-        text = iface_("1 motion will be removed" if len(removed) == 1 else "{} motions will be removed")
-        column.label(text=text.format(len(removed)), icon="ERROR", translate=False)
-        for name in removed[:NAMES_SHOWN]:
-            column.label(text=name, icon="BLANK1", translate=False)
-        if len(removed) > NAMES_SHOWN:
-            column.label(text=iface_("and {} more").format(len(removed) - NAMES_SHOWN), icon="BLANK1", translate=False)
+        super().draw_removed(layout)
 
 
 @lru_cache(maxsize=4)

@@ -290,6 +290,14 @@ class MotionSet(NamedTuple):
     library: MotionLibrary
     parameters: Parameters
 
+    @property
+    def labels(self) -> list[str]:
+        """The names of the motions in order: those of their definitions, which the game uses, where they have one."""
+        defined = [definition.label for definition in self.parameters.definitions]
+        return [*defined, *(motion.label for motion in self.library.motions[len(defined) :])][
+            : len(self.library.motions)
+        ]
+
 
 @dataclass(slots=True)
 class Omf:

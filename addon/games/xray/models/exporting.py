@@ -42,6 +42,7 @@ from ....formats.xray.ogf.skeleton import decode_skeleton, encode_skeleton
 from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
+from ..motions import replaced
 from ..motions.files import LISTS, are_stored
 from ..options import ModelExportOptions
 from . import properties as model_properties
@@ -120,7 +121,7 @@ def export_model(
     Raises `WriteError`.
     """
     plan = plan_export(context, holder, options, report)
-    files.warn_of_replacing(path, report)
+    replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, report)
     files.write_atomically(path, plan.data, backup=options.backup)
     keep_exported(path, plan.data, holder.motionbridge_model)
     follow_model(holder, path, plan.data)

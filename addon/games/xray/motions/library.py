@@ -36,7 +36,7 @@ from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_h
 from ..bones.properties import bones_in_order, game_name
 from ..options import RestChange
 from . import files as motion_files
-from . import hosts
+from . import hosts, replaced
 from .files import LISTS, SKL_LISTS, lists_of
 from .properties import order_of_angles
 
@@ -595,10 +595,8 @@ def _warn_of_removed(codec: Codec, plan: Plan, report: Report) -> None:
     except ReadError:
         report.warn("the replaced file cannot be read as motions; all of it is removed", Path(plan.path).name)
         return
-    kept = {name.lower() for name, _ in codec.motions(plan.document)}
-    removed = [name for name, _ in on_disk if name.lower() not in kept]
-    if removed:
-        report.warn(said_of(len(removed), "motions of the replaced file", "are removed"), listed(removed))
+    written = [name for name, _ in codec.motions(plan.document)]
+    replaced.warn_of_removed(replaced.removed((name for name, _ in on_disk), written), report)
 
 
 def _warn_of_other_rigs(lists: Kind, rig: Object, file: MotionFile | SkeletalFile, report: Report) -> None:

@@ -94,11 +94,8 @@ class OmfCodec:
 
     def motions(self, document: Omf) -> list[tuple[str, int]]:
         """Return the name and the number of frames of each motion."""
-        library, parameters = document.motion_set
-        return [
-            (_label(motion, parameters.definitions, index), motion.frames)
-            for index, motion in enumerate(library.motions)
-        ]
+        found = document.motion_set
+        return [(label, motion.frames) for label, motion in zip(found.labels, found.library.motions, strict=True)]
 
     def builder(
         self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
@@ -208,20 +205,15 @@ def opened_model(path: str, inside: MotionSet, digest: str) -> Opened:
     return Opened(path, omf.new_omf(inside), digest, embedded=True)
 
 
-def _label(motion: Motion, definitions: list[Definition], index: int) -> str:
-    return definitions[index].label if index < len(definitions) else motion.label
-
-
 def _with_tracks(opened: Opened, chosen: list[int], report: Report) -> list[int]:
     """Return the motions that have tracks, and warn of the others. Raises `ReadError` if none has."""
-    motions, definitions = opened.document.motion_set.library.motions, opened.document.motion_set.parameters.definitions
+    motions, labels = opened.document.motion_set.library.motions, opened.document.motion_set.labels
     empty = [index for index in chosen if not motions[index].track_count]
     if empty and len(empty) == len(chosen):
-        label = _label(motions[empty[0]], definitions, empty[0])
-        problem = f"the motion {label!r} has no tracks: it moves no bone"
+        problem = f"the motion {labels[empty[0]]!r} has no tracks: it moves no bone"
         raise ReadError(problem, file=opened.path, remedy="Choose other motions, or another file")
     for index in empty:
-        report.warn("a motion without tracks moves nothing; left out", _label(motions[index], definitions, index))
+        report.warn("a motion without tracks moves nothing; left out", labels[index])
     return [index for index in chosen if motions[index].track_count]
 
 
