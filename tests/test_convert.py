@@ -95,6 +95,12 @@ def test_files_come_out_of_an_archive(tmp_path, capsys):
     assert cli.main(["extract", str(tmp_path / "x.hog"), "-o", str(out)]) == 2
     assert "left out: there is such a file already (b.ogf, c[1].ogf)" in capsys.readouterr().err
     assert (out / "a.oof").read_bytes() == b"1"
+    (out / "a.oof").write_bytes(b"old")
+    (tmp_path / "link.oof").hardlink_to(out / "a.oof")
+    assert cli.main(["extract", str(tmp_path / "x.hog"), "-o", str(out), "--overwrite"]) == 0
+    said = capsys.readouterr().err
+    assert said.endswith(f"x.hog: 1 other hard link to the file keeps the old content ({out / 'a.oof'})\n")
+    assert ((out / "a.oof").read_bytes(), (tmp_path / "link.oof").read_bytes()) == (b"1", b"old")
     assert cli.main(["extract", str(tmp_path / "x.hog"), "*.txt", "-o", str(out)]) == 2
     assert "no file in it matches '*.txt'" in capsys.readouterr().err
     (tmp_path / "x.ogf").write_bytes(bytes((0, 0, 121)) + b"a\0\1" + bytes(13) + b" (")

@@ -63,7 +63,7 @@ def _extract(chosen: argparse.Namespace) -> int:
         print(path)
     for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
-    return TROUBLE if findings.warnings else 0
+    return TROUBLE if len(written) < len(archive.names if wanted is None else wanted) else 0
 
 
 def _archive(path: str) -> hog2.Hog2:

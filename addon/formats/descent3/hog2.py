@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from ...core import text
 from ...core.binary import Bytes, Reader, Writer
 from ...core.errors import ReadError, WriteError
-from ...core.files import write_atomically
+from ...core.files import warn_of_replacing, write_atomically
 from ...core.report import Report, counted, said_of
 from . import strings
 
@@ -210,7 +210,7 @@ def extract(
     """Write all files, or those with the indices ``wanted``, into an existing folder. Returns the paths written.
 
     Existing files (unless ``overwrite``), links, repeated names and names that are not plain file names are left out
-    and reported. Raises `WriteError` if the system refuses to write.
+    and reported, as is what a replaced file loses. Raises `WriteError` if the system refuses to write.
     """
     written: list[Path] = []
     made: set[str] = set()
@@ -226,6 +226,7 @@ def extract(
             report.warn("left out: there is such a file already", name)
         else:
             made.add(name.lower())
+            warn_of_replacing(path, report)
             write_atomically(path, bytes(document.contents[number]), tidy=not written)
             written.append(path)
     return written

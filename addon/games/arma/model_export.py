@@ -50,7 +50,7 @@ DRAWN = frozenset((*KINDS[Levels.VISUAL], *KINDS[Levels.VIEWS]))
 LEVEL = "level of detail"
 OTHER_RESOLUTION = (
     "Give one of them another resolution (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
-    "models, select the LODs of one and export with Selected Only"
+    "models, select the LODs of one and use File > Export with Selected Only"
 )
 WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
