@@ -102,7 +102,7 @@ class SklHost(Host):
             raise WriteError(
                 f"a .skl file stores one motion, not {len(motions)}",
                 file=path,
-                remedy="Choose one action, or name a file that ends in .skls",
+                remedy="Export one action with File > Export, or name a file that ends in .skls",
             )
         changes.unchanged = len(motions) - len(changes.parts)
         if single and document.sections is None:
