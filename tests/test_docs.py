@@ -200,6 +200,28 @@ def test_a_russian_page_has_what_the_english_one_has(page):
     assert set(suffixes.findall(english)) <= set(suffixes.findall(russian))
 
 
+SAME_ABILITIES = {"import": "импорт", "edit": "правка", "export": "экспорт", "save back": "сохранение обратно в файл"}
+
+
+def rows_of_formats(page: str, byte_for_byte: str) -> dict[str, tuple[str, str]]:
+    """Suffixes -> the cells for the command line and for Blender."""
+    lines = (ROOT / page).read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.split("|")] for line in lines if f"| {byte_for_byte} |" in line]
+    return {row[2]: (row[4], row[5]) for row in rows}
+
+
+def test_the_russian_table_of_formats_promises_what_the_english_one_does():
+    english = rows_of_formats("README.md", "byte for byte")
+    russian = rows_of_formats("docs/README.ru.md", "байт в байт")
+    assert len(english) > 20
+    assert english.keys() == russian.keys()
+    for suffixes, (commands, abilities) in english.items():
+        assert russian[suffixes][0] == commands
+        for ability, in_russian in SAME_ABILITIES.items():
+            listed = (ability in abilities.split(", "), in_russian in russian[suffixes][1].split(", "))
+            assert listed[0] == listed[1], (suffixes, ability)
+
+
 def test_the_form_for_bugs_knows_every_kind_of_file_and_every_blender():
     form = (ROOT / ".github" / "ISSUE_TEMPLATE" / "bug.yml").read_text(encoding="utf-8")
     suffixes = {suffix for known in FORMATS for suffix in known.suffixes}
