@@ -205,6 +205,48 @@ def test_appended_armatures_with_files_of_one_name_keep_apart(game, tmp_path):
     assert [motion.label for motion, old in zip(now, before, strict=True) if motion.body != old.body] == ["jump"]
 
 
+def test_an_armature_pasted_into_another_file_brings_its_motions(game):
+    load(game)
+    path, before = game / "humanoid.omf", bodies_in(game / "humanoid.omf")
+    bpy.ops.object.select_all(action="SELECT")
+    assert bpy.ops.view3d.copybuffer() == {"FINISHED"}
+    bpy.ops.wm.read_homefile(use_empty=True)
+    assert bpy.ops.view3d.pastebuffer() == {"FINISHED"}
+    rig = next(shown for shown in bpy.data.objects if shown.type == "ARMATURE")
+    activate(rig)
+    assert listed_names(rig) == NAMES
+    assert save_back() == {"CANCELLED"}
+    turn(bpy.data.actions["jump"])
+    assert save_back() == {"FINISHED"}
+    now = bodies_in(path)
+    assert [name for name in NAMES if now[name] != before[name]] == ["jump"]
+
+
+def test_a_motion_pushed_down_and_an_armature_that_takes_in_another_change_nothing(game, samples):
+    rig = load(game)
+    path, before = game / "humanoid.omf", (game / "humanoid.omf").read_bytes()
+    strip = rig.animation_data.nla_tracks.new().strips.new("walk", 1, rig.animation_data.action)
+    rig.animation_data.action = None
+    assert save_back() == {"CANCELLED"}
+    weapon = load_weapon(game, samples)
+    scope.make_current(bpy.context, [weapon, rig], rig)
+    assert bpy.ops.object.join() == {"FINISHED"}
+    assert listed_names(rig) == NAMES
+    assert save_back() == {"CANCELLED"}
+    assert path.read_bytes() == before
+    turn(strip.action)
+    assert save_back() == {"FINISHED"}
+    assert names_in(path) == NAMES
+
+
+def load_weapon(game, samples):
+    for name in ("weapon.ogf", "weapon.omf"):
+        shutil.copy(samples / name, game)
+    bpy.ops.import_scene.xray_ogf(filepath=str(game / "weapon.ogf"))
+    bpy.ops.import_scene.xray_omf(filepath=str(game / "weapon.omf"))
+    return bpy.context.view_layer.objects.active
+
+
 @pytest.mark.parametrize("name", ["a_first", "zz_last", "walk.001"])
 def test_an_edited_copy_is_a_new_motion_whatever_its_name(game, name):
     rig = load(game)
