@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -14,11 +14,13 @@ import bpy
 from ..blender.properties import is_local
 from ..core import files
 from ..core.errors import WriteError
+from ..core.report import listed
 
 if TYPE_CHECKING:
     from bpy.types import ID
 
     from ..core.changes import Changes, Words
+    from ..core.report import Report
 
 
 class OtherBase(Enum):
@@ -221,3 +223,21 @@ def keep_exported(path: Path | str, data: bytes, properties: Any) -> None:
 def is_same_file(stored: str, path: Path | str) -> bool:
     """Return whether ``path`` is the file at the path ``stored`` in a .blend, which may be relative to it."""
     return files.resolved(bpy.path.abspath(stored)) == files.resolved(path)
+
+
+def warn_of_pasted(owner: ID, parts: Iterable[tuple[ID, Any]], path_of: Callable[[Any], str], report: Report) -> None:
+    """Warn of objects that are not written because they belong to another copy of what stores the file.
+
+    Blender's Paste (Ctrl V) copies an object with everything that it refers to. ``owner``: the data-block that stores
+    the file. ``parts``: objects of the scene, each with its own owner, or None. ``path_of``: returns the path of an
+    owner's file, as it is stored.
+    """
+    others: dict[Any, list[str]] = {}
+    for part, of in parts:
+        if of is not None and of != owner:
+            others.setdefault(of, []).append(part.name)
+    path = bpy.path.abspath(path_of(owner))
+    pasted = [name for of, found in others.items() if bpy.path.abspath(path_of(of)) == path for name in found]
+    if path and pasted:
+        words = "objects of another copy of the file (pasted, or imported again) are not written"
+        report.warn(f"{words}; to copy a part, use Shift D", listed(sorted(pasted)))

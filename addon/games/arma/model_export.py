@@ -31,7 +31,7 @@ from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, P
 from ...core.report import Report, listed
 from ...formats.arma import p3d
 from ...formats.arma.p3d.document import FLASHPOINT
-from ..plan import FilePlan, OtherBase, keep_saved, onto_imported
+from ..plan import FilePlan, OtherBase, keep_saved, onto_imported, warn_of_pasted
 from . import textures
 from .model_check import BENDING, GatheredLod
 from .model_import import KINDS, POINT_SIZE, PROXY_SIZE
@@ -165,6 +165,11 @@ class Chosen:
         return result
 
 
+def _is_part(obj: Object) -> bool:
+    is_level = obj.type == "MESH" and obj.motionbridge_arma_level.is_level
+    return is_level or obj.motionbridge_arma_mark.kind != "NONE"
+
+
 def _imported_part(obj: Object) -> Any:
     """Return what tells an imported LOD, point or proxy from the others of its model, None for a new one."""
     level, mark = obj.motionbridge_arma_level, obj.motionbridge_arma_mark
@@ -237,6 +242,10 @@ class _Exporter:
         """Return the plan of the whole file."""
         for scene in self.chosen.copies:
             self.report.warn("LODs of a copied scene are not exported; to export those, export from that scene", scene)
+        if self.chosen.model is not None:
+            parts = (obj for obj in self.context.scene.objects if _is_part(obj))
+            owned = ((obj, model_of(obj)) for obj in parts)
+            warn_of_pasted(self.chosen.model, owned, lambda one: one.motionbridge_arma_model.path, self.report)
         if not self.chosen.levels and not self.chosen.marks:
             raise WriteError(
                 "nothing of an Arma model is chosen",

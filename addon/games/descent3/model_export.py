@@ -40,7 +40,7 @@ from ...formats.descent3.oof.model import (
     WeaponBattery,
     check_hierarchy,
 )
-from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported
+from ..plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_imported, warn_of_pasted
 from . import hierarchy as model_hierarchy
 from . import motion
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
@@ -200,6 +200,9 @@ def _warn_of_unexported(context: Context, hierarchy: Hierarchy, before: Model | 
             "import the model as objects and scale that" if holder.type == "ARMATURE" else "apply it (Ctrl A > Scale)"
         )
         report.warn(f"its scale is not exported, as the file has no root object; {remedy}", holder.name)
+    models = [one for one in context.scene.objects if one.motionbridge_descent_model.is_model]
+    same = [one for one in models if one.motionbridge_descent_model.member == holder.motionbridge_descent_model.member]
+    warn_of_pasted(holder, zip(same, same, strict=True), lambda one: one.motionbridge_descent_model.path, report)
     if before is None:
         return
     for lost in model_hierarchy.cut_off(context, hierarchy, before):

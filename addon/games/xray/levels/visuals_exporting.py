@@ -30,7 +30,7 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
-from ...plan import FilePlan, Together, keep_exported, remember_saved
+from ...plan import FilePlan, Together, keep_exported, remember_saved, warn_of_pasted
 from ..game_tree import GameTree
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
@@ -146,6 +146,8 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
         )
     document = levels.read(data, holder.motionbridge_level.path, Report())
     found = _find(scene, holder, report)
+    owned = ((obj, obj.motionbridge_level.level_file) for obj in scene.objects)
+    warn_of_pasted(holder, owned, lambda one: one.motionbridge_level.path, report)
     imported = set(holder.motionbridge_level.imported.split())
     changes = Changes()
     impostors = None
