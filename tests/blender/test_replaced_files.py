@@ -246,3 +246,15 @@ def test_an_editor_model_exported_over_another_says_which_motions_inside_go(tmp_
     assert browser.removed_motions.split("\n") == names
     assert browser.execute(bpy.context) == {"FINISHED"}
     assert [line.partition(" (")[2] for line in warned_of_removed()] == [", ".join(names) + ")"]
+
+
+def test_a_model_of_the_game_exported_over_one_of_the_editor_is_read_as_what_it_is(tmp_path, samples):
+    gun = Path(shutil.copy(samples / "weapon_embedded.ogf", tmp_path / "gun.ogf"))
+    assert bpy.ops.import_scene.xray_ogf(filepath=str(gun), textures=False) == {"FINISHED"}
+    path = Path(shutil.copy(samples / "weapon.object", tmp_path))
+    inside = editor_model.read(path.read_bytes(), path.name, Report()).model.first(skl.Skl)
+    written = {motion.label.lower() for motion in motions_in(gun).library.motions}
+    gone = [motion.label for motion in inside.motions if motion.label.lower() not in written]
+    assert bpy.ops.export_scene.xray_ogf(filepath=str(path)) == {"FINISHED"}
+    assert path.read_bytes() == gun.read_bytes()
+    assert [line.partition(" (")[2] for line in warned_of_removed()] == [", ".join(gone) + ")"] * bool(gone)

@@ -143,7 +143,7 @@ class EXPORT_SCENE_OT_xray_object(
         else:
             chosen = self._chosen(holder)
             plan = making.plan_new_object(context, holder, path, options, report, chosen=chosen, motions=motions)
-        replaced.warn_of_model(holder.motionbridge_editor_model, path, plan.data, report)
+        replaced.warn_of_model(holder.motionbridge_editor_model, path, plan.data, self.filename_ext, report)
         plan.write(backup=self.backup)
         if holder.motionbridge_editor_model.is_model:
             editor_exporting.settle_exported(plan, holder)

@@ -265,7 +265,7 @@ class EXPORT_SCENE_OT_xray_ogf(
                 made = self._plan_new(context, holder, path, options, report)
             else:
                 made = making.plan_replaced(context, holder, path, options, report)
-            replaced.warn_of_model(holder.motionbridge_model, path, made.data, report)
+            replaced.warn_of_model(holder.motionbridge_model, path, made.data, self.filename_ext, report)
             made.write(backup=self.backup)
             model_export.follow_model(holder, path, made.data)
             if is_new and options.motions_inside and holder.type == "ARMATURE":

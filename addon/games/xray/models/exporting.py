@@ -121,7 +121,7 @@ def export_model(
     Raises `WriteError`.
     """
     plan = plan_export(context, holder, options, report)
-    replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, report)
+    replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, ".ogf", report)
     files.write_atomically(path, plan.data, backup=options.backup)
     keep_exported(path, plan.data, holder.motionbridge_model)
     follow_model(holder, path, plan.data)

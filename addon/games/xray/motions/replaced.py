@@ -51,13 +51,17 @@ def names_inside_file(path: Path) -> list[str]:
         return []
 
 
-def warn_of_model(stored: ModelProperties | EditorModelProperties, path: str, data: bytes, report: Report) -> None:
+def warn_of_model(
+    stored: ModelProperties | EditorModelProperties, path: str, data: bytes, suffix: str, report: Report
+) -> None:
     """Warn, before ``data`` replaces the model at ``path``, of what is lost: other hard links, the motions inside it.
 
-    Motions of the imported model, if ``stored`` has one, were deleted or renamed by the user and do not count.
+    ``suffix``: that of the kind of model that is written, whatever the file is called. Motions of the imported model,
+    if ``stored`` has one, were deleted or renamed by the user and do not count.
     """
     files.warn_of_replacing(path, report)
     on_disk = names_inside_file(Path(path))
     if on_disk:
-        known = [name for model in (data, kept(stored, "document")) if model for name in names_inside(model, path)]
+        models = {data, kept(stored, "document")} - {b""}  # one, if nothing was edited
+        known = [name for model in models for name in names_inside(model, suffix)]
         warn_of_removed(removed(on_disk, known), report)
