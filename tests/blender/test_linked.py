@@ -62,8 +62,8 @@ def bring(files: Path, kind: str, name: str):
             wanted.collections = ["Box"]
     found = next(shown for shown in bpy.data.objects if shown.name == name)
     if kind == "override of the object":
-        found = found.override_create()
-        scene.collection.objects.link(found)
+        scene.collection.objects.link(found)  # Blender 5.3 overrides only what is in a scene
+        found = found.override_create(remap_local_usages=True)
     else:
         scene.collection.children.link(bpy.data.collections["Box"])
         if kind == "override of the collection":
