@@ -192,10 +192,9 @@ def editor_motions(document: Omf, report: Report) -> Skl:
     Reports values that become infinite because 32-bit floats cannot hold them, as in motions with an absurd scale.
     """
     motions = document.motion_set
-    definitions = motions.parameters.definitions
     made = []
     for place, clip in enumerate(decode_clips(motions, report)):
-        definition = definitions[place] if place < len(definitions) else new_definition(clip.name)
+        definition = motions.definition(place) or new_definition(clip.name)
         speed, power, accrue, falloff = definition.timing
         tracks = _tracks(clip)
         warn_not_finite(report, clip.name, tracks)

@@ -104,11 +104,10 @@ def _check_agreement(document: Omf, report: Report) -> None:
     all_motions = library.motions
     if len(all_motions) != len(parameters.definitions):
         report.warn(f"{said_of(len(parameters.definitions), 'motions', 'are')} defined, {len(all_motions)} found")
-    for motion in all_motions:
+    for motion, label in zip(all_motions, document.motion_set.labels, strict=True):
         if motion.track_count != bones:
             report.warn(
-                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in partitions",
-                motion.label,
+                f"{counted(motion.track_count, 'track')} for {counted(bones, 'bone')} listed in partitions", label
             )
     for motion, definition in zip(all_motions, parameters.definitions, strict=False):
         if motion.name.lower() != definition.name.lower():

@@ -264,6 +264,15 @@ class Definition:
         return self.flags, self.bone_or_part, self.timing.tobytes(), marks
 
 
+def name_in_game(motion: Motion | None, definition: Definition | None) -> str:
+    """Return the name by which the game looks up a motion: its definition's; the motion's own only without one.
+
+    Tools that protect files scramble the names in the motions, which the game ignores.
+    """
+    named = definition if definition is not None else motion
+    return named.label if named is not None else ""
+
+
 TIMING = ("speed", "power", "accrue", "falloff")
 """Names of the columns of `Definition.timing`."""
 DEFAULT_TIMING = (1.0, 1.0, 2.0, 2.0)
@@ -292,11 +301,13 @@ class MotionSet(NamedTuple):
 
     @property
     def labels(self) -> list[str]:
-        """The names of the motions in order: those of their definitions, which the game uses, where they have one."""
-        defined = [definition.label for definition in self.parameters.definitions]
-        return [*defined, *(motion.label for motion in self.library.motions[len(defined) :])][
-            : len(self.library.motions)
-        ]
+        """The names of the motions in order (`name_in_game`)."""
+        return [name_in_game(motion, self.definition(index)) for index, motion in enumerate(self.library.motions)]
+
+    def definition(self, index: int) -> Definition | None:
+        """Return the definition of the motion at ``index``, None if the file lacks it."""
+        definitions = self.parameters.definitions
+        return definitions[index] if index < len(definitions) else None
 
 
 @dataclass(slots=True)

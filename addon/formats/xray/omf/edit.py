@@ -51,13 +51,13 @@ def problems(motions: MotionSet) -> dict[str, str]:
             "Delete the motions that lack one"
         )
     bones = sum(len(partition.bones) for partition in parameters.partitions)
-    for motion in all_motions:
+    for motion, label in zip(all_motions, motions.labels, strict=True):
         if not 1 <= motion.frames <= MOST_FRAMES:
-            found[f"the motion {motion.label!r} has {counted(motion.frames, 'frame')}"] = "Give it at least one frame"
+            found[f"the motion {label!r} has {counted(motion.frames, 'frame')}"] = "Give it at least one frame"
         if motion.track_count != bones:
-            found[
-                f"the motion {motion.label!r} has {counted(motion.track_count, 'track')} for {counted(bones, 'bone')}"
-            ] = "Export it with the skeleton the file belongs to"
+            found[f"the motion {label!r} has {counted(motion.track_count, 'track')} for {counted(bones, 'bone')}"] = (
+                "Export it with the skeleton the file belongs to"
+            )
     for definition in parameters.definitions:
         _definition_problems(definition, parameters, found)
     for group in names.duplicates(definition.label for definition in parameters.definitions):

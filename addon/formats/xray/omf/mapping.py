@@ -34,6 +34,7 @@ from .document import (
     Parameters,
     Track,
     TrackFlag,
+    name_in_game,
     partitions_of,
     track_bones,
 )
@@ -79,9 +80,7 @@ def decode(motions: MotionSet, report: Report, model_bones: Sequence[str] = ()) 
             bones_by_count[motion.track_count] = track_bones(
                 motions.parameters, motion.track_count, report, model_bones
             )
-        definitions = motions.parameters.definitions
-        definition = definitions[index] if index < len(definitions) else None
-        clips.append(decode_motion(motion, bones_by_count[motion.track_count], definition))
+        clips.append(decode_motion(motion, bones_by_count[motion.track_count], motions.definition(index)))
     return clips
 
 
@@ -92,7 +91,7 @@ def decode_motion(motion: Motion, bones: list[str], definition: Definition | Non
     """
     tracks = track_arrays(motion)
     return Clip(
-        definition.label if definition else motion.label,
+        name_in_game(motion, definition),
         list(bones),
         rotation.continuous(tracks.rotations),
         tracks.translations,

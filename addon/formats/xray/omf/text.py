@@ -24,6 +24,7 @@ from .document import (
     Omf,
     Parameters,
     Track,
+    name_in_game,
     track_bones,
 )
 
@@ -205,8 +206,8 @@ def _by_name(motions: MotionSet) -> Named:
     all_motions, definitions = motions.library.motions, motions.parameters.definitions
     for index in range(max(len(all_motions), len(definitions))):
         motion = all_motions[index] if index < len(all_motions) else None
-        definition = definitions[index] if index < len(definitions) else None
-        labels.append(definition.label if definition is not None else motion.label if motion is not None else "")
+        definition = motions.definition(index)
+        labels.append(name_in_game(motion, definition))
         pairs.append(_Pair(motion, definition, index))
     return dict(zip(names.numbered_labels(labels), pairs, strict=True))
 

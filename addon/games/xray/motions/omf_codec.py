@@ -40,6 +40,7 @@ from ....formats.xray.omf.document import (
     MotionSet,
     Omf,
     Parameters,
+    name_in_game,
     track_bones,
 )
 from ....formats.xray.omf.mapping import decode_motion, encode, new_definition
@@ -334,18 +335,17 @@ class OmfBuilder(Builders):
         self, rig: Object, opened: Opened, chosen: list[int], options: MotionImportOptions, report: Report
     ) -> None:
         """Raises `ReadError`, before anything is created, if none of the bones of a motion is in the armature."""
-        motion_set = opened.document.motion_set
-        super().__init__(rig, rest_of(rig, space.XRAY_ROOT_FRAME), motion_set.parameters, opened.path, report)
-        self._motions, self._chosen, self._options = motion_set.library.motions, chosen, options
+        self._set = opened.document.motion_set
+        super().__init__(rig, rest_of(rig, space.XRAY_ROOT_FRAME), self._set.parameters, opened.path, report)
+        self._motions, self._chosen, self._options = self._set.library.motions, chosen, options
         for index in chosen:
             self.for_motion(self._motions[index])
 
     def build(self, file: MotionFile) -> Iterator[tuple[int, Any]]:
         """Yield the index of each motion and its action, stored as unedited."""
         unedited = Unedited(self._rig, file)
-        definitions = self._parameters.definitions
         for index in self._chosen:
-            definition = definitions[index] if index < len(definitions) else None
+            definition = self._set.definition(index)
             action = self.make(self._motions[index], definition, self._options)
             describe(action, self._motions[index], definition, index, file)
             unedited.remember(action, unedited.digest(action, index, self.digest))
@@ -382,7 +382,7 @@ def describe(action: Action, motion: Motion, definition: Definition | None, inde
     properties.is_motion = True
     properties.file, properties.place, properties.order = file.name, index, index
     properties.status = "UNTOUCHED"
-    properties.motion_name = properties.imported_name = definition.label if definition else motion.label
+    properties.motion_name = properties.imported_name = name_in_game(motion, definition)
     keep(properties, "body", write_motion(motion))
     if definition is None:
         return
@@ -631,13 +631,13 @@ def revert(context: Context, rig: Object, action: Action, report: Report) -> Non
 def _restore(file: MotionFile, found: dict[Any, tuple[Motion, int]], report: Report) -> None:
     """Rebuild actions from the motions of a file. ``found``: action -> its motion and the index of that in the file."""
     rig: Any = file.id_data
-    parameters = motion_files.document_of(file).motion_set.parameters
+    motions = motion_files.document_of(file).motion_set
     rest = rest_of(rig, space.XRAY_ROOT_FRAME)
     if motion_files.rest_changes(file, rig):
         rest = motion_files.rest_then(file, rest)
-    with Builders(rig, rest, parameters, file.path, report) as builders:
+    with Builders(rig, rest, motions.parameters, file.path, report) as builders:
         for action, (motion, index) in found.items():
-            definition = parameters.definitions[index] if index < len(parameters.definitions) else None
+            definition = motions.definition(index)
             order = action.motionbridge_motion.order
             builders.rebuild(action, motion, definition)
             describe(action, motion, definition, index, file)

@@ -139,8 +139,7 @@ class OmfHost(Host):
     def name_of(self, action: Action) -> str:
         """Return the name that the motion of an action has here, "" for a new one."""
         index = self.index(action)
-        definitions = self.motions.parameters.definitions if self.motions is not None and index is not None else []
-        return definitions[index].label if index is not None and index < len(definitions) else ""
+        return self.motions.labels[index] if self.motions is not None and index is not None else ""
 
     @cached_property
     def _imported(self) -> tuple[list[Definition], dict[Any, int]]:
@@ -369,14 +368,16 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
     for name, place in plan.kept_deleted:
         entry = file.deleted.add()
         entry.name, entry.place = name, place
-    stored = plan.document.motion_set.library.motions
+    motions = plan.document.motion_set
+    labels = motions.labels
     for action, _ in plan.written:
         motion, index = action.motionbridge_motion, plan.indices[action]
         motion.is_motion = True
         motion.file, motion.place, motion.order, motion.status = file.name, index, index, "UNTOUCHED"
-        motion.motion_name = motion.imported_name = names.decode(stored[index].name)
-        keep(motion, "body", write_motion(stored[index]))
-        motion_timing.set_length(action, stored[index].frames, rig)
+        stored = motions.library.motions[index]
+        motion.motion_name = motion.imported_name = labels[index]
+        keep(motion, "body", write_motion(stored))
+        motion_timing.set_length(action, stored.frames, rig)
     kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
     action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
     return file

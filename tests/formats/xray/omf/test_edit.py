@@ -13,6 +13,7 @@ from addon.formats.xray.chunks import Chunk
 from addon.formats.xray.conversion import bone_order_of
 from addon.formats.xray.marks import Mark
 from addon.formats.xray.omf import edit
+from addon.formats.xray.omf.codec import with_motions
 from addon.formats.xray.omf.document import Motion, MotionFlag, MotionLibrary, MotionSet
 from addon.formats.xray.omf.mapping import decode, encode
 from tests.formats.xray.omf.test_bytes import definition, motion, omf_file, parameters
@@ -53,6 +54,20 @@ def test_a_rename_is_that_name_and_nothing_else(corpus) -> None:
     assert omf.write(before) == data
     back = edit.rename(load(result).motion_set, "renamed", old)
     assert omf.write(before.with_motion_set(back)) == data
+
+
+def test_a_motion_has_the_name_of_its_definition_everywhere() -> None:
+    library, parameters = made("walk", "run")
+    hidden = [
+        replace(motion, name=b"\x81", frames=frames) for motion, frames in zip(library.motions, (2, 0), strict=True)
+    ]
+    protected = MotionSet(with_motions(library, hidden), parameters)
+    assert protected.labels == ["walk", "run"]
+    assert "the motion 'run' has 0 frames" in edit.problems(protected)
+    assert [clip.name for clip in decode(protected, Report())] == ["walk", "run"]
+    undefined = protected._replace(parameters=replace(parameters, definitions=parameters.definitions[:1]))
+    assert undefined.labels == ["walk", hidden[1].label]
+    assert undefined.definition(1) is None
 
 
 def test_deleting_keeps_the_others_byte_for_byte(corpus) -> None:
