@@ -109,7 +109,7 @@ class Ring:
             print(f"recording which tests enter which functions ({file})", flush=True)
             tests = ["tests/blender"] if self.version else [test for test in PURE if (self.checkout / test).exists()]
             variables = {"MOTIONBRIDGE_REACH": str(file)}
-            _, output = self._run(["-p", "scripts.reach", "--tb=no", *tests], RECORDING_LIMIT, variables)
+            _, output = self._run(["-p", "scripts.lab.reach", "--tb=no", *tests], RECORDING_LIMIT, variables)
             if not file.exists():
                 raise SystemExit(f"The tests wrote no {file}:\n{output}")
         recorded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))

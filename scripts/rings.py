@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -21,6 +22,16 @@ GAME_FILES = ("MOTIONBRIDGE_CORPUS", "MOTIONBRIDGE_VECTORS")
 JOBS_AT_ONCE = 2  # jobs at the same time: a Blender alone is busy on more than one core
 LIMIT = 1800  # seconds for one ring
 FAILED_SCREENS = ROOT / ".failed-screens"
+FOLDERS = {
+    "sources": "tests/sources",
+    "scripts": "tests/scripts",
+    "Blender": "tests/blender",
+    "zip": "tests/package",
+    "across": "tests/across",
+    "window": "tests/window",
+}
+"""Ring -> the folder of its tests. All other tests are pure: they need a Python with numpy and no Blender."""
+NOT_DEEP = ["-m", "not deep"]
 
 PASSED, FAILED, NOT_RUN = "passed", "failed", "COULD NOT RUN"
 
@@ -54,11 +65,11 @@ class Job:
     run: Run
 
 
-def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> int:
+def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool, release: bool = False) -> int:
     """Run the rings, two jobs at a time; print each outcome as it arrives and the summary. Returns the exit status."""
     start = time.monotonic()
     outcomes: list[Outcome] = []
-    jobs = _jobs(blender, pytest_arguments, fast=fast)
+    jobs = _jobs(blender, pytest_arguments, fast=fast, release=release)
     print(_announcement(jobs, narrowed=bool(pytest_arguments)), flush=True)
     with ThreadPoolExecutor(JOBS_AT_ONCE) as pool:
         waiting = [pool.submit(list, _guarded(job)) for job in jobs]
@@ -69,22 +80,34 @@ def run(blender: str | None, pytest_arguments: Sequence[str], *, fast: bool) -> 
     return _summary(outcomes, time.monotonic() - start)
 
 
-def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool) -> list[Job]:
-    checks = [Job("lint", 1, _lint), Job("the pure tests", 6, lambda: _pure(arguments))]
+def _jobs(blender: str | None, arguments: Sequence[str], *, fast: bool, release: bool = False) -> list[Job]:
+    """Return the jobs: for one Blender, or the gate ("all"). Deep tests run once in the gate, and everywhere with
+    ``release``; named tests run wherever they belong.
+    """
+    gate = blender == "all" or release
+    usual = [] if release or arguments else NOT_DEEP
+    checks = [
+        Job("lint", 1, lambda: _lint(arguments)),
+        Job("the pure tests", 3, lambda: _pure([] if gate else usual, arguments)),
+    ]
+    versions = _wheels()
     if not fast:
-        checks += [Job("strict types", 1, _strict_types), *map(_against, _wheels())]
+        typed = versions if release else [versions[0], versions[-1]] if gate else [_newest_lts()]
+        checks += [Job("strict types", 1, _strict_types), *map(_against, typed)]
         checks.append(Job("the library without Blender", 1, _library))
-    if blender != "all":
-        found = Job(f"the tests in {blender or 'Blender'}", 13, lambda: _in_one(blender, arguments, zip_too=not fast))
-        return [found, *checks]
+    if not gate:
+        title = f"the tests in {blender or 'Blender'}"
+        return [Job(title, 6, lambda: _in_one(blender, usual, arguments, zip_too=not fast)), *checks]
+    pythons = [versions[0], versions[-1]]
     chosen = [
-        Job("Debian's Blender and its window", 18, lambda: _debian(arguments)),
+        Job("Debian's Blender and its window", 12, lambda: _debian(usual, arguments)),
         checks.pop(0),  # lint: short, and its result is useful early
-        Job("Debian unstable's Blender and its window", 18, lambda: _unstable(arguments)),
-        *(_in_wheel(version, arguments) for version in _wheels()),
+        Job("Debian unstable's Blender and its window", 12, lambda: _unstable(usual, arguments)),
+        *(_in_wheel(version, [] if version == _newest_lts() else usual, arguments) for version in versions),
+        *(Job(f"pure, Python of {version}", 3, _pure_in(version, usual, arguments)) for version in pythons),
     ]
     if not arguments:
-        chosen.append(Job("saved by one Blender, opened in another", 6, lambda: _across(_wheels())))
+        chosen.append(Job("saved by one Blender, opened in another", 2, lambda: _across(versions)))
     # The longest jobs start first; short ones fill the rest of the time.
     return [*chosen, *checks]
 
@@ -102,14 +125,17 @@ def _announcement(jobs: Sequence[Job], *, narrowed: bool) -> str:
     return "\n".join(output) + "\n"
 
 
-def _in_wheel(version: str, arguments: Sequence[str]) -> Job:
-    return Job(f"Blender {version}", 13, lambda: _inside(lambda: blenders.wheel_anywhere(version), version, arguments))
+def _in_wheel(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Job:
+    find = partial(blenders.wheel_anywhere, version)
+    return Job(f"Blender {version}", 7, lambda: _inside(find, version, usual, arguments))
 
 
-def _in_one(blender: str | None, arguments: Sequence[str], *, zip_too: bool) -> Iterator[Outcome]:
-    wanted = blender if blender in _wheels() else None
-    find = (lambda: blenders.wheel_anywhere(wanted)) if wanted else (lambda: blenders.find(blender))
-    yield from _inside(find, blender or "Blender", arguments, zip_too=zip_too)
+def _in_one(blender: str | None, usual: Sequence[str], arguments: Sequence[str], *, zip_too: bool) -> Iterator[Outcome]:
+    known = settings()["tool"]["motionbridge"]["wheels"]
+    find = partial(blenders.find, blender)
+    if blender is not None and blender in known:
+        find = partial(blenders.wheel_anywhere, blender)
+    yield from _inside(find, blender or "Blender", usual, arguments, zip_too=zip_too)
 
 
 def _against(version: str) -> Job:
@@ -117,8 +143,15 @@ def _against(version: str) -> Job:
 
 
 def _wheels() -> list[str]:
-    """Return all versions with a wheel, each of which gates. A version without stubs fails in its type check."""
-    return list(settings()["tool"]["motionbridge"]["wheels"])
+    """Return all versions whose wheel gates. A version without stubs fails in its type check."""
+    wheels = settings()["tool"]["motionbridge"]["wheels"]
+    return [version for version, chosen in wheels.items() if chosen.get("gate", True)]
+
+
+def _newest_lts() -> str:
+    """Return the version that deep tests and the default's type check use."""
+    version: str = settings()["tool"]["motionbridge"]["newest-lts"]
+    return version
 
 
 def _guarded(job: Job) -> Iterator[Outcome]:
@@ -140,9 +173,12 @@ def _check(ring: str, place: str, *arguments: str) -> Outcome:
     return outcome
 
 
-def _lint() -> Iterator[Outcome]:
+def _lint(arguments: Sequence[str]) -> Iterator[Outcome]:
+    """Check the sources and pages themselves: the same on every Python and in every Blender."""
     yield _check("lint", "ruff check", "ruff", "check", "--output-format=concise", ".")
     yield _check("lint", "ruff format", "ruff", "format", "--check", ".")
+    if (own := _of_this_ring(arguments, [FOLDERS["sources"]])) is not None:
+        yield _in_this_python("sources", own, narrowed=bool(arguments))
 
 
 def _strict_types() -> Iterator[Outcome]:
@@ -163,25 +199,62 @@ def _types(version: str) -> Iterator[Outcome]:
 # Tests --------------------------------------------------------------------------------------------------------------
 
 
-def _of_this_ring(arguments: Sequence[str], foreign: Sequence[str]) -> list[str] | None:
-    """Return the arguments without tests of other rings; None if they name only such tests."""
-    named = {text: (ROOT / text.split("::")[0]) for text in arguments}
+def _pure_folders() -> list[str]:
+    others = set(FOLDERS.values())
+    known = (path for path in sorted((ROOT / "tests").iterdir()) if path.is_dir() or path.name.startswith("test_"))
+    found = (path.relative_to(ROOT).as_posix() for path in known if path.is_file() or any(path.rglob("test_*.py")))
+    return [name for name in found if name not in others]
+
+
+def _of_this_ring(arguments: Sequence[str], folders: Sequence[str]) -> list[str] | None:
+    """Return pytest's arguments for the tests in ``folders``: all of them, or those that the arguments name.
+
+    None if they name only tests of other rings.
+    """
+    named = {text: ROOT / text.split("::")[0] for text in arguments}
     paths = {text: path for text, path in named.items() if path.exists()}
-    others = {text for text, path in paths.items() if any(path.is_relative_to(ROOT / folder) for folder in foreign)}
-    return None if paths and paths.keys() == others else [text for text in arguments if text not in others]
+    others = [text for text in arguments if text not in paths]
+    if not paths:
+        return [*folders, *others]
+    own = [text for text, path in paths.items() if any(path.is_relative_to(ROOT / folder) for folder in folders)]
+    own += [folder for folder in folders for path in paths.values() if path in (ROOT / folder).parents]
+    return [*own, *others] if own else None
 
 
-def _pure(given: Sequence[str]) -> Iterator[Outcome]:
-    arguments = _of_this_ring(given, ["tests/blender", "tests/package", "tests/across", "tests/window"])
-    if arguments is None:
-        return
+def _pure(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
+    """Run the pure tests, and those of our scripts, in the Python that runs this."""
+    own = _of_this_ring(arguments, [*_pure_folders(), FOLDERS["scripts"]])
+    if own is not None:
+        yield _in_this_python("pure", [*usual, *own], narrowed=bool(arguments))
+
+
+def _in_this_python(ring: str, arguments: Sequence[str], *, narrowed: bool) -> Outcome:
     with TemporaryDirectory() as folder:
         results = Path(folder) / "results.xml"
         command = [str(virtual.dev()), "-m", "pytest", "-q", f"--junitxml={results}", *arguments]
         start = time.monotonic()
         ended = blenders.run(command, LIMIT, os.environ | blenders.ONE_THREAD)
         place = f"Python {platform.python_version()}"
-        yield _tests("pure", place, ended, results, time.monotonic() - start, narrowed=bool(arguments))
+        return _tests(ring, place, ended, results, time.monotonic() - start, narrowed=narrowed)
+
+
+def _pure_in(version: str, usual: Sequence[str], arguments: Sequence[str]) -> Run:
+    """Return a run of the pure tests in the Python and with the numpy of a Blender's wheel, without that Blender."""
+
+    def run() -> Iterator[Outcome]:
+        own = _of_this_ring(arguments, _pure_folders())
+        if own is None:
+            return
+        try:
+            blender = blenders.wheel_anywhere(version)
+        except (Unavailable, RuntimeError) as lacking:
+            yield Outcome("pure", f"Python of {version}", NOT_RUN, note=str(lacking))
+            return
+        with blenders.session(blender, game_files()) as session:
+            call = session.pytest_call(*usual, *own)
+            yield _run_pytest(session, call, "pure", f"Python of {version}", narrowed=bool(arguments))
+
+    return run
 
 
 def _library() -> Iterator[Outcome]:
@@ -198,30 +271,29 @@ def _library() -> Iterator[Outcome]:
     yield outcome
 
 
-def _debian(arguments: Sequence[str]) -> Iterator[Outcome]:
+def _debian(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
     try:
         chroot.possible()
     except Unavailable as lacking:
         yield Outcome("Blender", "Debian's executable", NOT_RUN, note=str(lacking), excused=True)
         return
-    yield from _inside(blenders.debian, "Debian's executable", arguments)
+    yield from _inside(blenders.debian, "Debian's executable", usual, arguments)
     yield from _in_window(blenders.debian, arguments)
 
 
-def _unstable(arguments: Sequence[str]) -> Iterator[Outcome]:
-    """Test the real executable of the newest gated version, as long as Debian unstable has it: it cannot be pinned."""
-    newest = _wheels()[-1]
-    place = f"Debian unstable's executable ({newest})"
+def _unstable(usual: Sequence[str], arguments: Sequence[str]) -> Iterator[Outcome]:
+    """Test the real executable of Debian unstable as long as its version gates: it cannot be pinned."""
+    place = "Debian unstable's executable"
     try:
         blender = blenders.debian(chroot.UNSTABLE)
     except (Unavailable, RuntimeError, subprocess.TimeoutExpired) as lacking:
         yield Outcome("Blender", place, NOT_RUN, note=str(lacking), excused=True)
         return
-    if not blender.label.startswith(f"{newest}."):
+    if not blender.label.startswith(tuple(f"{version}." for version in _wheels())):
         note = f"unstable has Blender {blender.label.split()[0]} now"
         yield Outcome("Blender", place, NOT_RUN, note=note, excused=True)
         return
-    yield from _inside(lambda: blender, place, arguments)
+    yield from _inside(lambda: blender, place, usual, arguments)
     yield from _in_window(lambda: blender, arguments, excused=True)
 
 
@@ -254,7 +326,12 @@ def _in_window(
 
 
 def _inside(
-    find: Callable[[], blenders.Blender], name: str, arguments: Sequence[str], *, zip_too: bool = True
+    find: Callable[[], blenders.Blender],
+    name: str,
+    usual: Sequence[str],
+    arguments: Sequence[str],
+    *,
+    zip_too: bool = True,
 ) -> Iterator[Outcome]:
     """Run the tests in a Blender, and with `zip_too` those that install the built zip in it."""
     try:
@@ -267,9 +344,9 @@ def _inside(
             session.variables["MOTIONBRIDGE_TEST_PACKAGES"] = str(
                 virtual.packages("test-packages", virtual.group("test"))
             )
-        own = _of_this_ring(arguments, ["tests/scripts", "tests/package", "tests/across", "tests/window"])
+        own = _of_this_ring(arguments, [FOLDERS["Blender"]])
         if own is not None:
-            yield _run_in_blender(session, own, narrowed=bool(own))
+            yield _run_in_blender(session, [*usual, *own], narrowed=bool(arguments))
         if zip_too and not arguments:
             yield _run_on_zip(session)
 
@@ -305,22 +382,26 @@ def _run_in_blender(
     place: str = "",
     narrowed: bool = False,
 ) -> Outcome:
-    results = session.scratch / "results.xml"
-    start = time.monotonic()
-    ended = session.run(session.tests_call("-q", f"--junitxml={results}", *arguments), LIMIT)
-    seconds = time.monotonic() - start
-    seen = session.seen_from_outside(results)
-    return _tests(ring, place or session.blender.label, ended, seen, seconds, narrowed=narrowed)
+    return _run_pytest(
+        session, session.tests_call("-q", *arguments), ring, place or session.blender.label, narrowed=narrowed
+    )
 
 
 def _run_on_zip(session: blenders.Session) -> Outcome:
-    results = session.scratch / "results of zip.xml"
     session.variables["MOTIONBRIDGE_BLENDER"] = json.dumps(session.command)
-    tests = str(session.root / "tests" / "package")
-    call = ["-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", f"--junitxml={results}", tests]
+    tests = str(session.root / FOLDERS["zip"])
+    call = session.python_call("-m", "pytest", "-q", "-p", "no:cacheprovider", f"--rootdir={session.root}", tests)
+    return _run_pytest(session, call, "zip", session.blender.label)
+
+
+def _run_pytest(
+    session: blenders.Session, call: Sequence[str], ring: str, place: str, *, narrowed: bool = False
+) -> Outcome:
+    results = session.scratch / f"results of {ring}.xml"
     start = time.monotonic()
-    ended = session.run(session.python_call(*call), LIMIT)
-    return _tests("zip", session.blender.label, ended, session.seen_from_outside(results), time.monotonic() - start)
+    ended = session.run([*call, f"--junitxml={results}"], LIMIT)
+    seen = session.seen_from_outside(results)
+    return _tests(ring, place, ended, seen, time.monotonic() - start, narrowed=narrowed)
 
 
 def game_files() -> dict[str, Path]:
@@ -390,7 +471,7 @@ def _summary(outcomes: Sequence[Outcome], seconds: float) -> int:
     )
     print(f"\n{passed} passed, {failed} failed, {skipped} skipped")
     tested = any(
-        found.passed + found.failed + found.skipped for found in outcomes if found.ring in ("pure", "Blender", "window")
+        found.passed + found.failed + found.skipped for found in outcomes if found.ring not in ("lint", "types")
     )
     if not tested:
         print("No test was chosen.", file=sys.stderr)

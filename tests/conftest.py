@@ -1,8 +1,8 @@
 """What every test may ask for: real files, a clean Blender, and the extension under the name `addon`.
 
-Three rings share these tests. Plain pytest runs the pure ones. Inside a Blender (`tests/run.py`) the same ones run
-again, for its Python and numpy differ, and those of `tests/blender` with them. `tests/package` looks at the built zip
-from outside, with the Blender named in MOTIONBRIDGE_BLENDER. `tests/across` needs two Blenders, one after the other.
+Pure tests run in plain Python, those of `tests/blender` inside a Blender (`tests/run.py`). `tests/sources` is about our
+own sources and pages. `tests/package` looks at the built zip from outside, with the Blender named in
+MOTIONBRIDGE_BLENDER. `tests/across` needs two Blenders, one after the other.
 """
 
 import gc

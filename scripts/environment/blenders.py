@@ -61,6 +61,12 @@ class Session:
         options = ("--background", "--factory-startup", "--python-exit-code", "1", "--python", script)
         return self.blender_call(*options, "--", *arguments)
 
+    def pytest_call(self, *arguments: str) -> list[str]:
+        """Return the command line of pytest in the Python of a wheel, without its Blender."""
+        options = ["-q", "-p", "no:cacheprovider", f"--rootdir={self.root}", "-c", f"{self.root}/pyproject.toml"]
+        absolute = [f"{self.root}/{text}" if (ROOT / text.split("::")[0]).exists() else text for text in arguments]
+        return [*self._entry(), *self.blender.command, "-m", "pytest", *options, *absolute]
+
     def python_call(self, *arguments: str) -> list[str]:
         """Return the command line of a Python with pytest. Tests in it start Blender by `MOTIONBRIDGE_BLENDER`."""
         interpreter = "/usr/bin/python3" if self.blender.place else str(virtual.dev())

@@ -8,7 +8,7 @@ from pathlib import Path
 import build
 import pytest
 
-from tests.test_architecture import loaded_at_start
+from tests.sources.test_architecture import loaded_at_start
 
 ROOT = Path(__file__).resolve().parents[2]
 MODULE = "bl_ext.user_default.motionbridge"

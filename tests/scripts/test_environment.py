@@ -33,7 +33,7 @@ def test_folder_is_in_the_checkout_unless_it_is_shared(monkeypatch, tmp_path):
 
 def test_every_gated_blender_has_a_wheel_and_stubs():
     tables = settings()["tool"]["motionbridge"]
-    assert set(tables["stubs"]) == {"4.2", "4.5", "5.0", "5.2"}
+    assert set(tables["stubs"]) == {"4.2", "4.5", "5.0", "5.2", "5.3"}
     assert set(tables["stubs"]) == set(tables["wheels"])
     assert all(version in tables["wheels"] for version in blenders.WHEEL_FOR_PYTHON.values())
     assert all(tables["wheels"][wheel]["python"] == python for python, wheel in blenders.WHEEL_FOR_PYTHON.items())

@@ -24,7 +24,7 @@ libc.realloc.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 @pytest.fixture(scope="module")
 def library(tmp_path_factory):
-    from scripts import freed
+    from scripts.lab import freed
 
     made = tmp_path_factory.mktemp("freed") / "freed.so"
     freed.build(made)

@@ -39,7 +39,7 @@ def test_the_tests_that_enter_a_function_are_recorded_and_those_that_fail_are_no
         "def test_fails(): assert counted(2, 'bone') == '3 bones'\n"
     )
     record = tmp_path / "record.json"
-    call = [sys.executable, "-m", "pytest", "-p", "scripts.reach", "-p", "no:cacheprovider", "-q", str(tmp_path)]
+    call = [sys.executable, "-m", "pytest", "-p", "scripts.lab.reach", "-p", "no:cacheprovider", "-q", str(tmp_path)]
     done = subprocess.run(
         call,
         cwd=ROOT,

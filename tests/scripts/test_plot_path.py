@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "plot_path.py"
+SCRIPT = Path(__file__).resolve().parents[2] / "scripts" / "lab" / "plot_path.py"
 
 
 def run(*arguments):

@@ -90,10 +90,10 @@ def test_chroot_is_excused_without_root_but_a_failing_set_up_is_not(monkeypatch)
         raise RuntimeError("setting up the chroot failed")
 
     monkeypatch.setattr(rings.chroot, "possible", lacking)
-    assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, True)]
+    assert [(found.status, found.excused) for found in rings._debian([], [])] == [(rings.NOT_RUN, True)]
     monkeypatch.setattr(rings.chroot, "possible", lambda: None)
     monkeypatch.setattr(rings.blenders, "debian", broken)
-    assert [(found.status, found.excused) for found in rings._debian([])] == [(rings.NOT_RUN, False)]
+    assert [(found.status, found.excused) for found in rings._debian([], [])] == [(rings.NOT_RUN, False)]
 
 
 @pytest.mark.parametrize("error", [Unavailable("no mirror"), RuntimeError("setting up failed")])
@@ -103,32 +103,40 @@ def test_unstable_is_excused_where_it_cannot_be_had(monkeypatch, error):
         raise error
 
     monkeypatch.setattr(rings.blenders, "debian", lacking)
-    (found,) = rings._unstable([])
+    (found,) = rings._unstable([], [])
     assert (found.status, found.excused, found.note) == (rings.NOT_RUN, True, str(error))
 
 
-def test_unstable_counts_as_long_as_it_has_the_newest_gated_version(monkeypatch):
+def test_unstable_counts_as_long_as_its_version_gates(monkeypatch):
     moved = rings.blenders.Blender("9.9.1 Debian sid", ("false",))
     monkeypatch.setattr(rings.blenders, "debian", lambda suite: moved)
-    (found,) = rings._unstable([])
+    (found,) = rings._unstable([], [])
     assert (found.status, found.excused) == (rings.NOT_RUN, True)
     assert "9.9.1" in found.note
     same = rings.blenders.Blender(f"{rings._wheels()[-1]}.9 Debian sid", ("false",))
     monkeypatch.setattr(rings.blenders, "debian", lambda suite: same)
     failed = rings.Outcome("Blender", same.label, rings.FAILED, failed=1)
-    monkeypatch.setattr(rings, "_inside", lambda find, name, arguments: iter([failed] if find() is same else []))
+    monkeypatch.setattr(rings, "_inside", lambda find, *_: iter([failed] if find() is same else []))
     in_window = rings.Outcome("window", same.label, rings.PASSED, passed=1)
     monkeypatch.setattr(
         rings, "_in_window", lambda find, arguments, excused: iter([in_window] if find() is same and excused else [])
     )
-    assert list(rings._unstable([])) == [failed, in_window]
+    assert list(rings._unstable([], [])) == [failed, in_window]
 
 
-def test_every_wheel_gates_with_its_tests_and_its_types(monkeypatch):
+def test_every_wheel_gates_but_those_that_say_so(monkeypatch):
     titles = [job.title for job in rings._jobs("all", [], fast=False)]
-    for version in ("4.2", "4.5", "5.0", "5.2"):
-        assert f"Blender {version}" in titles
-        assert f"types of {version}" in titles
+    assert [title for title in titles if title.startswith("Blender ")] == [
+        "Blender 4.2", "Blender 4.5", "Blender 5.2", "Blender 5.3"
+    ]  # fmt: skip
+    assert [title for title in titles if title.startswith("types of")] == ["types of 4.2", "types of 5.3"]
+    assert [title for title in titles if title.startswith("pure, ")] == ["pure, Python of 4.2", "pure, Python of 5.3"]
+    usual = [job.title for job in rings._jobs(None, [], fast=False)]
+    assert [title for title in usual if title.startswith("types of")] == ["types of 5.2"]
+    released = [job.title for job in rings._jobs(None, [], fast=False, release=True)]
+    assert {title for title in released if title.startswith("types of")} == {
+        "types of 4.2", "types of 4.5", "types of 5.2", "types of 5.3"
+    }  # fmt: skip
     # Those that pin no stubs are not left out: they fail.
     monkeypatch.setattr(rings, "_wheels", lambda: ["9.9"])
     jobs = {job.title: job for job in rings._jobs("all", [], fast=False)}
@@ -143,7 +151,7 @@ def test_the_start_says_what_will_be_done_and_how_long_it_takes():
     said = rings._announcement(jobs, narrowed=False)
     assert all(job.title in said for job in jobs)
     assert f"about {round(sum(job.minutes for job in jobs) / 2)} minutes" in said
-    assert "about 13 minutes" in rings._announcement(rings._jobs(None, [], fast=True), narrowed=False)
+    assert "about 6 minutes" in rings._announcement(rings._jobs(None, [], fast=True), narrowed=False)
 
 
 def test_files_go_from_each_blender_to_every_newer_one(monkeypatch):
@@ -195,12 +203,40 @@ def test_game_files_must_be_there_if_they_are_named(monkeypatch, tmp_path):
 @pytest.mark.parametrize(
     ("given", "left"),
     [
-        ([], []),
-        (["-k", "quantum"], ["-k", "quantum"]),
+        ([], ["tests/core", "tests/scripts"]),
+        (["-k", "quantum"], ["tests/core", "tests/scripts", "-k", "quantum"]),
         (["tests/blender"], None),
         (["tests/blender/test_scene.py::test_it_notices", "-x"], None),
         (["tests/blender", "tests/scripts"], ["tests/scripts"]),
+        (["tests/core/test_quantum.py::test_it", "-x"], ["tests/core/test_quantum.py::test_it", "-x"]),
+        (["tests"], ["tests/core", "tests/scripts"]),
     ],
 )
 def test_a_ring_is_not_given_the_tests_of_another(given, left):
-    assert rings._of_this_ring(given, ["tests/blender"]) == left
+    assert rings._of_this_ring(given, ["tests/core", "tests/scripts"]) == left
+
+
+def test_every_test_is_in_one_ring():
+    tests = rings.ROOT / "tests"
+    folders = [rings.ROOT / name for name in (*rings._pure_folders(), *rings.FOLDERS.values())]
+    for file in [*tests.rglob("test_*.py"), *(tests / "window").glob("*.py")]:
+        assert sum(file.is_relative_to(folder) for folder in folders) == 1, file
+    assert rings._pure_folders()[:2] == ["tests/core", "tests/formats"]
+
+
+def test_deep_tests_run_once_in_the_gate_and_everywhere_for_a_release(monkeypatch):
+    ran = []
+    monkeypatch.setattr(rings, "_inside", lambda find, name, usual, *_, **__: ran.append((name, usual)) or iter(()))
+    monkeypatch.setattr(rings, "_in_this_python", lambda ring, given, **_: ran.append((ring, given[:2])))
+    monkeypatch.setattr(rings, "_check", lambda *_: None)
+
+    def deep_places(**options):
+        ran.clear()
+        for job in rings._jobs(options.pop("blender", None), [], fast=False, **options):
+            if job.title.startswith("Blender ") or job.title in {"the pure tests", "the tests in Blender"}:
+                list(job.run())
+        return [name for name, usual in ran if usual != rings.NOT_DEEP]
+
+    assert deep_places() == []
+    assert deep_places(blender="all") == ["5.2", "pure"]
+    assert deep_places(release=True) == ["4.2", "4.5", "5.2", "5.3", "pure"]

@@ -9,15 +9,16 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path, PurePosixPath
 
 import pytest
 
 from addon.lazy import MODULES as LATE
+from tests.sources.trees import nodes_of, tree_of
 
-ADDON = Path(__file__).resolve().parents[1] / "addon"
+ADDON = Path(__file__).resolve().parents[2] / "addon"
 
 # Room -> the rooms it may import from, besides itself. Everything runs downwards; blender and formats never meet.
 BELOW = {
@@ -69,13 +70,13 @@ class Module:
     path: PurePosixPath  # below addon/
     source: str
 
-    @cached_property
+    @property
     def tree(self) -> ast.Module:
-        return ast.parse(self.source, str(self.path))
+        return tree_of(self.source)
 
-    @cached_property
+    @property
     def nodes(self) -> list[ast.AST]:
-        return list(ast.walk(self.tree))
+        return nodes_of(self.source)
 
     @property
     def room(self) -> str:
@@ -260,14 +261,6 @@ RULES = [
     leaves_sys_path_alone, has_a_name, is_not_too_long, is_documented, catches_what_it_names,
     declares_properties_at_once, asks_the_context_for_no_part_of_a_scene,
 ]  # fmt: skip
-
-
-@pytest.fixture(scope="module", autouse=True)
-def _forget():
-    """Forget the trees afterwards: the garbage collector would look through millions of nodes in all later tests."""
-    yield
-    modules.cache_clear()
-    named_modules.cache_clear()
 
 
 @cache

@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path, PurePosixPath
 
 from addon.core.report import agreeing, counted, counted_plural
+from tests.sources.trees import tree_of
 
-ADDON = Path(__file__).resolve().parents[1] / "addon"
+ADDON = Path(__file__).resolve().parents[2] / "addon"
 COMMANDS = ADDON / "cli"
 """The command line stays English."""
 
@@ -449,7 +450,7 @@ def _scopes(path: Path) -> Iterator[Scope]:
         if scope is not outer and scope is not None:
             yield scope
 
-    tree = ast.parse(path.read_text(encoding="utf-8"))
+    tree = tree_of(path.read_text(encoding="utf-8"))
     for node in ast.walk(tree):
         for body in (getattr(node, part, None) for part in ("body", "orelse", "finalbody")):
             for one in body if isinstance(body, list) else ():
@@ -495,5 +496,5 @@ def _at(value: ast.expr, node: ast.AST, ends: int) -> ast.expr:
 
 @cache
 def sentences() -> dict[str, str]:
-    """The extension's templates, and where one of each is; not the trees, with which later tests would be slow."""
+    """The extension's templates, and where one of each is."""
     return Sentences(path for path in ADDON.rglob("*.py") if COMMANDS not in path.parents).templates

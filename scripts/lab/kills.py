@@ -1,6 +1,6 @@
 """Kill Blender repeatedly while it exports, and check the files on disk afterwards.
 
-    python3 scripts/kills.py [--kills N] [--seed S] PYTHON
+    python3 scripts/lab/kills.py [--kills N] [--seed S] PYTHON
 
 PYTHON is that of an environment with a bpy wheel. For each type of file, a Blender imports a sample and exports it in a
 loop, replacing an old file and keeping a backup, until it is killed at a random moment. The file must then be the
@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SAMPLES = ROOT / "tests" / "samples"
 READY = "exports from now on"
 LONGEST_START = 120.0

@@ -1,6 +1,6 @@
 """Run the tests in a Blender that closes memory when it is freed: using it afterwards is a segmentation fault at once.
 
-    python3 scripts/freed.py debian|unstable|VERSION [PYTEST ARGUMENTS]
+    python3 scripts/lab/freed.py debian|unstable|VERSION [PYTEST ARGUMENTS]
 
 Without this such a use stays unnoticed, or changes something else, and Blender crashes some tests later or on another
 machine. `debian` and `unstable` are Debian's Blender, VERSION is that of a bpy wheel. Needs Linux and a C compiler. If
@@ -11,13 +11,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from environment import blenders, chroot
 from rings import game_files
 
-SOURCE = ROOT / "scripts" / "freed.c"
+SOURCE = ROOT / "scripts" / "lab" / "freed.c"
 LIMIT = 7200  # seconds for all tests
 
 

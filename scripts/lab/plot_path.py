@@ -1,8 +1,8 @@
 """Draw the six channels of an X-Ray animation (.anm) as the game plays them.
 
-`python3 scripts/plot_path.py FILE [-o PICTURE]`; without -o the picture is written to the current folder, with the name
-of the file. The line is the game's own formula, densely sampled; dots are the file's keys, thin lines the handles of
-the F-curve in Blender.
+`python3 scripts/lab/plot_path.py FILE [-o PICTURE]`; without -o the picture is written to the current folder, with the
+name of the file. The line is the game's own formula, densely sampled; dots are the file's keys, thin lines the handles
+of the F-curve in Blender.
 """
 
 import sys
@@ -13,7 +13,7 @@ if sys.version_info < (3, 11):  # noqa: UP036 - explain it to users of older ver
 import argparse
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from environment import virtual

@@ -1,4 +1,4 @@
-"""A pytest plugin (`-p scripts.reach`) for scripts/mutants.py: records which tests enter which functions of the addon.
+"""A pytest plugin (`-p scripts.lab.reach`) for scripts/mutants.py: records which tests enter which functions of addon/.
 
 It writes a JSON file to the path in MOTIONBRIDGE_REACH: ``tests`` are the passed tests, fastest first, as [name,
 seconds]; ``functions`` maps each `module:function` to the indices of the tests that entered it.
@@ -15,7 +15,7 @@ from types import FrameType
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 
 _entered: dict[str, set[tuple[str, str]]] = defaultdict(set)
 _seconds: dict[str, float] = {}

@@ -1,6 +1,6 @@
 """Fuzz one reader guided by code coverage, with atheris. Run by hand only, never in the gate.
 
-`python3 scripts/fuzz_guided.py TARGET [--seconds N] [--output FOLDER] [PATHS]`; targets, their law and the ways to
+`python3 scripts/lab/fuzz_guided.py TARGET [--seconds N] [--output FOLDER] [PATHS]`; targets, their law and the ways to
 damage bytes are those of `scripts/fuzz.py`. Small files are the initial corpus. Inputs that reach new code are kept
 below FOLDER, where the next run continues. A finding is saved there and ends the run with its traceback.
 """
@@ -18,7 +18,7 @@ import warnings
 from pathlib import Path
 from random import Random
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT), str(ROOT / "scripts")]
 
 from environment import virtual

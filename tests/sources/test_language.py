@@ -13,7 +13,9 @@ from typing import NamedTuple
 
 import pytest
 
-ADDON = Path(__file__).resolve().parents[1] / "addon"
+from tests.sources.trees import nodes_of
+
+ADDON = Path(__file__).resolve().parents[2] / "addon"
 
 BANNED = {
     r"(?-i:\breach(es)?\b)": "tolerance; contains; at most",
@@ -46,7 +48,7 @@ ALLOWED = {"as it came"}
 
 
 class Texts(NamedTuple):
-    """Texts of a source, without its tree, which would keep the garbage collector busy."""
+    """Texts of a source."""
 
     strings: list[tuple[int, str, bool]]
     """Line, text and whether it is a docstring, of every string constant of more than one word."""
@@ -58,7 +60,7 @@ class Texts(NamedTuple):
 
 @cache
 def texts_of(source: str) -> Texts:
-    nodes = list(ast.walk(ast.parse(source)))
+    nodes = nodes_of(source)
     docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     strings = [
         (node.lineno, node.value, id(node) in docstrings)

@@ -12,8 +12,8 @@ from addon.core.binary import Reader
 from addon.core.errors import ReadError
 from addon.core.phrases import MAX_LENGTH, VALUE, Phrases
 from addon.core.report import FORMS, Report, form_of
-from tests import report_sentences
-from tests.report_sentences import ADDON, Sentences, sentences
+from tests.sources import report_sentences
+from tests.sources.report_sentences import ADDON, Sentences, sentences
 
 FILE = ADDON / "ui" / "ru_reports.json"
 TABLE: dict[str, str] = json.loads(FILE.read_text(encoding="utf-8"))
