@@ -95,7 +95,9 @@ class Session:
         shutil.rmtree(outside)
 
     def _entry(self) -> list[str]:
-        return chroot.entering(self.blender.place, self.variables) if self.blender.place else []
+        if not self.blender.place:
+            return []
+        return chroot.entering(self.blender.place, self.variables, proc=self.blender.is_wheel)
 
 
 def run(

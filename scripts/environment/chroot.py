@@ -40,6 +40,7 @@ SURROUNDINGS = {
     "LANG": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
+MOUNT_PROC = 'mount -t proc proc "$0/proc" && exec "$@"'
 LIMIT = 1500  # seconds
 
 
@@ -118,10 +119,21 @@ def _install_wheels(target: Path, requirements: Sequence[str]) -> None:
         virtual.pip(virtual.dev(), sorted(str(path) for path in Path(wheels).iterdir()), options)
 
 
-def entering(place: Path, surroundings: dict[str, str]) -> list[str]:
-    """Return the start of a command line that runs inside, without any variables of this machine's environment."""
+def entering(place: Path, surroundings: dict[str, str], *, proc: bool = False) -> list[str]:
+    """Return the start of a command line that runs inside, without any variables of this machine's environment.
+
+    With ``proc`` it sees /proc, in a mount namespace that ends with it: the wheel of Blender 5.3 reads its own maps.
+    """
     variables = SURROUNDINGS | surroundings
-    return ["chroot", str(place), "/usr/bin/env", "-i", *(f"{name}={value}" for name, value in variables.items())]
+    namespace = ["unshare", "--mount", "--propagation", "private", "sh", "-c", MOUNT_PROC, str(place)] if proc else []
+    return [
+        *namespace,
+        "chroot",
+        str(place),
+        "/usr/bin/env",
+        "-i",
+        *(f"{name}={value}" for name, value in variables.items()),
+    ]
 
 
 def _proxies() -> dict[str, str]:
