@@ -26,6 +26,7 @@ from . import (
     menus,
     operation,
     preferences,
+    searched_lists,
     sidebar,
     xray,
 )
@@ -36,6 +37,7 @@ _WITH_CLASSES: tuple[Any, ...] = (
     preferences,
     operation,
     menus,
+    searched_lists,
     sidebar,
     bones,
     control_rig,

@@ -93,18 +93,20 @@ def rows_of(
 
     def read() -> Rows:
         numbers = {action: number for number, action in enumerate(actions)}
-        listed = []
-        for action in dict.fromkeys(action for file in files for action in in_order(file)):
-            motion = action.motionbridge_motion
-            edited = motion.status in {"EDITED", "NEW"}
-            listed.append(Row(numbers[action], motion.motion_name or action.name, edited))
-        return Rows(listed, len(actions))
+        chosen = dict.fromkeys(action for file in files for action in in_order(file))
+        return Rows([row_of(action, numbers[action]) for action in chosen], len(actions))
 
     # In .blend files of version 0.1.0 each action stores its file: changes of that cannot be detected.
     if not all(file.lists_actions for file in files):
         return read()
     found: Rows = _cached(_rows, key, state, read)
     return found
+
+
+def row_of(action: Any, number: int = -1) -> Row:
+    """Return the row of an action; ``number`` as in `Row`."""
+    motion = action.motionbridge_motion
+    return Row(number, motion.motion_name or action.name, motion.status in {"EDITED", "NEW"})
 
 
 def flags_of(rows: Rows, fits: Callable[[Row], bool], asked: Any, drawn: Any) -> list[int]:

@@ -8,6 +8,7 @@ import pytest
 
 from addon.ui.xray import motion_choices, motion_panels
 from tests.blender.test_level_panel import Layout
+from tests.blender.test_searched_lists import drawn as drawn_list
 from tests.blender.test_ui import game_folder, load, refusal
 
 HANDS = 49
@@ -53,7 +54,7 @@ class Drawn(Layout):
 
 def drawn(rig):
     layout = Drawn()
-    motion_panels.draw_motion_references(layout, rig)
+    motion_panels.draw_motion_references(layout, rig, bpy.context)
     return layout
 
 
@@ -96,8 +97,7 @@ def test_all_means_those_that_are_not_imported_yet(hands):
 
 def test_the_search_looks_at_the_whole_path(hands):
     for pattern, count in (("", HANDS), ("weapon_1", 11), ("weapon_?7", 4), ("nothing", 0)):
-        listed = SimpleNamespace(filter_name=pattern, bitflag_filter_item=1)
-        flags, order = motion_panels.MOTIONBRIDGE_UL_motion_references.filter_items(
-            listed, bpy.context, hands.motionbridge_model, "references"
-        )
-        assert (sum(flags), order) == (count, [])
+        kind = motion_panels.MOTIONBRIDGE_UL_motion_references
+        listed = drawn_list(kind, filter_name=pattern)
+        flags, order = kind.filter_items(listed, bpy.context, hands.motionbridge_model, "references")
+        assert (sum(map(bool, flags)), order) == (count, [])

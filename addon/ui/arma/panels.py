@@ -1,7 +1,7 @@
 """Arma animations in the sidebar: the list of an armature's animations, and the one that plays."""
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from ..change_words import change_text, plan_sentence, sentence_translator
 from ..files import SaveBack, absolute
 from ..layouts import STATUS_ICONS, DrawnRows, fields, name_filter
 from ..operation import Operation, Outcome, wrapped_lines
+from ..searched_lists import SearchedRows, is_hidden, refuse_hidden, row_after_removal
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_a_game, is_of_arma
 from ..target import OnAction, active_action, active_rig, enter_range, frame_range_outcome, lacks_rig
 from .files import SkeletonFilesPanel
@@ -197,6 +198,13 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
     bl_label = "Remove Event"
     bl_options = {"REGISTER", "UNDO"}
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        properties = active_action(context).motionbridge_animation
+        return not refuse_hidden(cls, is_hidden(context, EVENTS, properties.events, properties.active_event))
+
     def run(self, context: Context, _report: Report) -> Outcome:
         _, action = self.chosen(context)
         properties = action.motionbridge_animation
@@ -204,11 +212,13 @@ class MOTIONBRIDGE_OT_arma_event_remove(OnAction, BlenderOperator):
         if not 0 <= place < len(properties.events):
             return Outcome(rpt_("No event to remove"), done=False)
         name = properties.events[place].marker
+        following = row_after_removal(context, EVENTS, properties.events, place)
         timing.remove(action, place)
-        properties.active_event = min(place, len(properties.events) - 1)
+        properties.active_event = following
         return Outcome(rpt_("Removed the event {}").format(name))
 
 
+EVENTS = "MOTIONBRIDGE_UL_arma_events"
 EVENT_COLUMNS = ("label", "value", "phase")
 
 
@@ -219,8 +229,12 @@ def _event_columns(layout: bpy.types.UILayout) -> tuple[Any, Any, Any]:
     return name, rest, rest
 
 
-class MOTIONBRIDGE_UL_arma_events(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_arma_events(SearchedRows, BlenderList):
     """Events of an animation."""
+
+    @staticmethod
+    def words(item: Any) -> Sequence[str]:
+        return item.label, item.value
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
         for column, name in zip(_event_columns(layout), EVENT_COLUMNS, strict=True):
@@ -286,9 +300,7 @@ def _draw_animation(layout: bpy.types.UILayout, action: Action) -> None:
             column.label(text=properties.events[0].bl_rna.properties[name].name)
         heading.label(icon="BLANK1")  # space above the buttons
     row = layout.row()
-    row.template_list(
-        "MOTIONBRIDGE_UL_arma_events", "", properties, "events", properties, "active_event", rows=2, maxrows=5
-    )
+    row.template_list(EVENTS, "", properties, "events", properties, "active_event", rows=2, maxrows=5, sort_lock=True)
     buttons = row.column(align=True)
     buttons.operator("motionbridge.arma_event_add", text="", icon="ADD")
     buttons.operator("motionbridge.arma_event_remove", text="", icon="REMOVE")

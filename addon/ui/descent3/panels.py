@@ -129,6 +129,12 @@ class MOTIONBRIDGE_UL_descent_batteries(DrawnRows, BlenderList):
         text = iface_("Guns: {}, turrets: {}").format(len(item.guns), len(item.turrets))
         right.label(text=text, translate=False)
 
+    def draw_filter(self, _context: Context, _layout: Any) -> None:
+        """Draw no search: batteries have no names."""
+
+    def filter_items(self, _context: Context, _data: Any, _property: str) -> tuple[list[int], list[int]]:
+        return [], []
+
 
 class MOTIONBRIDGE_PT_descent(MotionbridgePanel, BlenderPanel):
     """The active object as part of a Descent 3 model."""

@@ -1,7 +1,7 @@
 """First person: the operator that makes the scene, its panel, and Save Back of all its motions and configs together."""
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,10 +30,12 @@ from ..bases import (
 from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
 from ..files import SaveBackOntoEither
-from ..layouts import SIDEBAR, DrawnRows, fields, name_filter, paragraph
+from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import folders
+from ..searched_lists import SearchedRows, is_hidden
 from ..sidebar import MotionbridgePanel
+from . import hud_tools
 from .motion_choices import ExportChoices, rest_is_edited, worst_error_text
 
 if TYPE_CHECKING:
@@ -202,8 +204,7 @@ class MOTIONBRIDGE_OT_hud_add_action(Operation, BlenderOperator):
     def poll(cls, context: Context) -> bool:
         """The active scene has a list of actions."""
         cls.poll_message_set("No first-person scene with actions is active")
-        holder = holder_of(context.active_object)
-        return holder is not None and len(holder.motionbridge_hud.actions) > 0
+        return hud_tools.has_listed_action(cls, context, holder_of(context.active_object))
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         holder = holder_of(context.active_object)
@@ -255,7 +256,7 @@ class MOTIONBRIDGE_OT_hud_copy_values(Operation, BlenderOperator):
         return Outcome(rpt_("Copied {} lines").format(len(found)))
 
 
-class MOTIONBRIDGE_UL_hud_actions(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_hud_actions(SearchedRows, BlenderList):
     """Actions of a config section."""
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
@@ -271,12 +272,10 @@ class MOTIONBRIDGE_UL_hud_actions(DrawnRows, BlenderList):
         if speeds := _speed_text(item):
             names.label(text=speeds, translate=False)
 
-    def filter_items(self, _context: Context, data: Any, _property: str) -> tuple[list[int], list[int]]:
-        """Return the actions whose key or motion names contain the typed text."""
-        fits = name_filter(self.filter_name, regular=False)
-        rows = data.actions
-        known = [any(map(fits, (row.name, row.hands_motion, row.item_motion))) for row in rows]
-        return [self.bitflag_filter_item if one else 0 for one in known], []
+    @staticmethod
+    def words(item: Any) -> Sequence[str]:
+        """Return the key and the names of the motions."""
+        return item.name, item.hands_motion, item.item_motion
 
 
 class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
@@ -301,7 +300,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         if not len(hud.actions):
             layout.label(text="No actions: the scene was made without configs", icon="INFO")
             return
-        layout.template_list("MOTIONBRIDGE_UL_hud_actions", "", hud, "actions", hud, "active_action", rows=6)
+        layout.template_list(hud_tools.ACTIONS, "", hud, "actions", hud, "active_action", rows=6, sort_lock=True)
         column = layout.column(align=True)
         column.operator("motionbridge.hud_add_action", icon="ADD")
         column.operator("motionbridge.hud_attach", icon="CONSTRAINT_BONE")
@@ -309,6 +308,7 @@ class MOTIONBRIDGE_PT_hud(MotionbridgePanel, BlenderPanel):
         row = hud.actions[min(max(hud.active_action, 0), len(hud.actions) - 1)]
         if row.is_new and hud.game == "ANOMALY":
             column = layout.column(align=True)
+            column.enabled = not is_hidden(context, hud_tools.ACTIONS, hud.actions, hud.active_action)
             column.prop(row, "speed")
             column.prop(row, "end")
         if row.hands is None:

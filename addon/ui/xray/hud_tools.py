@@ -20,6 +20,7 @@ from ..bases import BlenderGizmoGroup, BlenderOperator, ExportHelper, rpt_
 from ..files import NamedFile, absolute
 from ..layouts import fields
 from ..operation import Operation, Outcome
+from ..searched_lists import is_hidden, refuse_hidden
 
 HAND = "l_hand"
 CHARACTERS_HAND = "bip01_r_hand"
@@ -36,6 +37,17 @@ RENDERERS = (
 def _named(rig: Object, name: str) -> str:
     """Return the bone with this name in the game, "" if there is none."""
     return next((bone.name for bone in rig.data.bones if game_name(bone) == name), "")
+
+
+ACTIONS = "MOTIONBRIDGE_UL_hud_actions"
+
+
+def has_listed_action(operator: Any, context: Context, holder: Object | None) -> bool:
+    """For `poll`: whether the scene of ``holder`` has actions, and their list shows the active one."""
+    if holder is None or not len(holder.motionbridge_hud.actions):
+        return False
+    hud = holder.motionbridge_hud
+    return not refuse_hidden(operator, is_hidden(context, ACTIONS, hud.actions, hud.active_action))
 
 
 class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
@@ -58,7 +70,7 @@ class MOTIONBRIDGE_OT_hud_attach(Operation, BlenderOperator):
         cls.poll_message_set("Select the weapon's or the hands' armature of a first-person scene with actions")
         active = context.active_object
         holder = holder_of(active)
-        return holder is not None and active.type == "ARMATURE" and len(holder.motionbridge_hud.actions) > 0
+        return active is not None and active.type == "ARMATURE" and has_listed_action(cls, context, holder)
 
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         """Open a dialog for the bones and the frames."""
@@ -115,8 +127,7 @@ class MOTIONBRIDGE_OT_hud_preview(Operation, NamedFile, ExportHelper, BlenderOpe
     @classmethod
     def poll(cls, context: Context) -> bool:
         cls.poll_message_set("No first-person scene with actions is active")
-        holder = holder_of(context.active_object)
-        return holder is not None and len(holder.motionbridge_hud.actions) > 0
+        return has_listed_action(cls, context, holder_of(context.active_object))
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser with a file name made from the section."""

@@ -28,9 +28,10 @@ from ...games.xray.levels import materials as level_materials
 from ...games.xray.levels.properties import SHOWN_BY, holder_of
 from ...games.xray.options import ScatterOptions
 from ..bases import CALL, BlenderList, BlenderOperator, iface_, options_from, properties_from, rpt_
-from ..layouts import DrawnRows, fields
+from ..layouts import fields
 from ..operation import Operation, Outcome
 from ..preferences import folders, game_materials
+from ..searched_lists import SearchedRows, is_hidden, refuse_hidden
 
 if TYPE_CHECKING:
     from ...blender.attributes import ActiveFace
@@ -265,6 +266,7 @@ MODEL_SLOTS = tuple(
     (str(place), label, "One of the four detail models of a slot")
     for place, label in enumerate(("First", "Second", "Third", "Fourth"))
 )
+MODELS = "MOTIONBRIDGE_UL_detail_models"
 REFRESHED = ("HOM", "SOM", "DETAILS")
 
 
@@ -431,7 +433,15 @@ class MOTIONBRIDGE_OT_details_add_models(GroundOperation, BlenderOperator):
 
 
 class DetailModelOperation(GroundOperation):
-    """Base of operators on the detail model that is active in the list."""
+    """Base of operators on the detail model that is active in the list, which has to show it."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        level = context.active_object.motionbridge_level
+        rows = level.models.objects if level.models is not None else ()
+        return not refuse_hidden(cls, is_hidden(context, MODELS, rows, level.active_model))
 
     def chosen(self, context: Context) -> Any:
         """Return the active detail model. Raises `WriteError` if there is none."""
@@ -527,7 +537,7 @@ class MOTIONBRIDGE_OT_details_clear(GroundOperation, BlenderOperator):
         return Outcome(rpt_("Removed the scattered models"))
 
 
-class MOTIONBRIDGE_UL_detail_models(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_detail_models(SearchedRows, BlenderList):
     """Detail models of a ground, by their indices."""
 
     def draw_row(self, layout: Any, item: Any, _owner: Any, _index: int) -> None:
@@ -538,10 +548,10 @@ class MOTIONBRIDGE_UL_detail_models(DrawnRows, BlenderList):
         number.label(text=str(held) if held >= 0 else iface_("new"), translate=False)
         row.label(text=item.name, icon="MESH_DATA", translate=False)
 
-    def filter_items(self, _context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
-        """Return the detail models only, sorted by index; new ones are last."""
-        objects = list(getattr(data, name))
-        flags = [self.bitflag_filter_item if one.motionbridge_level.kind == "DM" else 0 for one in objects]
+    def filter_items(self, context: Context, data: Any, name: str) -> tuple[list[int], list[int]]:
+        """Return the detail models that match the search, sorted by index; new ones are last."""
+        objects, (flags, _) = list(getattr(data, name)), super().filter_items(context, data, name)
+        flags = [flag if one.motionbridge_level.kind == "DM" else 0 for one, flag in zip(objects, flags, strict=True)]
         order = sorted(range(len(objects)), key=lambda place: _order(objects[place]))
         places = [0] * len(objects)
         for new, old in enumerate(order):
@@ -564,7 +574,7 @@ def draw_ground(layout: bpy.types.UILayout, ground: Object) -> None:
     box = layout.column(align=True)
     model = active_model(ground)
     if level.models is not None:
-        box.template_list("MOTIONBRIDGE_UL_detail_models", "", level.models, "objects", level, "active_model", rows=4)
+        box.template_list(MODELS, "", level.models, "objects", level, "active_model", rows=4, sort_lock=True)
     row = box.row(align=True)
     row.operator("motionbridge.details_add_models", text="Add", icon="ADD")
     row.operator("motionbridge.details_replace_model", text="Replace", icon="FILE_REFRESH")

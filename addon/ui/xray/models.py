@@ -51,6 +51,7 @@ from ..files import (
 from ..layouts import SIDEBAR, fields, paragraph
 from ..operation import Operation, Outcome
 from ..preferences import model_options
+from ..searched_lists import is_hidden, refuse_hidden, row_after_removal
 from ..target import (
     active_model,
     active_rig,
@@ -465,7 +466,9 @@ def draw_references(layout: Any, holder: Object, model: "EditorModelProperties |
     """Draw the motion references of a model, and the files found for the active one."""
     layout.label(text="Motion References")
     row = layout.row()
-    row.template_list("UI_UL_list", "motionbridge_references", model, "references", model, "active_reference", rows=2)
+    row.template_list(
+        "MOTIONBRIDGE_UL_names", REFERENCES, model, "references", model, "active_reference", rows=2, sort_lock=True
+    )
     column = row.column(align=True)
     column.operator("motionbridge.add_reference", text="", icon="ADD")
     column.operator("motionbridge.remove_reference", text="", icon="REMOVE")
@@ -504,6 +507,10 @@ class OnModel(Operation):
         return holder_of(context.view_layer.objects.active) is not None
 
 
+REFERENCES = "motionbridge_references"
+"""Name of the list of motion references."""
+
+
 class MOTIONBRIDGE_OT_add_reference(OnModel, BlenderOperator):
     """Add a motion file to the model's references: its path below the meshes folder, without suffix"""
 
@@ -525,13 +532,21 @@ class MOTIONBRIDGE_OT_remove_reference(OnModel, BlenderOperator):
     bl_label = "Remove Motion Reference"
     bl_options = {"REGISTER", "UNDO"}
 
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        model = remembered(holder_of(context.view_layer.objects.active))
+        return not refuse_hidden(cls, is_hidden(context, REFERENCES, model.references, model.active_reference))
+
     def run(self, context: Context, report: Report) -> Outcome:
         model = remembered(holder_of(context.view_layer.objects.active))
         if not 0 <= model.active_reference < len(model.references):
             raise WriteError("no reference is chosen", remedy="Choose one in the list")
         name = model.references[model.active_reference].name
+        following = row_after_removal(context, REFERENCES, model.references, model.active_reference)
         model.references.remove(model.active_reference)
-        model.active_reference = max(model.active_reference - 1, 0)
+        model.active_reference = following
         return Outcome(rpt_("Removed the reference {}").format(name))
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, FloatProperty, IntProperty, StringProperty
@@ -20,11 +20,29 @@ from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec
 from ...games.xray.motions import timing as motion_timing
 from ...games.xray.options import MotionImportOptions
+from .. import listed_actions
 from ..bases import CALL, BlenderOperator, rpt_
+from ..layouts import Listing
 from ..operation import Operation, Outcome, StartsAtOnce, call_operator
+from ..searched_lists import is_hidden, refuse_hidden, row_after_removal, search_of
 from ..target import OnAction, active_action, active_rig, frame_range_outcome, lacks_rig, match_scene, rig_to_export
 from . import motion_choices
 from .target import active_file
+
+if TYPE_CHECKING:
+    from ..listed_actions import Rows
+
+
+def _motion_rows(rig: Object) -> "Rows":
+    file = active_file(rig)
+    return listed_actions.rows_of(rig, [file] if file is not None else [], motion_files.LISTS, library.motions_of)
+
+
+MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
+"""List of the motions in an armature's active file."""
+NAMES = "MOTIONBRIDGE_UL_names"
+MARKS = "motionbridge_marks"
+"""Name of the list of a motion's marks, drawn by `NAMES`."""
 
 
 class OnMotion(OnAction):
@@ -44,6 +62,22 @@ class OnMotion(OnAction):
         return rig, action, file
 
 
+class OnListedMotion(OnMotion):
+    """Mixin for operators on the motion that is active in the list, which has to show it."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        rig, action = active_rig(context), active_action(context)
+        fits = search_of(context, MOTIONS.drawn_by)
+        if fits is None:
+            return True
+        file = action_lists.file_of(rig, action, motion_files.LISTS)
+        hidden = file is not None and not (file == active_file(rig) and fits(listed_actions.row_of(action)))
+        return not refuse_hidden(cls, hidden)
+
+
 class OnMotionFile(Operation):
     """Mixin for operators on the active motion file."""
 
@@ -60,7 +94,7 @@ class OnMotionFile(Operation):
         return active_file(active_rig(context)) is not None
 
 
-class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_revert_motion(OnListedMotion, BlenderOperator):
     """Restore keys, marks and parameters from the file"""
 
     bl_idname = "motionbridge.revert_motion"
@@ -73,7 +107,7 @@ class MOTIONBRIDGE_OT_revert_motion(OnMotion, BlenderOperator):
         return Outcome(rpt_("Restored {} from the file").format(action.name))
 
 
-class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_move_motion(OnListedMotion, BlenderOperator):
     """Move the motion in the list; the order is written to the file on the next save"""
 
     bl_idname = "motionbridge.move_motion"
@@ -83,8 +117,8 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
     direction: EnumProperty(
         name="Direction",
         items=(
-            ("UP", "Up", "Move up by one"),
-            ("DOWN", "Down", "Move down by one"),
+            ("UP", "Up", "Move up by one of the listed motions"),
+            ("DOWN", "Down", "Move down by one of the listed motions"),
             ("TOP", "Top", "Move to the start of the list"),
             ("BOTTOM", "Bottom", "Move to the end of the list"),
         ),
@@ -95,17 +129,24 @@ class MOTIONBRIDGE_OT_move_motion(OnMotion, BlenderOperator):
         return self.chosen(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Move the motion, unless it is already at that end."""
+        """Move the motion past the next one that the list shows, unless it is already at that end."""
         _, action, file = self.chosen_of_file(context)
         listed = library.motions_of(file)
-        steps = {"UP": -1, "DOWN": 1, "TOP": -len(listed), "BOTTOM": len(listed)}[self.direction]
-        if listed[0 if steps < 0 else -1] == action:
+        fits, index = search_of(context, MOTIONS.drawn_by), listed.index(action)
+        visible = [
+            number
+            for number, other in enumerate(listed)
+            if fits is None or other == action or fits(listed_actions.row_of(other))
+        ]
+        upwards = self.direction in {"UP", "TOP"}
+        ahead = [number for number in visible if (number < index if upwards else number > index)]
+        if not ahead:
             return Outcome(rpt_("{} cannot be moved further").format(action.name), done=False)
-        omf_codec.move(file, action, steps)
+        omf_codec.move(file, action, ahead[-1 if self.direction in {"UP", "BOTTOM"} else 0] - index)
         return Outcome(rpt_("Moved {}").format(action.name))
 
 
-class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
+class MOTIONBRIDGE_OT_delete_motion(OnListedMotion, BlenderOperator):
     """Delete the action; its motion is removed from the file on the next save"""
 
     bl_idname = "motionbridge.delete_motion"
@@ -117,16 +158,17 @@ class MOTIONBRIDGE_OT_delete_motion(OnMotion, BlenderOperator):
         return self.chosen(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        """Delete the action and play the next one in the list."""
+        """Delete the action and play the next one that the list shows."""
         rig, action, file = self.chosen_of_file(context)
         name = action.name
         listed = library.motions_of(file)
-        place = listed.index(action)
+        rows = [listed_actions.row_of(other) for other in listed]
+        following = row_after_removal(context, MOTIONS.drawn_by, rows, listed.index(action))
         others = [other for other in listed if other != action]
         was_playing = active_action(context) == action
         omf_codec.delete(file, action)
         if was_playing and others:
-            actions.play(context, rig, others[min(place, len(others) - 1)])
+            actions.play(context, rig, others[following])
         return Outcome(rpt_("Deleted {}; it is removed from {} on the next save").format(name, file.name))
 
 
@@ -318,10 +360,23 @@ class OnMarks(OnMotion):
                 raise WriteError("no such mark", remedy="Add a mark, or choose one in the list")
             old = markers[place]
             new = change(action, old)
+            if new is None:
+                action.motionbridge_motion.active_mark = row_after_removal(context, MARKS, markers, place)
             markers[place : place + 1] = [] if new is None else [new]
             return sentence.format(old.name)
 
         return self.changed(context, replace)
+
+
+class OnActiveMark(OnMarks):
+    """Mixin for operators on the active mark, which the list has to show."""
+
+    @classmethod
+    def poll(cls, context: Context) -> bool:
+        if not super().poll(context):
+            return False
+        motion = active_action(context).motionbridge_motion
+        return not refuse_hidden(cls, is_hidden(context, MARKS, motion.marks, motion.active_mark))
 
 
 class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
@@ -344,7 +399,7 @@ class MOTIONBRIDGE_OT_marks_add(OnMarks, BlenderOperator):
         return self.changed(context, add)
 
 
-class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
+class MOTIONBRIDGE_OT_marks_rename(OnActiveMark, BlenderOperator):
     """Rename the active mark"""
 
     bl_idname = "motionbridge.marks_rename"
@@ -369,7 +424,7 @@ class MOTIONBRIDGE_OT_marks_rename(OnMarks, BlenderOperator):
         return self.changed_mark(context, rename, rpt_("Renamed {}"))
 
 
-class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
+class MOTIONBRIDGE_OT_marks_remove(OnActiveMark, BlenderOperator):
     """Remove the active mark with its intervals"""
 
     bl_idname = "motionbridge.marks_remove"
@@ -380,7 +435,7 @@ class MOTIONBRIDGE_OT_marks_remove(OnMarks, BlenderOperator):
         return self.changed_mark(context, lambda _action, _mark: None, rpt_("Removed the mark {}"))
 
 
-class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
+class MOTIONBRIDGE_OT_marks_add_interval(OnActiveMark, BlenderOperator):
     """Add a one-frame interval to the active mark at the current frame"""
 
     bl_idname = "motionbridge.marks_add_interval"
@@ -411,7 +466,7 @@ class MOTIONBRIDGE_OT_marks_add_interval(OnMarks, BlenderOperator):
         return self.changed_mark(context, add, rpt_("Added an interval to {}"))
 
 
-class MOTIONBRIDGE_OT_marks_remove_interval(OnMarks, BlenderOperator):
+class MOTIONBRIDGE_OT_marks_remove_interval(OnActiveMark, BlenderOperator):
     """Remove the interval from the active mark"""
 
     bl_idname = "motionbridge.marks_remove_interval"

@@ -22,17 +22,19 @@ from ..bases import BlenderList, BlenderOperator, iface_, rpt_
 from ..bones import draw_restore
 from ..layouts import SIDEBAR, STATUS_ICONS, DrawnRows, Listing, fields, name_filter, paragraph
 from ..operation import Operation, Outcome
+from ..searched_lists import SearchedRows, is_hidden, note_search, refuse_hidden
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
 from ..target import active_action, active_rig, enter_range, rig_to_export
 from . import hud_tools, motion_choices
-from .motion_operators import OnMotionFile
+from .motion_operators import MARKS, MOTIONS, NAMES, OnMotionFile
 from .target import active_file
 
 if TYPE_CHECKING:
-    from ...games.xray.models.properties import ModelProperties
-    from ..listed_actions import Rows
+    from ..listed_actions import Row, Rows
 
 
+PARTITIONS = "motionbridge_partitions"
+"""Name of the list of bone parts, drawn by `NAMES`."""
 ICONS = {"IMPORTED": "CHECKMARK", "FOUND": "IMPORT", "NOT FOUND": "QUESTION"}
 
 
@@ -49,7 +51,7 @@ def state_of(rig: Object, reference: str) -> str:
     return "FOUND" if motion_choices.not_imported(rig, paths) else "IMPORTED"
 
 
-class MOTIONBRIDGE_UL_motion_references(DrawnRows, BlenderList):
+class MOTIONBRIDGE_UL_motion_references(SearchedRows, BlenderList):
     """Motion references of the active armature's model."""
 
     def draw_row(self, layout: Any, item: Any, model: Any, _index: int) -> None:
@@ -58,16 +60,8 @@ class MOTIONBRIDGE_UL_motion_references(DrawnRows, BlenderList):
         row.label(text=own_name(item.name), translate=False)
         row.label(icon=ICONS[state_of(model.id_data, item.name)])
 
-    def filter_items(self, _context: Context, data: "ModelProperties", _property: str) -> tuple[list[int], list[int]]:
-        """Return the references whose path matches the filter, in the model's order."""
-        references = data.references
-        if not self.filter_name:
-            return [self.bitflag_filter_item] * len(references), []
-        fits = name_filter(self.filter_name, regular=False)
-        return [self.bitflag_filter_item if fits(reference.name) else 0 for reference in references], []
 
-
-def draw_motion_references(layout: bpy.types.UILayout, rig: Object) -> None:
+def draw_motion_references(layout: bpy.types.UILayout, rig: Object, context: Context) -> None:
     """Draw the motion references, if any, with buttons that import the active one or all."""
     model = remembered(rig)
     if model is None or not len(model.references):
@@ -84,12 +78,15 @@ def draw_motion_references(layout: bpy.types.UILayout, rig: Object) -> None:
         "active_reference",
         rows=min(len(references), 4),
         maxrows=8,
+        sort_lock=True,
     )
-    active = references[min(max(model.active_reference, 0), len(references) - 1)]
+    index = min(max(model.active_reference, 0), len(references) - 1)
+    active = references[index]
     state = state_of(rig, active.name)
     row = column.row(align=True)
     one = row.row(align=True)
-    one.enabled = state == "FOUND"
+    hidden = is_hidden(context, "MOTIONBRIDGE_UL_motion_references", references, index)
+    one.enabled = state == "FOUND" and not hidden
     button = one.operator("motionbridge.import_referenced_motions", text="Import", icon="IMPORT")
     button.reference = active.name
     if len(references) > 1:
@@ -111,18 +108,11 @@ def _play_action(rig: Any, action: Any) -> None:
     enter_range(context, motion_timing.drawn_ends(action, rig))
 
 
-def _motion_rows(rig: Object) -> "Rows":
-    file = active_file(rig)
-    return listed_actions.rows_of(rig, [file] if file is not None else [], motion_files.LISTS, library.motions_of)
-
-
 def _editor_motion_rows(rig: Object) -> "Rows":
     files = list(rig.motionbridge_skeletal_files)
     return listed_actions.rows_of(rig, files, motion_files.SKL_LISTS, library.motions_of)
 
 
-MOTIONS = Listing("MOTIONBRIDGE_UL_motions", "motionbridge_motion_row", _motion_rows)
-"""List of the motions in an armature's active file."""
 EDITOR_MOTIONS = Listing("MOTIONBRIDGE_UL_editor_motions", "motionbridge_editor_motion_row", _editor_motion_rows)
 """List of the editor motions in all files of an armature."""
 
@@ -171,10 +161,15 @@ class MOTIONBRIDGE_UL_motions(DrawnRows, BlenderList):
         rig = active_rig(context)
         if rig is None:
             return [0] * len(data.actions), []
-        fits, edited = name_filter(self.pattern, self.regular), self.edited
+        named, edited = name_filter(self.pattern, self.regular), self.edited
         asked = rig.session_uid, motion_files.LISTS.files, self.pattern, self.regular, edited
         rows = listed_actions.rows_now(MOTIONS, rig)
-        return listed_actions.flags_of(rows, lambda row: fits(row.name) and (row.edited or not edited), asked, self), []
+
+        def fits(row: "Row") -> bool:
+            return named(row.name) and (row.edited or not edited)
+
+        note_search(context, MOTIONS.drawn_by, fits)
+        return listed_actions.flags_of(rows, fits, asked, self), []
 
 
 class MotionsPanel(MotionbridgePanel):
@@ -195,7 +190,7 @@ class MotionsPanel(MotionbridgePanel):
             _draw_motions(layout, rig, context)
         elif not len(rig.motionbridge_skeletal_files):
             layout.label(text="No motions imported", icon="INFO")
-        draw_motion_references(layout, rig)
+        draw_motion_references(layout, rig, context)
         layout.operator("import_scene.xray_omf", text="Import Motions", icon="IMPORT")
         if hud_tools.character_and_weapon(context) is not None:
             layout.operator("motionbridge.attach_weapon", icon="CONSTRAINT_BONE")
@@ -313,7 +308,7 @@ class MarksPanel(OnActiveMotion):
         layout = self.layout
         motion = active_action(context).motionbridge_motion
         row = layout.row()
-        row.template_list("UI_UL_list", "motionbridge_marks", motion, "marks", motion, "active_mark", rows=3)
+        row.template_list(NAMES, MARKS, motion, "marks", motion, "active_mark", rows=3, sort_lock=True)
         column = row.column(align=True)
         column.operator("motionbridge.marks_add", text="", icon="ADD")
         column.operator("motionbridge.marks_remove", text="", icon="REMOVE")
@@ -347,8 +342,8 @@ class PartitionsPanel(MotionbridgePanel):
         layout = self.layout
         file = active_file(active_rig(context))
         layout.template_list(
-            "UI_UL_list",
-            "motionbridge_partitions",
+            NAMES,
+            PARTITIONS,
             file,
             "partitions",
             file,
@@ -452,8 +447,9 @@ class MOTIONBRIDGE_OT_move_to_partition(Operation, BlenderOperator):
         """Bones are selected in pose mode, and a bone part is active."""
         cls.poll_message_set("Select bones in Pose Mode, and a bone part in the list")
         file = active_file(active_rig(context))
-        chosen = file is not None and 0 <= file.active_partition < len(file.partitions)
-        return chosen and bool(context.selected_pose_bones)
+        if file is None or not 0 <= file.active_partition < len(file.partitions) or not context.selected_pose_bones:
+            return False
+        return not refuse_hidden(cls, is_hidden(context, PARTITIONS, file.partitions, file.active_partition))
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature, which stores the file."""
