@@ -17,6 +17,7 @@ from addon.games.arma.options import AnimationImportOptions, Levels, ModelImport
 from addon.games.arma.textures import Surfaces, colour_of
 from addon.games.xray.game_tree import GameTree
 from tests.blender.rtm_scene import raw_matrices
+from tests.blender.test_ui import last_report
 from tests.real_files import CORPUS, corpus_files
 
 SAMPLES = Path(__file__).parents[1] / "samples" / "arma"
@@ -400,7 +401,6 @@ def test_a_texture_that_is_a_colour(texture, colour):
         (b"MLOD" + struct.pack("<II", 0x101, 0), "no levels"),
         (small_model(small_lod())[:200], "offset"),
         (small_model(small_lod(points=0, faces=())), "the chosen LODs are empty"),
-        (small_model(small_lod(faces=((0, 1, 77),))), "names point 77"),
     ],
 )
 def test_refusals_make_nothing(data, said, tmp_path):
@@ -412,6 +412,13 @@ def test_refusals_make_nothing(data, said, tmp_path):
         bpy.ops.import_scene.arma_p3d(filepath=str(path))
     assert not bpy.data.meshes
     assert not bpy.data.objects
+
+
+def test_a_face_at_a_missing_point_is_reported_and_not_shown(written):
+    path = written(small_lod(faces=((0, 1, 77), (0, 1, 2))))
+    assert bpy.ops.import_scene.arma_p3d(filepath=str(path)) == {"FINISHED"}
+    assert [len(mesh.polygons) for mesh in bpy.data.meshes] == [1]
+    assert "faces at points or normals that do not exist are kept, but not shown (level 0: 1)" in last_report()
 
 
 def test_numbers_that_are_none_do_no_harm(written):

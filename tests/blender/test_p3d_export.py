@@ -49,7 +49,7 @@ def man(tmp_path, samples):
 
 
 @pytest.mark.parametrize("levels", [ALL, {"FIRST"}], ids=["all", "first"])
-@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d"))
+@pytest.mark.parametrize("file", corpus_files("p3d/*.p3d", "odd/*.p3d"))
 def test_unedited_models_leave_byte_for_byte(file, levels, tmp_path):
     try:
         document = p3d.read(file.read_bytes(), file.name, Report())

@@ -6,18 +6,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core.binary import Reader, Writer, warn_not_finite
-from ....core.errors import WriteError
+from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted
 from .document import (
     ARMA,
     BINARISED_MARK,
     FACE,
     FLASHPOINT,
+    FURTHER_UVS,
     LAST_TAG,
     MARK,
     POINT,
     TAG_FIELD,
     TEXTURE_FIELD,
+    UV_ID_SIZE,
     Lod,
     P3d,
     Tag,
@@ -48,6 +50,7 @@ def read(data: bytes, file: str, report: Report) -> P3d:
     for number in range(count):
         reader.chunk = f"level {number}"
         lod = _read_lod(reader)
+        _report_oddities(report, f"level {number}", lod)
         warn_not_finite(report, f"level {number}", lod.points, lod.normals, lod.faces, lod.resolution)
         lods.append(lod)
     reader.chunk = ""
@@ -113,11 +116,10 @@ def _read_lod(reader: Reader) -> Lod:
         reader.array("<f4", normals, 3, what=f"{counted(normals, 'normal')}"),
         *(_read_faces(reader, faces) if signature == ARMA else _read_old_faces(reader, faces)),
     )
-    _check(reader, result)
     if bytes(reader.take(4, "the mark of the tags")) != b"TAGG":
         raise reader.error("the level has no tags behind its faces")
     while not result.tags or result.tags[-1].name != LAST_TAG:
-        result.tags.append(_read_tag(reader, signature))
+        result.tags.append(_read_tag(reader, result))
     result.resolution = reader.f32("the resolution")
     return result
 
@@ -140,29 +142,54 @@ def _write_lod(writer: Writer, lod: Lod) -> None:
             raise WriteError(f"the name {tag.name!r} is not in a field of {TAG_FIELD} bytes")
         else:
             writer.raw(tag.field)
-        writer.u32(len(tag.data))
+        writer.u32(len(tag.data) - tag.left_out)
         writer.raw(tag.data)
     writer.f32(lod.resolution)
 
 
-def _check(reader: Reader, lod: Lod) -> None:
-    counts = lod.faces["count"]
-    if ((counts != 3) & (counts != 4)).any():
-        raise reader.error(
-            f"a face has {counted(counts[(counts != 3) & (counts != 4)][0], 'corner')}; 3 or 4 are possible"
-        )
-    corners = lod.faces["corners"]
-    used = np.arange(4)[None] < counts[:, None]
-    for name, limit in (("point", len(lod.points)), ("normal", len(lod.normals))):
-        if (corners[name][used] >= limit).any():
-            raise reader.error(f"a face names {name} {corners[name][used].max()}; there are {limit}")
+def _report_oddities(report: Report, place: str, lod: Lod) -> None:
+    """Report what the game's tools do not write but files of mods have; it is kept."""
+    other = ~np.isin(lod.faces["count"], (3, 4))
+    missing = ~other & ~lod.complete_faces()
+    for sentence, found in (
+        ("faces without 3 or 4 corners are kept, but not shown", int(other.sum())),
+        ("faces at points or normals that do not exist are kept, but not shown", int(missing.sum())),
+        ("UV sets whose declared size leaves out their number are read nevertheless", _misdeclared(lod)),
+    ):
+        if found:
+            report.warn(sentence, f"{place}: {found}")
 
 
-def _read_tag(reader: Reader, signature: bytes) -> Tag:
+def _misdeclared(lod: Lod) -> int:
+    return sum(1 for tag in lod.tags if tag.left_out)
+
+
+def _read_tag(reader: Reader, lod: Lod) -> Tag:
+    active, field, size = _tag_head(reader, lod.signature)
+    left_out = 0
+    if field.partition(b"\0")[0] == FURTHER_UVS and size == 8 * int(lod.used_corners().sum()):
+        left_out = UV_ID_SIZE if _tag_ends_at(reader, size + UV_ID_SIZE, lod.signature) else 0
+        left_out = 0 if _tag_ends_at(reader, size, lod.signature) else left_out
+    data = reader.take(size + left_out, f"the tag {field.partition(bytes(1))[0]!r}")
+    return Tag(field, data, active, left_out)
+
+
+def _tag_head(reader: Reader, signature: bytes) -> tuple[int, bytes, int]:
+    """Return whether the next tag is active, its name as stored, and its declared size."""
     active = reader.u8("whether a tag is active") if signature == ARMA else 1
     field = reader.string("a tag's name") if signature == ARMA else bytes(reader.take(TAG_FIELD, "a tag's name"))
-    size = reader.u32("the size of a tag")
-    return Tag(field, reader.take(size, f"the tag {field.partition(bytes(1))[0]!r}"), active)
+    return active, field, reader.u32("the size of a tag")
+
+
+def _tag_ends_at(reader: Reader, size: int, signature: bytes) -> bool:
+    """Return whether a tag with a printable name, whose size fits, begins ``size`` bytes ahead."""
+    ahead = Reader(reader.data[reader.position + size :])
+    try:
+        active, field, length = _tag_head(ahead, signature)
+    except ReadError:
+        return False
+    name = field.partition(b"\0")[0]
+    return active <= 1 and bool(name) and min(name) >= ord(" ") and length <= ahead.remaining
 
 
 Faces = tuple[NDArray[np.void], list[tuple[bytes, bytes]], NDArray[np.int32]]

@@ -22,13 +22,15 @@ ARMA, FLASHPOINT = b"P3DM", b"SP3X"
 LAST_TAG = b"#EndOfFile#"
 PROPERTY = b"#Property#"
 SHARP_EDGES, MASS, FURTHER_UVS, POSED_POINTS = b"#SharpEdges#", b"#Mass#", b"#UVSet#", b"#Animation#"
+UV_ID_SIZE = 4
+"""Bytes of the number at the beginning of a UV set."""
 TEXTURE_FIELD = 32
 TAG_FIELD = 64
 
 POINT = np.dtype([("position", "<f4", 3), ("flags", "<u4")])
 CORNER = np.dtype([("point", "<u4"), ("normal", "<u4"), ("uv", "<f4", 2)])
 FACE = np.dtype([("count", "<u4"), ("corners", CORNER, 4), ("flags", "<u4")])
-"""Three or four corners are used; triangles have a fourth slot, too."""
+"""Three or four corners are used; triangles have a fourth slot, too. Faces with other counts occur in files of mods."""
 
 MEMORY = 1e15
 KINDS = {
@@ -83,11 +85,15 @@ def kind_of(resolution: float) -> str:
 
 @dataclass(slots=True)
 class Tag:
-    """A tag. ``field``: its name as stored, without the final zero; all 64 bytes in Operation Flashpoint's files."""
+    """A tag. ``field``: its name as stored, without the final zero; all 64 bytes in Operation Flashpoint's files.
+
+    ``left_out``: how many bytes of ``data`` its declared size leaves out, `UV_ID_SIZE` for the UV sets of some tools.
+    """
 
     field: bytes
     data: Bytes
     active: int = 1
+    left_out: int = 0
 
     @property
     def name(self) -> bytes:
@@ -114,6 +120,18 @@ class Lod:
     face_texts: NDArray[np.int32]
     tags: list[Tag] = field(default_factory=list)
     resolution: np.float32 = field(default_factory=lambda: np.float32(0))
+
+    def used_corners(self) -> NDArray[np.bool_]:
+        """Return (faces, 4) which slots of each face hold a corner, whatever it names."""
+        used: NDArray[np.bool_] = np.arange(4) < self.faces["count"][:, None]
+        return used
+
+    def complete_faces(self) -> NDArray[np.bool_]:
+        """Return (faces,) which faces have three or four corners, with points and normals of the LOD."""
+        corners, unused = self.faces["corners"], ~self.used_corners()
+        inside = (corners["point"] < len(self.points)) & (corners["normal"] < len(self.normals))
+        complete: NDArray[np.bool_] = np.isin(self.faces["count"], (3, 4)) & (inside | unused).all(axis=1)
+        return complete
 
     @property
     def kind(self) -> str:

@@ -86,6 +86,7 @@ class _Encoder:
         texts, face_texts = self._texts()
         result = replace(self.base, points=points, normals=normals, faces=faces, texts=texts, face_texts=face_texts)
         self._place_proxies(result)
+        self._keep_missing(result)
         rows = Rows(
             self.point_source,
             self.face_source,
@@ -175,13 +176,10 @@ class _Encoder:
                 self.changes.lines.append("faces redrawn")
 
     def _points_stay(self) -> Bools:
-        """(faces,): whether all points of each imported face are still in the file."""
-        faces = self.base.faces
-        if not len(self.base.points):
-            return np.zeros(len(faces), np.bool_)
-        unused = np.arange(4) >= faces["count"][:, None]
-        point = np.minimum(faces["corners"]["point"], len(self.base.points) - 1)
-        result: Bools = ((self.row_of_base[point] >= 0) | unused).all(axis=1)
+        """(faces,): whether all points of each imported face that the file had are still in it."""
+        stays = np.append(self.row_of_base >= 0, True)
+        point = np.minimum(self.base.faces["corners"]["point"], len(self.base.points))
+        result: Bools = (stays[point] | ~self.base.used_corners()).all(axis=1)
         return result
 
     # Points and faces -----------------------------------------------------------------------------------------------
@@ -216,8 +214,8 @@ class _Encoder:
         result = np.zeros(len(self.face_source), FACE)
         old = np.flatnonzero(self.face_source >= 0)
         result[old] = base.faces[self.face_source[old]]
-        used = np.arange(4) < result["count"][:, None]
         points = result["corners"]["point"]
+        used = (np.arange(4) < result["count"][:, None]) & (points < len(base.points))
         points[used] = self.row_of_base[points[used]]
         rows = np.flatnonzero(self.face_mesh >= 0)
         face, source = self.face_mesh[rows], self.face_source[rows]
@@ -251,7 +249,7 @@ class _Encoder:
         mine = np.where(vertices >= 0, self.base_of_vertex[np.maximum(vertices, 0)], -2)
         mine[vertices < 0] = -1
         same[known] = (mine == _padded(self.shown, row[known])).all(axis=1)
-        taken = distinct_corners(self.base.faces[source[known]])
+        taken = distinct_corners(self.base)[source[known]]
         # Sorted so that the used slots come first, in their order.
         slots[known] = np.where(same[known, None], np.argsort(~taken, axis=1, kind="stable"), slots[known])
         return same, slots
@@ -371,6 +369,19 @@ class _Encoder:
             )
         return fixed(texture, TEXTURE_FIELD, "texture path"), b""
 
+    def _keep_missing(self, result: Lod) -> None:
+        """Let corners that named a missing point or normal name one as far behind the last as before."""
+        old = np.flatnonzero(self.face_source >= 0)
+        before, after = self.base.faces["corners"][self.face_source[old]], result.faces["corners"]
+        used = self.base.used_corners()[self.face_source[old]]
+        for field, count, size in (
+            ("point", len(self.base.points), len(result.points)),
+            ("normal", len(self.base.normals), len(result.normals)),
+        ):
+            number = before[field].astype(np.int64)
+            face, slot = np.nonzero(used & (number >= count))
+            after[field][old[face], slot] = np.minimum(number[face, slot] - count + size, np.iinfo(np.uint32).max)
+
     # Proxies --------------------------------------------------------------------------------------------------------
 
     def _place_proxies(self, result: Lod) -> None:
@@ -443,8 +454,8 @@ class _Encoder:
 def _used(lod: Lod, faces: Bools) -> Bools:
     """(points,): which points are used by the chosen faces."""
     result = np.zeros(len(lod.points), np.bool_)
-    chosen = lod.faces[faces]
-    result[chosen["corners"]["point"][np.arange(4) < chosen["count"][:, None]]] = True
+    point = lod.faces["corners"]["point"][lod.used_corners() & faces[:, None]]
+    result[point[point < len(result)]] = True
     return result
 
 

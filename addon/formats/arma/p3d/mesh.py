@@ -36,8 +36,8 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
 
     ``groups``: selection in lower case -> name of its vertex group, for selections whose group has another name.
     """
-    visible = np.flatnonzero(~is_of_proxy(lod))
-    used = distinct_corners(lod.faces[visible])
+    visible = np.flatnonzero(~is_of_proxy(lod) & lod.complete_faces())
+    used = distinct_corners(lod)[visible]
     faces = visible[used.any(axis=1)]
     counts = used.sum(axis=1, dtype=np.int32)[used.any(axis=1)]
     corners = np.ascontiguousarray(lod.faces["corners"][visible][used])
@@ -73,17 +73,16 @@ def decode_polygons(lod: Lod, report: Report, groups: Mapping[str, str], name: s
     return mesh
 
 
-def distinct_corners(faces: NDArray[np.void]) -> NDArray[np.bool_]:
+def distinct_corners(lod: Lod) -> NDArray[np.bool_]:
     """Return (faces, 4) which corners of each face a mesh can show.
 
     A quad with two neighbouring corners at one point becomes a triangle. Faces with fewer than three distinct corners,
-    or with one point at several corners, have none.
+    with one point at several corners, or that are not complete have none.
     """
-    counts = np.minimum(faces["count"], 4).astype(np.int64)
-    slot = np.arange(4)
-    point = faces["corners"]["point"]
-    following = np.take_along_axis(point, (slot + 1) % np.maximum(counts, 1)[:, None], axis=1)
-    used: NDArray[np.bool_] = (slot < counts[:, None]) & (point != following)
+    counts = np.minimum(lod.faces["count"], 4).astype(np.int64)
+    point = lod.faces["corners"]["point"]
+    following = np.take_along_axis(point, (np.arange(4) + 1) % np.maximum(counts, 1)[:, None], axis=1)
+    used: NDArray[np.bool_] = lod.used_corners() & lod.complete_faces()[:, None] & (point != following)
     sizes = used.sum(axis=1).astype(np.int32)
     used[sizes < 3] = False
     whole = np.flatnonzero(sizes >= 3)
@@ -121,7 +120,7 @@ def further_uvs(lod: Lod) -> dict[int, tuple[Tag, NDArray[np.float32]]]:
     Of sets with the same number the first counts. A LOD without faces has none.
     """
     found: dict[int, tuple[Tag, NDArray[np.float32]]] = {}
-    used = np.arange(4) < lod.faces["count"][:, None]
+    used = lod.used_corners()
     for tag in lod.tags:
         number = int.from_bytes(tag.data[:4], "little") if tag.name == FURTHER_UVS else 0
         if number and number not in found and len(tag.data) == 4 + 8 * int(used.sum()) > 4:
@@ -258,10 +257,10 @@ def proxies(lod: Lod) -> Iterator[NamedPoint]:
 def proxy_tags(lod: Lod) -> list[tuple[Tag, NDArray[np.intp]]]:
     """Return the selection of each proxy of `proxies` with its faces, of which the first one is the triangle."""
     found = []
-    count = len(lod.points)
+    count, complete = len(lod.points), lod.complete_faces()
     for tag in lod.tags:
         if len(tag.data) == count + len(lod.faces) and tag.name.lower().startswith(PROXY.encode()):
-            faces = np.flatnonzero(np.frombuffer(tag.data, np.uint8, offset=count))
+            faces = np.flatnonzero((np.frombuffer(tag.data, np.uint8, offset=count) != 0) & complete)
             found += [(tag, faces)] if len(faces) else []
     return found
 

@@ -166,7 +166,7 @@ class TagEncoder:
             old = self.rows.point_source >= 0
             result[old] = posed[self.rows.point_source[old]]
             return data[:4] + result.tobytes()
-        if tag.name == FURTHER_UVS and size == 4 + 8 * int(self.base.faces["count"].sum()):
+        if tag.name == FURTHER_UVS and size == 4 + 8 * int(self.base.used_corners().sum()):
             return self._uv_set(data, self.uvs_of.get(id(tag), ""))
         return data
 
@@ -190,7 +190,7 @@ class TagEncoder:
         result = _corner_uvs(self.lod)
         if data[:4] == bytes(4) and data[4:] == _corner_uvs(self.base).tobytes():
             return data[:4] + result.tobytes()
-        mine = starts(self.lod.faces["count"].astype(np.int64))
+        mine = starts(self.lod.used_corners().sum(axis=1))
         if len(data) > len(bytes(4)):
             self._copy_uvs(result, np.frombuffer(data, "<f4", offset=4).reshape(-1, 2), mine)
         given, shown, corners = self.mesh.more_uvs.get(name), self.shown.more_uvs.get(name), self.rows.corners
@@ -209,12 +209,13 @@ class TagEncoder:
 
     def _copy_uvs(self, result: NDArray[np.float32], stored: NDArray[np.float32], mine: Ints) -> None:
         """Copy the UVs of imported faces into ``result``; ``mine`` (faces,): where those of each face begin."""
-        begin = starts(self.base.faces["count"].astype(np.int64))
+        begin = starts(self.base.used_corners().sum(axis=1))
         old = np.flatnonzero(self.rows.face_source >= 0)
         source = self.rows.face_source[old]
         same = self.lod.faces["count"][old] == self.base.faces["count"][source]
+        used = self.lod.used_corners()[old]
         for place in range(4):
-            inside = same & (place < self.lod.faces["count"][old])
+            inside = same & used[:, place]
             result[mine[old[inside]] + place] = stored[begin[source[inside]] + place]
 
     def _mass(self, data: bytes, *, edited: bool = True) -> NDArray[np.float32]:
@@ -377,8 +378,9 @@ class TagEncoder:
         points[visible[edited]] = _weight_bytes(given[edited])
         changed = np.zeros(len(self.lod.points), np.bool_)
         changed[visible] = (points[visible] != 0) != was_in
-        used = np.arange(4) < self.lod.faces["count"][:, None]
-        corner = np.where(used, self.lod.faces["corners"]["point"], 0)
+        corner = self.lod.faces["corners"]["point"]
+        used = self.lod.used_corners() & (corner < len(changed))
+        corner = np.where(used, corner, 0)
         again = ((changed[corner] & used).any(axis=1)) | ((self.rows.face_source < 0) & (self.rows.face_mesh >= 0))
         inside = ((points[corner] != 0) | ~used).all(axis=1)
         faces[again] = inside[again]
@@ -447,8 +449,7 @@ def differ_as_bits(values: NDArray[np.float32], base: NDArray[np.float32]) -> ND
 
 def _corner_uvs(lod: Lod) -> NDArray[np.float32]:
     """Return (corners, 2) the UVs of the corners of all faces, in their order."""
-    used = np.arange(4) < lod.faces["count"][:, None]
-    result: NDArray[np.float32] = np.ascontiguousarray(lod.faces["corners"]["uv"][used])
+    result: NDArray[np.float32] = np.ascontiguousarray(lod.faces["corners"]["uv"][lod.used_corners()])
     return result
 
 

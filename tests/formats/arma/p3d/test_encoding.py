@@ -640,3 +640,43 @@ def test_any_part_of_a_lod_can_be_deleted_and_the_rest_says_the_same(faces, data
     if used.any():
         assert np.array_equal(again.attributes["mass"].values, left.attributes["mass"].values)
     assert _weights(again) == _weights(left)
+
+
+ODD = {"a face at a missing point": (3, 6, 0), "at a missing normal": (3, 5, 1), "of two corners": (2, 5, 0)}
+
+
+@pytest.mark.parametrize("edit", ["a vertex is deleted", "vertices are added", "a proxy is added", "normals are added"])
+def test_faces_that_blender_does_not_show_stay_so_when_others_are_edited(edit):
+    lod = level([[0, 1, 2, 3], *([4, 5, 3] for _ in ODD)], tags=[Tag(b"spine", bytes((1,)) * 10)])
+    for row, (count, point, normal) in zip(lod.faces[1:], ODD.values(), strict=True):
+        row["count"] = count
+        row["corners"]["point"][1], row["corners"]["normal"][0] = point, normal
+    content = content_of(lod, "x", Report())
+    mesh, proxies = content.mesh, [ProxyContent("man", np.eye(4))] if edit == "a proxy is added" else None
+    assert len(mesh.counts) == 1
+    if edit == "normals are added":
+        mesh = replace(mesh, corner_normals=np.eye(3, dtype=np.float32)[[0, 1, 2, 0]])
+    elif edit != "a proxy is added":
+        kept = [0, 1, 2, 3, 4, 5, 5, 5] if edit == "vertices are added" else [1, 2, 3, 4, 5]
+        faces = 1 if edit == "vertices are added" else 0
+        rows = Attribute(Domain.VERTEX, np.array(kept[:6] + [-1] * (len(kept) - 6), np.int32))
+        mesh = PolygonMesh(
+            "x",
+            mesh.positions[kept],
+            mesh.counts[:faces],
+            mesh.corners[: 4 * faces],
+            mesh.uvs[: 4 * faces],
+            corner_normals=mesh.corner_normals[: 4 * faces],
+            attributes={FILE_VERTEX: rows, FILE_FACE: Attribute(Domain.FACE, np.zeros(faces, np.int32))},
+            groups=["spine"],
+            weights=VertexWeights(*(np.zeros(1, kind) for kind in (np.int32, np.int32, np.float32))),
+        )
+    result, changes = encoded(replace(content, mesh=mesh, proxies=proxies), lod)
+    assert changes
+    odd = result.faces[[at for at, complete in enumerate(result.complete_faces()) if not complete]]
+    assert odd["count"].tolist() == [3, 3, 2]
+    behind = odd["corners"]["point"][0, 1] - len(result.points), odd["corners"]["normal"][1, 0] - len(result.normals)
+    assert behind == (0, 0)
+    moved = len(result.points) - len(lod.points) if edit == "a vertex is deleted" else 0
+    assert odd["corners"]["point"][:, 0].tolist() == [4 + moved] * 3
+    assert len(result.tags[0].data) == len(result.points) + len(result.faces)
