@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict, deque
 from collections.abc import Iterator
 
 from ....core.report import counted, listed
@@ -45,19 +46,57 @@ def _lod_lines(lod: Lod) -> Iterator[str]:
     yield from array_lines("corner", lod.faces["corners"])
     yield from array_lines("face texts", lod.face_texts)
     for tag in lod.tags:
-        yield f"tag {decode(tag.field)!r} active {tag.active} {bytes(tag.data).hex() or '-'}"
+        size = len(tag.data) - tag.left_out
+        yield f"tag {decode(tag.field)!r} active {tag.active} size {size} {bytes(tag.data).hex() or '-'}"
 
 
 def differences(first: P3d, second: P3d) -> Iterator[str]:
-    """Yield the differences between two documents, LOD by LOD."""
+    """Yield the differences between two documents, LOD by LOD, wherever in the files they are."""
     if first.version != second.version:
         yield f"version: {first.version} / {second.version}"
-    if len(first.lods) != len(second.lods):
-        yield f"levels: {len(first.lods)} / {len(second.lods)}"
-    for number, (one, other) in enumerate(zip(first.lods, second.lods, strict=False)):
-        yield from (f"level {number} {line}" for line in _lod_differences(one, other))
+    pairs = _pairs(first.lods, second.lods)
+    order = list(pairs.values())
+    if order != sorted(order):
+        yield "the LODs are in another order"
+    for number, one in enumerate(first.lods):
+        if number in pairs:
+            lines = _lod_differences(one, second.lods[pairs[number]])
+            yield from (f"{_title(number, one)}: {line}" for line in lines)
+        else:
+            yield f"{_title(number, one)} is only in the first"
+    paired = set(order)
+    for number, other in enumerate(second.lods):
+        if number not in paired:
+            yield f"{_title(number, other)} is only in the second"
     if bytes(first.tail) != bytes(second.tail):
-        yield "bytes behind the last level differ"
+        yield "bytes behind the last LOD differ"
+
+
+def _title(number: int, lod: Lod) -> str:
+    return f"LOD {number} ({lod.kind}, {lod.resolution:g})"
+
+
+def _pairs(ones: list[Lod], others: list[Lod]) -> dict[int, int]:
+    """Return index -> index of the LODs of one resolution, then of one kind, which are paired in their order."""
+    result: dict[int, int] = {}
+    for key in (_resolution, _kind):
+        waiting: dict[str | bytes, deque[int]] = defaultdict(deque)
+        paired = set(result.values())
+        for number, lod in enumerate(others):
+            if number not in paired:
+                waiting[key(lod)].append(number)
+        for number, lod in enumerate(ones):
+            if number not in result and waiting[key(lod)]:
+                result[number] = waiting[key(lod)].popleft()
+    return dict(sorted(result.items()))
+
+
+def _resolution(lod: Lod) -> bytes:
+    return lod.resolution.tobytes()
+
+
+def _kind(lod: Lod) -> str:
+    return lod.kind
 
 
 def _lod_differences(one: Lod, other: Lod) -> Iterator[str]:
@@ -72,7 +111,7 @@ def _lod_differences(one: Lod, other: Lod) -> Iterator[str]:
     for field in ("points", "normals", "faces"):
         yield from array_differences(field, getattr(one, field), getattr(other, field))
     yield from array_differences("texts of the faces", one.face_texts, other.face_texts)
-    tags = [[(tag.field, tag.active, bytes(tag.data)) for tag in lod.tags] for lod in (one, other)]
+    tags = [[(tag.field, tag.active, tag.left_out, bytes(tag.data)) for tag in lod.tags] for lod in (one, other)]
     if tags[0] != tags[1]:
-        changed = {field for field, _, _ in set(tags[0]) ^ set(tags[1])}
+        changed = {field for field, *_ in set(tags[0]) ^ set(tags[1])}
         yield f"tags: {', '.join(sorted(decode(field.partition(bytes(1))[0]) for field in changed)) or 'another order'}"

@@ -1,6 +1,7 @@
 """Models of the Arma tools: annotated bytes of both kinds of level, real files, meshes, weights, pivots, refusals."""
 
 import struct
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -324,11 +325,41 @@ def test_text():
     assert "level 0 texts 0 'a\\\\wood.paa' 'a\\\\wood.rvmat'" in list(p3d.dump(document))
     other, _ = read(ARMA.replace(b"spine", b"spinal").replace(b"wood.rvmat", b"iron.rvmat"))
     assert list(p3d.differences(document, other)) == [
-        "level 0 textures and materials differ",
-        "level 0 tags: spinal, spine",
-        "level 1 textures and materials differ",
+        "LOD 0 (visual, 1): textures and materials differ",
+        "LOD 0 (visual, 1): tags: spinal, spine",
+        "LOD 1 (memory, 1e+15): textures and materials differ",
     ]
     assert list(p3d.differences(document, document)) == []
+
+
+@given(st.permutations([0.5, 1.0, 1.0, 1e13, 1e15]), st.sampled_from([None, 0.5, 1.0, 1e13, 2e15]))
+def test_differences_are_those_of_lods_of_one_resolution_whatever_their_order(order, edited):
+    """The second file has the LODs in another order; one may have another point, or a new LOD may be there."""
+    first = read(model(*(lod(resolution=size) for size in (0.5, 1.0, 1.0, 1e13, 1e15))))[0]
+    others = read(model(*(lod(resolution=size) for size in [*order, *([edited] if edited == 2e15 else [])])))[0].lods
+    if edited in order:
+        at = order.index(edited)
+        points = others[at].points.copy()
+        points["position"][0, 0] = 3
+        others[at] = replace(others[at], points=points)
+    lines = list(p3d.differences(first, p3d.P3d(first.version, others)))
+    moved = [line for line in lines if line == "the LODs are in another order"]
+    assert bool(moved) == (order != sorted(order))
+    rest = [line for line in lines if line not in moved]
+    title = {0.5: "LOD 0 (visual, 0.5): points", 1.0: "(visual, 1): points", 1e13: "LOD 3 (geometry, 1e+13): points"}
+    if edited is None:
+        assert rest == []
+    else:
+        assert len(rest) == 1
+        assert title.get(edited, "LOD 5 (land contact, 2e+15) is only in the second") in rest[0]
+
+
+def test_a_lod_of_another_resolution_is_compared_with_the_one_of_its_kind_that_is_left():
+    first, second = (read(model(*(lod(resolution=size) for size in sizes)))[0] for sizes in ([1.0, 2.0], [2.0, 5.0]))
+    assert list(p3d.differences(first, second)) == [
+        "the LODs are in another order",
+        "LOD 0 (visual, 1): resolution: 1.0 / 5.0",
+    ]
 
 
 @pytest.mark.parametrize(
