@@ -211,6 +211,25 @@ def test_names_a_terminal_lacks_are_escaped(tmp_path, monkeypatch):
     assert rb"\u0445\u043e\u0434" in written.getvalue()
 
 
+RENAMED = ("edit", "rename", "--in-place")
+LOOKING = [("info",), ("dump",), ("verify", "-v"), ("edit", "list"), RENAMED, ("diff",), ("convert",)]
+
+
+@pytest.mark.parametrize("command", LOOKING, ids=" ".join)
+@pytest.mark.parametrize("name", [b"wa\nlk", b"\r\x1b[2Jwalk", b"\x0b\x7fwalk"], ids=["break", "escape", "others"])
+def test_names_break_no_line_and_send_the_terminal_nothing(tmp_path, capsys, command, name):
+    """Names of protected motions are random bytes; one of them may say anything to a terminal."""
+    path, other = tmp_path / ("m\no.omf" if os.name == "posix" else "m.omf"), tmp_path / "other.omf"
+    path.write_bytes(omf_bytes((name, name, b"run")))
+    other.write_bytes(omf_bytes((name, b"run")))
+    more = {RENAMED: ("run", "jump"), ("diff",): (other,), ("convert",): (tmp_path / "m.xyz",)}
+    cli.main([*command, *map(str, (path, *more.get(command, ())))])
+    written = capsys.readouterr()
+    lines = (written.out + written.err).removesuffix("\n").split("\n")
+    assert [line for line in lines if not line.isprintable()] == []
+    assert not [line for line in lines if line.startswith(("lk", "o.omf", "[2J"))]
+
+
 # ---- verify
 
 

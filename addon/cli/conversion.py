@@ -20,7 +20,7 @@ from ..formats.arma import model_cfg
 from ..formats.arma.skeletons import BUILT_IN, Hierarchy
 from . import processes
 from .files import expanded, make_folder, opened, refuse_same_file, save
-from .output import TROUBLE, complain
+from .output import TROUBLE, complain, say
 
 
 @dataclass(frozen=True)
@@ -121,10 +121,10 @@ def _convert(chosen: argparse.Namespace) -> int:
         for line in outcome.complaints:
             complain(line)
         for line in outcome.lines:
-            print(line)
+            say(line)
         refused += outcome.refused
     if len(tasks) > 1:
-        print(f"{len(tasks)} files: {len(tasks) - refused} converted" + (f", {refused} refused" if refused else ""))
+        say(f"{len(tasks)} files: {len(tasks) - refused} converted" + (f", {refused} refused" if refused else ""))
     return TROUBLE if refused else 0
 
 

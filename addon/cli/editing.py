@@ -15,7 +15,7 @@ from ..formats import format_named
 from ..formats.xray.omf import edit, text
 from ..formats.xray.omf.document import ALL_PARTITIONS, TIMING, MotionFlag, MotionSet, Omf
 from .files import expanded, opened, refuse_same_file, save
-from .output import complain
+from .output import complain, say
 
 FLAGS = {flag.name.lower().replace("_", "-"): flag for flag in MotionFlag if flag.name}
 
@@ -105,7 +105,7 @@ def _motions_of(path: str) -> Omf:
 
 def _list(chosen: argparse.Namespace) -> int:
     for line in text.list_motions(_motions_of(chosen.file).motion_set):
-        print(line)
+        say(line)
     return 0
 
 
@@ -207,10 +207,10 @@ def _save(document: Omf, changed: MotionSet, output: str, chosen: argparse.Names
     result = document.with_motion_set(changed)
     data = omf.write(result)
     if in_place and data == omf.write(document):
-        print(f"{output}: no changes, file not written")
+        say(f"{output}: no changes, file not written")
         return
     save(output, data, omf.read, backup=chosen.backup)
     words = {"missing": "was removed", "added": "was added"}
     for line in text.motion_set_differences(document.motion_set, changed, **words) if tell else ():
-        print(line)
-    print(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")
+        say(line)
+    say(f"{output}: {counted(len(changed.library.motions), 'motion')}, {len(data)} bytes")

@@ -14,7 +14,7 @@ from ..core.report import Report, counted, listed
 from ..formats import format_named
 from ..formats.descent3 import hog2
 from .files import expanded, make_folder, opened, refuse_same_file, save
-from .output import TROUBLE, complain
+from .output import TROUBLE, complain, say
 
 _LAST_TIME = 0xFFFFFFFF
 
@@ -60,7 +60,7 @@ def _extract(chosen: argparse.Namespace) -> int:
     findings = Report()
     written = hog2.extract(archive, folder, findings, wanted, overwrite=chosen.overwrite)
     for path in written:
-        print(path)
+        say(str(path))
     for line in findings.lines():
         complain(f"{chosen.archive}: {line}")
     return TROUBLE if len(written) < len(archive.names if wanted is None else wanted) else 0
@@ -100,12 +100,12 @@ def _pack(chosen: argparse.Namespace) -> int:
         complain(f"{output}: the old archive has {missing}{kept}. To add files to an archive, use --onto.")
     data = hog2.write(made)
     if chosen.in_place and base is not None and data == hog2.write(base):
-        print(f"{output}: no changes, file not written")
+        say(f"{output}: no changes, file not written")
         return 0
     save(output, data, hog2.read, backup=chosen.backup or bool(lost))
     for name, content in contents.items() if base is not None else ():
-        print(f"{_change(base, name, content)}: {name}")
-    print(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
+        say(f"{_change(base, name, content)}: {name}")
+    say(f"{output}: {counted(len(made.table), 'file')}, {len(data)} bytes")
     return 0
 
 

@@ -9,7 +9,7 @@ from ..core.errors import ReadError
 from ..core.report import Report
 from ..formats.verification import engine_problems, first_difference
 from .files import expanded, opened
-from .output import TROUBLE, complain
+from .output import TROUBLE, complain, say
 
 
 def add_commands(commands: argparse._SubParsersAction[Any]) -> None:
@@ -48,21 +48,21 @@ def _info(chosen: argparse.Namespace) -> int:
             complain(str(refusal))
             status = TROUBLE
             continue
-        print(f"{path}: {found.title} ({found.name}), {len(data)} bytes")
+        say(f"{path}: {found.title} ({found.name}), {len(data)} bytes")
         for line in found.module.describe(document):
-            print(f"  {line}")
+            say(f"  {line}")
         for line in engine_problems(found, document):
-            print(f"  problem: {line}")
+            say(f"  problem: {line}")
         for kind, lines in (("warning", Report(report.warnings)), ("note", Report(notes=report.notes))):
             for line in lines.lines():
-                print(f"  {kind}: {line}")
+                say(f"  {kind}: {line}")
     return status
 
 
 def _dump(chosen: argparse.Namespace) -> int:
     _, found, document, _ = opened(chosen.file)
     for line in found.module.dump(document):
-        print(line)
+        say(line)
     return 0
 
 
@@ -78,8 +78,8 @@ def _diff(chosen: argparse.Namespace) -> int:
     different = False
     for line in first_format.module.differences(first, second):
         different = True
-        print(line)
+        say(line)
     if not different and first_data != second_data:
         different = True
-        print(f"only bytes that have no name differ: {first_difference(first_data, second_data)}")
+        say(f"only bytes that have no name differ: {first_difference(first_data, second_data)}")
     return int(different)

@@ -7,14 +7,21 @@ import errno
 import os
 import sys
 
+from ..core.report import on_one_line
+
 TROUBLE = 2
 """Exit status if something was refused."""
+
+
+def say(line: str, *, at_once: bool = False) -> None:
+    """Print one line on the standard output; ``at_once``: also where the output is a file or a pipe."""
+    print(on_one_line(line), flush=at_once)
 
 
 def complain(sentence: str) -> None:
     """Print one sentence on the standard error, after everything printed before."""
     sys.stdout.flush()
-    print(f"motionbridge: {sentence}", file=sys.stderr)
+    print(on_one_line(f"motionbridge: {sentence}"), file=sys.stderr)
 
 
 def make_printable() -> None:

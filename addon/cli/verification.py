@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from ..core.errors import ReadError
+from ..core.report import on_one_line
 from ..formats import detect
 from ..formats.verification import Status, Verdict, file_data, verify
 from . import processes
 from .files import expanded
-from .output import complain
+from .output import complain, say
 
 PROBLEMS_SHOWN = 3
 
@@ -51,18 +52,18 @@ def _verify(chosen: argparse.Namespace) -> int:
         warned += bool(verdict.warnings or verdict.problems) and verdict.status is Status.IDENTICAL
         detail = "; ".join(filter(None, [verdict.detail, *verdict.problems, *verdict.warnings]))
         if chosen.json:
-            print(json.dumps(_as_json(verdict, detail)), flush=True)
+            say(json.dumps(_as_json(verdict, detail)), at_once=True)
         elif verdict.status is not Status.IDENTICAL:
-            print(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", flush=True)
+            say(f"{verdict.status.value:<9} {_line(verdict.file, verdict.detail)}", at_once=True)
         elif verdict.problems:
-            print(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", flush=True)
+            say(f"{'problem':<9} {_line(verdict.file, detail if chosen.verbose else _shown(verdict))}", at_once=True)
         elif chosen.verbose and verdict.warnings:
-            print(f"{'warning':<9} {_line(verdict.file, detail)}", flush=True)
+            say(f"{'warning':<9} {_line(verdict.file, detail)}", at_once=True)
     if not chosen.json:
         parts = [f"{counts[status]} {status.value}" for status in Status if counts[status]]
         if warned:
             parts[0] += f" ({warned} with warnings)"
-        print(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {', '.join(parts)}")
+        say(f"{len(files)} {'file' if len(files) == 1 else 'files'}: {', '.join(parts)}")
     return int(bool(counts[Status.DIFFERS] or counts[Status.CRASHED]))
 
 
@@ -83,6 +84,7 @@ def _shown(verdict: Verdict) -> str:
 
 def _line(file: str, detail: str) -> str:
     # A refusal already begins with the file's name.
+    file = on_one_line(file)
     return detail if detail.startswith(file) else f"{file}: {detail}" if detail else file
 
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from .report import on_one_line
+
 
 class MotionbridgeError(Exception):
     """A refusal with its place and remedy.
@@ -57,7 +59,7 @@ class MotionbridgeError(Exception):
             place.append(tell(f"offset {self.offset}"))
         problem, remedy = tell(self.problem).rstrip("."), tell(self.remedy).rstrip(".")
         sentence = f"{', '.join(place)}: {problem}" if place else problem
-        return f"{sentence}. {remedy}." if self.remedy else f"{sentence}."
+        return on_one_line(f"{sentence}. {remedy}." if self.remedy else f"{sentence}.")
 
     def __reduce__(self) -> tuple[Any, ...]:
         # Verification runs in worker processes, and exceptions with keyword-only arguments do not pickle by default.

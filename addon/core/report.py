@@ -8,6 +8,14 @@ from itertools import islice
 
 PLACES_SHOWN = 5
 
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069]")
+"""Control characters, line breaks, and characters that reverse the direction of the text after them."""
+
+
+def on_one_line(text: str) -> str:
+    """Return a text with control characters and line breaks escaped: names of files and motions may contain any."""
+    return text if text.isprintable() else _UNPRINTABLE.sub(lambda found: repr(found[0])[1:-1], text)
+
 
 class Report:
     """Warnings and notes in the order of their first appearance.
@@ -37,7 +45,7 @@ class Report:
     def lines(self, tell: Callable[[str], str] = str) -> list[str]:
         """Return a line for each finding, warnings first; ``tell`` translates a sentence."""
         found = (self.warnings, self.notes)
-        return [_line(finding, places, tell) for part in found for finding, places in part.items()]
+        return [on_one_line(_line(finding, places, tell)) for part in found for finding, places in part.items()]
 
     def __bool__(self) -> bool:
         return bool(self.warnings or self.notes)

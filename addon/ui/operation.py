@@ -20,7 +20,7 @@ from ..blender.properties import refuse_linked
 from ..blender.typed import Context
 from ..core import names, pausing
 from ..core.errors import MotionbridgeError, ReadError, refused_access
-from ..core.report import Report, listed
+from ..core.report import Report, listed, on_one_line
 from ..games import renamed_bones
 from .bases import BlenderOperator, MixedIn, iface_, notice_language, refusal_in, rpt_
 from .change_words import sentence_translator
@@ -265,6 +265,7 @@ def _refuse_unprintable(path: str) -> None:
 
 def status_line(sentence: str, report: Report) -> str:
     """Return the text of the status bar: the sentence, and the only warning or the number of warnings."""
+    sentence = on_one_line(sentence)
     if not report.warnings:
         return sentence
     if len(report.warnings) == 1:
@@ -274,7 +275,7 @@ def status_line(sentence: str, report: Report) -> str:
 
 
 def _store_report(context: Context, sentence: str, report: Report) -> None:
-    lines = [sentence, *report.lines(sentence_translator(rpt_))]
+    lines = [on_one_line(sentence), *report.lines(sentence_translator(rpt_))]
     context.window_manager.motionbridge_report = names.printable("\n".join(lines))
 
 

@@ -1,6 +1,7 @@
 """An import that fails, even at its very end and whatever it raises, leaves the file as it was."""
 
 import itertools
+import os
 import shutil
 import struct
 
@@ -191,6 +192,20 @@ def test_one_bad_file_of_several_removes_only_its_own(error, samples, tmp_path, 
     if isinstance(error, Defect):
         assert "b.ogf" in line
         assert "Traceback" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows has no such names")
+def test_names_break_no_line_of_the_report(samples, tmp_path):
+    paths = [tmp_path / "good\n\x1b[2J.ogf", tmp_path / "bad\r.ogf"]
+    shutil.copy(samples / "weapon.ogf", paths[0])
+    paths[1].write_bytes(b"no model")
+    files = [{"name": path.name} for path in paths]
+    assert bpy.ops.import_scene.xray_ogf(directory=str(tmp_path), files=files) == {"FINISHED"}
+    lines = last_report()
+    assert lines
+    assert [line for line in lines if not line.isprintable()] == []
+    assert not [line for line in lines if line.startswith((".ogf", "[2J"))]
+    assert "\\r.ogf" in refusal(bpy.ops.import_scene.xray_ogf, filepath=str(paths[1]))
 
 
 def test_a_model_whose_motions_are_refused_is_imported_without_them(samples, tmp_path, monkeypatch):

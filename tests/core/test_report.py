@@ -1,6 +1,12 @@
 """What is said of many places is said once, with a count and the first places."""
 
-from addon.core.report import Report
+import unicodedata
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from addon.core.errors import ReadError
+from addon.core.report import Report, on_one_line
 
 
 def test_an_empty_report_says_nothing():
@@ -61,6 +67,21 @@ def test_another_reports_findings_join_the_same_lines_and_it_stays_as_it_was():
     assert one.lines() == ["[2x] odd (a, b)", "fine (c)"]
     one.warn("odd", "d")
     assert other.lines() == ["odd (b)", "fine (c)"]
+
+
+@given(st.text(), st.text())
+def test_every_line_is_one_line_without_control_characters(finding, place):
+    report = Report()
+    report.warn(f"the motion {finding} is odd", place)
+    for line in (*report.lines(), ReadError(finding, file=place, remedy=finding).sentence()):
+        assert len(line.splitlines()) == 1
+        assert not {unicodedata.category(sign) for sign in line} & {"Cc", "Zl", "Zp"}
+
+
+def test_a_printable_text_is_not_escaped():
+    text = "ходьба 'walk' C:\\new \N{NO-BREAK SPACE}\ue000"
+    assert on_one_line(text) == text
+    assert on_one_line("wa\nlk\x1b") == "wa\\nlk\\x1b"
 
 
 def test_reports_do_not_share_their_findings():
