@@ -172,12 +172,14 @@ def test_few_keys_stay_near_the_game_and_keep_its_key_times(name, bones, vectors
     path = vectors / "oof" / f"{name}.oof"
     made, _ = imported(path, bones=bones, rotors=False, textures=False, few_keys=True)
     file = document(path.read_bytes())
-    game = in_game(path.read_bytes(), np.arange(made.ticks[0], made.ticks[1] + 1))
     parents = file.parent_indices
     motions = oof.decode(file, Report()).parts
     moving = [place for place, part in enumerate(motions) if part.motion is not None and part.spin_axis is None]
-    for row in range(0, len(game.rotations), max(1, len(game.rotations) // 12)):
-        local = in_parent(scene_matrices(made, float(made.ticks[0] + row)), parents)
+    step = max(1, (made.ticks[1] - made.ticks[0]) // 12)
+    frames = np.concatenate([np.arange(*made.ticks, step), np.arange(*made.ticks, step) + 0.5])
+    game = in_game(path.read_bytes(), frames)
+    for row, frame in enumerate(frames.tolist()):
+        local = in_parent(scene_matrices(made, frame), parents)
         for place in moving:
             turned = SWAP @ local[place][:3, :3] @ SWAP
             sine = np.linalg.norm(turned - game.rotations[row, place]) / (2 * math.sqrt(2))
@@ -201,7 +203,7 @@ def test_fewer_keys_than_ticks(vectors):
         counts.append((np.count_nonzero(times % 1 == 0), np.count_nonzero(times % 1)))
     assert counts[0][0] == 201
     assert 20 <= counts[1][0] < 201
-    assert counts[1][1] == 0
+    assert counts[1][1] < counts[0][1] / 4
 
 
 def test_keys_lie_between_ticks_only_where_the_game_turns_otherwise(vectors):

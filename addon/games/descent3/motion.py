@@ -1,8 +1,8 @@
 """Motions of a model <-> actions and bones: a tick is a frame, all parts play at the same time.
 
 Import: Blender interpolates quaternions between keys, the game interpolates matrices. With a key at every tick, and
-between ticks where parts rotate fast, Blender shows what the game shows; with few keys, Blender stays within
-`FEW_DEGREES` and `FEW_UNITS` of it at every tick. Since Blender 4.4 the model has one action with a slot per moving
+between ticks where parts rotate fast, Blender shows what the game shows; with few keys, Blender stays within 0.05
+degrees and 0.001 units of it. Since Blender 4.4 the model has one action with a slot per moving
 object; before, each object has its own action. An armature has one action.
 
 Export: each part is exported relative to its parent part, tick by tick, through all objects and bones between them.
@@ -28,8 +28,8 @@ from ...core.errors import WriteError
 from ...core.report import Report, counted_plural
 from ...formats.descent3.oof.document import Oof
 from ...formats.descent3.oof.model import Floats, Model, Motion, Part
-from ...formats.descent3.oof.pose import KeyedMotion, between_keys, chosen_ticks, keyed_motions
-from ...formats.descent3.oof.tracks import Precision, key_hints, same_displacements, same_rotations
+from ...formats.descent3.oof.pose import KeyedMotion, few_keys, keyed_motions
+from ...formats.descent3.oof.tracks import Precision, same_displacements, same_rotations
 from .hierarchy import Chosen, Hierarchy, RestPose, hierarchy_of, part_source, rest_pose
 from .moving_parts import MovingPart, Samples, frame_range, matrices_by_curves, moving_part, sample, scene_range
 from .property_values import rotates_itself
@@ -40,8 +40,6 @@ if TYPE_CHECKING:
     from ...blender.typed import Action, Context, Object
 
 
-FEW_DEGREES, FEW_UNITS = 0.05, 1e-3
-"""Tolerances at every tick of an import with few keys, relative to the game; its smallest models have 1 unit."""
 LAST_FRAME = 1_048_574
 """Blender's last frame."""
 
@@ -78,7 +76,7 @@ def build(
     # Assigning an action to an object that was never evaluated crashes Blender 4.5 and 5.0.
     context.view_layer.update()
     motions = [part.motion if fits else None for part, fits in zip(model.parts, fitting, strict=True)]
-    keyed = [few_keys(motion) for motion in motions] if few else keyed_motions(document, motions, report)
+    keyed = keyed_motions(document, motions, report, few=few)
     rest = rest_of(rig, np.eye(4)) if rig is not None else None
     bones = {bone: index for index, bone in enumerate(rest.bones)} if rest is not None else {}
     writers = _Writers(model)
@@ -152,39 +150,6 @@ class _Writers:
         return self._makers[owner]
 
 
-def few_keys(motion: Motion | None) -> KeyedMotion | None:
-    """Return the motion with keys at `few_ticks`."""
-    return KeyedMotion.of_rows(motion, few_ticks(motion)) if motion is not None else None
-
-
-def few_ticks(motion: Motion) -> NDArray[np.int64]:
-    """Return the rows of the file's keys, and others where Blender's interpolation would leave the tolerance."""
-    limit = np.radians(FEW_DEGREES)
-
-    def error(keys: NDArray[np.int64]) -> Floats:
-        played = interpolated_linearly(motion, keys)
-        angles = rotation.angles_between(played.rotations, motion.rotations) / limit
-        distances = np.linalg.norm(played.displacements - motion.displacements, axis=1) / FEW_UNITS
-        result: Floats = np.maximum(angles, distances)
-        return result
-
-    return chosen_ticks(len(motion.rotations), key_hints(motion), error)
-
-
-def interpolated_linearly(motion: Motion, keys: NDArray[np.int64]) -> Motion:
-    """Return the motion as Blender shows it with linear keys at these rows."""
-    before, weight = between_keys(len(motion.rotations), keys)
-    after = np.minimum(before + 1, len(keys) - 1)
-
-    def blended(values: Floats) -> Floats:
-        first, second = values[keys[before]], values[keys[after]]
-        result: Floats = first + (second - first) * weight[:, None]
-        return result
-
-    rotations = rotation.normalised(blended(motion.rotations))
-    return Motion(motion.first, rotations, blended(motion.displacements), motion.key_ticks)
-
-
 # Export --------------------------------------------------------------------------------------------------------------
 
 MOST_FRAMES, MOST_SAMPLED = 150_000, 20_000
@@ -214,7 +179,8 @@ def gather(
             if not part.muted:
                 report.warn("has no keys: in the file it moves only with its parent", part.object.name)
             motion = base if part.muted else _identity_motion(base)
-        found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision))
+        count = len(before.parts) if before is not None else 0
+        found.append(_with_base_values(part, motion, base, rest.offsets[part.index], precision, count=count))
     points = [point.name for point in hierarchy.points if transforms.playing_curves(point)]
     if points:
         report.warn(f"points do not move on their own; keys of {len(points)} left out", points[0])
@@ -423,16 +389,28 @@ def _identity_motion(base: Motion) -> Motion:
 
 
 def _with_base_values(
-    part: MovingPart, motion: Motion | None, base: Motion | None, offset: NDArray[Any], precision: Precision
+    part: MovingPart,
+    motion: Motion | None,
+    base: Motion | None,
+    offset: NDArray[Any],
+    precision: Precision,
+    *,
+    count: int,
 ) -> Motion | None:
-    """Return the motion with the base's own rotations and displacements where Blender still shows those."""
+    """Return the motion with the base's own rotations and displacements where Blender still shows those.
+
+    ``count``: number of parts of the imported model.
+    """
     if motion is None or base is None:
         return motion
     # With few keys Blender shows another motion than with a key at every tick.
     known = _extended(base, motion)
-    few = _extended(interpolated_linearly(base, few_ticks(base)), motion)
-    same_rotation = same_rotations(motion, known, precision) | same_rotations(motion, few, precision)
-    same_position = _same_positions(motion, known, offset, precision) | _same_positions(motion, few, offset, precision)
+    same_rotation = same_rotations(motion, known, precision)
+    same_position = _same_positions(motion, known, offset, precision)
+    if not (same_rotation.all() and same_position.all()):
+        few = _extended(few_keys(base, count).sampled(base.first, base.last), motion)
+        same_rotation |= same_rotations(motion, few, precision)
+        same_position |= _same_positions(motion, few, offset, precision)
     muted = {transforms.kind_of(channel) for channel in part.muted if not part.sampled}
     same_rotation |= rotates_itself(part.object) is not None or "rotation" in muted
     same_position |= "location" in muted

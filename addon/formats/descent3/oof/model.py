@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,9 @@ from ....core.errors import WriteError
 from ....core.model import Domain, PolygonMesh, parents_first
 from ....core.problems import Problem, some, whole
 from ....core.report import counted, counted_plural
+
+if TYPE_CHECKING:
+    from .pose import Track
 
 Floats = NDArray[np.float64]
 Singles = NDArray[np.float32]
@@ -33,18 +37,25 @@ class Motion:
 
     ``first``: tick of the first row; ``rotations`` (ticks, 4): quaternions w first, sign-continuous; ``displacements``
     (ticks, 3): added to the part's offset. ``key_ticks``: the ticks of the file's keys. An import sets keys at these
-    ticks, an export keeps keys there if possible.
+    ticks, an export keeps keys there if possible. ``track``: the keys of a motion from a file.
     """
 
     first: int
     rotations: Floats
     displacements: Floats
     key_ticks: NDArray[np.int64] = field(default_factory=lambda: np.zeros(0, np.int64))
+    track: Track | None = None
 
     @property
     def last(self) -> int:
         """Tick of the last row."""
         return self.first + len(self.rotations) - 1
+
+    @property
+    def key_rows(self) -> NDArray[np.int64]:
+        """The rows that have keys in the file."""
+        rows = self.key_ticks - self.first
+        return rows[(rows >= 0) & (rows < len(self.rotations))]
 
 
 @dataclass

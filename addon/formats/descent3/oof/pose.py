@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -349,6 +349,10 @@ GRID = 96
 TOLERANCE = 2e-5
 """Largest difference from the game in units, and in radians (smaller for parts with distant children)."""
 _LEAST_TOLERANCE = 2e-6
+FEW_RADIANS, FEW_UNITS = np.radians(0.05), 1e-3
+"""The same for few keys; the game's smallest models have 1 unit."""
+_FEW, _FEW_FAST = ((share * FEW_RADIANS, share * FEW_UNITS) for share in (0.85, 0.05))
+"""Tolerances of few keys where the game is examined, and those from which it is examined between two ticks."""
 MOST_FAST_TICKS = 8192
 """Limit per model of ticks after which keys are added: a file of a few bytes can declare hours of fast rotation."""
 _SAMPLED_FRACTIONS = np.array([1, 12, 24, 36, 48, 60, 72, 84, 95]) / GRID
@@ -374,18 +378,32 @@ class KeyedMotion:
         times = (motion.first + rows).astype(np.float64)
         return cls(times, motion.rotations[rows], times, motion.displacements[rows])
 
+    def sampled(self, first: int, last: int) -> Motion:
+        """Return what linear curves show at the ticks from ``first`` to ``last``."""
+        ticks = np.arange(first, last + 1)
 
-def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Report) -> list[KeyedMotion | None]:
-    """Return keys for ``motions``, those of the document's parts: at every tick, and between ticks where needed."""
-    left = MOST_FAST_TICKS
+        def played(times: Floats, values: Floats) -> Floats:
+            return np.stack([np.interp(ticks, times, column) for column in values.T], axis=1)
+
+        rotations = rotation.normalised(played(self.rotation_times, self.rotations))
+        return Motion(first, rotations, played(self.position_times, self.displacements))
+
+
+def keyed_motions(
+    document: Oof, motions: Sequence[Motion | None], report: Report, *, few: bool = False
+) -> list[KeyedMotion | None]:
+    """Return keys for ``motions``, as decoded from the document's parts: at every tick, and between ticks where needed.
+
+    ``few``: only those of the file and those needed to stay within `FEW_RADIANS` and `FEW_UNITS`, between ticks too.
+    """
+    left = _most_fast_ticks(len(motions)) if few else MOST_FAST_TICKS
     result: list[KeyedMotion | None] = []
-    rows = zip(document.sub_objects, played_tracks(document), motions, _lever_arms(document, motions), strict=True)
-    for part, track, motion, lever in rows:
+    for part, motion, lever in zip(document.sub_objects, motions, _lever_arms(document, motions), strict=True):
         if motion is None:
             result.append(None)
             continue
-        tolerance = max(TOLERANCE / max(lever, 1), _LEAST_TOLERANCE)
-        fast = _fast_ticks(track, motion, tolerance)
+        tolerances = max(TOLERANCE / max(lever, 1), _LEAST_TOLERANCE), TOLERANCE
+        fast = _fast_ticks(motion, _FEW_FAST if few else tolerances)
         if len(fast) > left:
             report.warn(
                 f"rotates fast: from tick {motion.first + int(fast[left])} on, only whole ticks show the game's "
@@ -393,9 +411,18 @@ def keyed_motions(document: Oof, motions: Sequence[Motion | None], report: Repor
                 part.label,
             )
             fast = fast[:left]
-        left -= len(fast)
-        result.append(_keyed(track, motion, fast, tolerance))
+        left -= 0 if few else len(fast)
+        result.append(_keyed(motion, fast, _FEW if few else tolerances, motion.key_rows if few else None))
     return result
+
+
+def few_keys(motion: Motion, parts: int) -> KeyedMotion:
+    """Return the keys of `keyed_motions` with ``few`` for a motion of a model that has so many parts."""
+    return _keyed(motion, _fast_ticks(motion, _FEW_FAST)[: _most_fast_ticks(parts)], _FEW, motion.key_rows)
+
+
+def _most_fast_ticks(parts: int) -> int:
+    return MOST_FAST_TICKS // max(parts, 1)
 
 
 def _lever_arms(document: Oof, motions: Sequence[Motion | None]) -> Floats:
@@ -410,21 +437,21 @@ def _lever_arms(document: Oof, motions: Sequence[Motion | None]) -> Floats:
     return levers
 
 
-def _played(track: Track, times: Floats) -> tuple[Floats, Floats]:
-    """Return quaternions (times, 4) and displacements (times, 3) of a track, in Blender's axes."""
-    _, matrices, moved = play(track, times)
+def _played(motion: Motion, times: Floats) -> tuple[Floats, Floats]:
+    """Return quaternions (times, 4) and displacements (times, 3) of a motion's track, in Blender's axes."""
+    _, matrices, moved = play(cast("Track", motion.track), times)
     return rotation.from_matrices(space.descent_turns(matrices)), space.descent_points(moved).astype(np.float64)
 
 
-def _fast_ticks(track: Track, motion: Motion, tolerance: float) -> NDArray[np.int64]:
-    """Return the rows after which linear curves exceed the tolerance before the next row."""
+def _fast_ticks(motion: Motion, tolerances: tuple[float, float]) -> NDArray[np.int64]:
+    """Return the rows after which linear curves exceed the tolerances before the next row."""
     if max(abs(motion.first), abs(motion.last)) >= _FIRST_INEXACT_TICK:
         return np.zeros(0, np.int64)
-    rotation_limits, position_limits = _tolerances(motion, tolerance)
+    rotation_limits, position_limits = _limits(motion, *tolerances)
     found = []
     for begin in range(0, len(motion.rotations) - 1, _TICKS_AT_ONCE):
         rows = np.arange(begin, min(begin + _TICKS_AT_ONCE, len(motion.rotations) - 1))
-        rotated, moved = _played(track, ((motion.first + rows)[:, None] + _SAMPLED_FRACTIONS).ravel())
+        rotated, moved = _played(motion, ((motion.first + rows)[:, None] + _SAMPLED_FRACTIONS).ravel())
         before = rows.repeat(len(_SAMPLED_FRACTIONS))
         steps = before, before + 1, np.tile(_SAMPLED_FRACTIONS, len(rows))
         angles = _angles(_blended_rotations(motion.rotations, *steps), rotated)
@@ -434,15 +461,21 @@ def _fast_ticks(track: Track, motion: Motion, tolerance: float) -> NDArray[np.in
     return np.concatenate(found) if found else np.zeros(0, np.int64)
 
 
-def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: float) -> KeyedMotion:
+def _keyed(
+    motion: Motion,
+    fast: NDArray[np.int64],
+    tolerances: tuple[float, float],
+    rows: NDArray[np.int64] | None,
+) -> KeyedMotion:
+    """Return keys at ``rows``, at all if None, and others where needed, after the ``fast`` rows also between ticks."""
     ticks = np.arange(len(motion.rotations))
-    if not len(fast):
+    if len(ticks) < 2 or (rows is None and not len(fast)):
         return KeyedMotion.of_rows(motion, ticks)
-    times, whole = _candidates(track, motion, fast)
-    rotated, moved = _played(track, times)
+    times, whole = _candidates(motion, fast)
+    rotated, moved = _played(motion, times)
     rotated = rotation.continuous(rotated)
     row = np.minimum(np.floor(times - motion.first).astype(np.int64), len(ticks) - 2)
-    rotation_limits, position_limits = (limits[row] for limits in _tolerances(motion, tolerance))
+    rotation_limits, position_limits = (limits[row] for limits in _limits(motion, *tolerances))
 
     def around(keys: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
         """Return (times,) the rows of the keys before and after each time, and the weight of the latter."""
@@ -458,14 +491,29 @@ def _keyed(track: Track, motion: Motion, fast: NDArray[np.int64], tolerance: flo
         result: Floats = np.linalg.norm(_blended(moved, *around(keys)) - moved, axis=1) / position_limits
         return result
 
-    rotation_rows, position_rows = (chosen_ticks(len(times), whole, e) for e in (rotation_error, position_error))
+    rotation_rows, position_rows = (
+        chosen_ticks(len(times), whole if rows is None else _whole_hints(whole, rows, error), error)
+        for error in (rotation_error, position_error)
+    )
     return KeyedMotion(times[rotation_rows], rotated[rotation_rows], times[position_rows], moved[position_rows])
 
 
-def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
+def _whole_hints(
+    whole: NDArray[np.int64], rows: NDArray[np.int64], error: Callable[[NDArray[np.int64]], Floats]
+) -> NDArray[np.int64]:
+    """Return the keys at whole ticks that ``error`` demands, and both ticks around each time that still differs.
+
+    So keys are between ticks only where those at the ticks are not enough: an export reads whole ticks alone.
+    """
+    keys = whole[chosen_ticks(len(whole), rows, lambda chosen: error(whole[chosen])[whole])]
+    after = np.searchsorted(whole, np.flatnonzero(error(keys) > 1))
+    return np.unique(np.concatenate([keys, whole[np.maximum(after - 1, 0)], whole[after]]))
+
+
+def _candidates(motion: Motion, fast: NDArray[np.int64]) -> tuple[Floats, NDArray[np.int64]]:
     """Return possible times of keys, ascending, and the rows of the whole ticks among them."""
     ticks = np.arange(motion.first, motion.last + 1, dtype=np.float64)
-    file_times = _file_key_times(track, motion)
+    file_times = _file_key_times(motion)
     file_times = file_times[
         np.isin(np.floor(file_times) - motion.first, fast) & (np.abs(file_times - np.rint(file_times)) >= 1 / GRID)
     ]
@@ -482,8 +530,9 @@ def _candidates(track: Track, motion: Motion, fast: NDArray[np.int64]) -> tuple[
     return times, np.searchsorted(times, ticks)
 
 
-def _file_key_times(track: Track, motion: Motion) -> Floats:
+def _file_key_times(motion: Motion) -> Floats:
     """Return the times of the file's keys that may be between whole ticks of the rotation's range."""
+    track = cast("Track", motion.track)
     if track.rotation_range is None or track.position_range is None or track.position_starts is None:
         counts = [count for count in (len(track.rotations), len(track.displacements)) if count > 1]
         return np.concatenate([np.arange(count) * (track.length / (count - 1)) for count in counts] or [np.zeros(0)])
@@ -512,8 +561,8 @@ def _angles(a: Floats, b: Floats) -> Floats:
     return result
 
 
-def _tolerances(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
-    """Return (ticks - 1,) tolerances in radians, and in units, between each tick and the next.
+def _limits(motion: Motion, radians: float, units: float) -> tuple[Floats, Floats]:
+    """Return (ticks - 1,) the tolerances in radians, and in units, between each tick and the next.
 
     Both include the rounding error of 32-bit positions and of 32-bit ticks multiplied by the speed.
     """
@@ -523,5 +572,5 @@ def _tolerances(motion: Motion, tolerance: float) -> tuple[Floats, Floats]:
         np.linalg.norm(np.diff(values, axis=0), axis=1) for values in (motion.rotations, motion.displacements)
     )
     size = float(np.abs(motion.displacements).max(initial=0))
-    rotation_limits = tolerance + single * farthest * 2 * rotating
-    return rotation_limits, TOLERANCE + 4 * single * size + single * farthest * moving
+    rotation_limits = radians + single * farthest * 2 * rotating
+    return rotation_limits, units + 4 * single * size + single * farthest * moving

@@ -84,7 +84,7 @@ def sampled(track: Track, first: int, last: int) -> Motion:
     """Sample what the game plays for a track, at every tick from ``first`` to ``last``."""
     _, matrices, moved = play(track, np.arange(first, last + 1))
     quaternions = rotation.continuous(rotation.from_matrices(space.descent_turns(matrices)))
-    return Motion(first, quaternions, space.descent_points(moved), _key_ticks(track, first, last))
+    return Motion(first, quaternions, space.descent_points(moved), _key_ticks(track, first, last), track)
 
 
 def _starts_late(track: Track) -> bool:
@@ -391,7 +391,7 @@ def rotation_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
         result[known.covered] = 0
         return result
 
-    key_rows = known.key_rows(np.union1d(key_hints(motion), _even_steps(matrices, precision.step)))
+    key_rows = known.key_rows(np.union1d(motion.key_rows, _even_steps(matrices, precision.step)))
     rows = known.without_constant_end(chosen_ticks(len(matrices), key_rows, error))
     return _relative_keys(rotation.from_matrices(matrices[rows]), rows, motion, known)
 
@@ -411,7 +411,7 @@ def position_keys(motion: Motion, precision: Precision, stored: StoredKeys | Non
         result[known.covered] = 0
         return result
 
-    rows = known.without_constant_end(chosen_ticks(len(moved), known.key_rows(key_hints(motion)), error))
+    rows = known.without_constant_end(chosen_ticks(len(moved), known.key_rows(motion.key_rows), error))
     result = np.zeros(len(rows), POSITION_KEY)
     result["start"], result["position"] = motion.first + rows, moved[rows]
     sources = known.sources(rows)
@@ -442,12 +442,6 @@ def _angle(a: Floats, b: Floats) -> Floats:
     apart = np.linalg.norm(a - b, axis=(-2, -1)) / (2 * math.sqrt(2))
     result: Floats = 2 * np.arcsin(np.minimum(apart, 1))
     return result
-
-
-def key_hints(motion: Motion) -> NDArray[np.int64]:
-    """Return the rows of a motion that have keys."""
-    found = motion.key_ticks - motion.first
-    return found[(found >= 0) & (found < len(motion.rotations))]
 
 
 def _even_steps(matrices: Floats, step: float) -> NDArray[np.int64]:

@@ -3,6 +3,8 @@
 import struct
 
 import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from addon.core.report import Report
 from addon.formats.descent3 import oof
@@ -10,14 +12,14 @@ from addon.formats.descent3.oof import pose
 from tests.formats.descent3.oof.annotated import model
 
 
-def keyed(rows, report=None):
+def keyed(rows, report=None, few=False):
     """The keys of the first part, whose rotation keys are (tick, axis, units)."""
     keys = b"".join(struct.pack("<i3fi", tick, *axis, units) for tick, axis, units in rows)
     body = struct.pack("<3i", len(rows), rows[0][0], rows[-1][0]) + keys + struct.pack("<3i", 0, 0, 0)
     document = oof.read(model(replaced={b"RANI": body}, without=(b"PANI", b"WBAT")), "test.oof", Report())
     report = report if report is not None else Report()
     motions = [part.motion for part in oof.decode(document, Report()).parts]
-    return document, pose.keyed_motions(document, motions, report)[0]
+    return document, pose.keyed_motions(document, motions, report, few=few)[0]
 
 
 def shown(found, times):
@@ -67,6 +69,36 @@ def test_below_zero_a_key_takes_over_a_tick_early():
     wanted = np.degrees(np.arctan2(turns[:, 0, 2], turns[:, 2, 2]))
     assert wanted[2] != 0  # extrapolated backwards
     assert np.abs(np.abs(about_up(shown(found, times))) - np.abs(wanted)).max() < 0.004
+
+
+KEYS = st.lists(
+    st.tuples(st.integers(1, 9), st.sampled_from([(0, 1, 0), (0.6, 0.8, 0), (1, 0, 0)]), st.integers(-24_000, 24_000)),
+    min_size=1,
+    max_size=6,
+)
+
+
+@given(KEYS)
+@settings(max_examples=25)
+def test_few_keys_stay_within_a_twentieth_of_a_degree_between_ticks_too(steps):
+    """At any time, and they hold the file's own keys, between which nothing has to be added where a part is slow."""
+    ticks = np.cumsum([0, *(step for step, _, _ in steps)]).tolist()
+    rows = [(0, (0, 1, 0), 0), *((tick, axis, units) for tick, (_, axis, units) in zip(ticks[1:], steps, strict=True))]
+    document, found = keyed(rows, few=True)
+    times = np.linspace(0, ticks[-1], 40 * ticks[-1] + 1).astype(np.float32).astype(np.float64)
+    game = oof.decode(document, Report()).parts[0].motion
+    wanted, _ = pose._played(game, times)
+    before = np.minimum(np.searchsorted(found.rotation_times, times, side="right") - 1, len(found.rotation_times) - 2)
+    left, right = found.rotation_times[before], found.rotation_times[before + 1]
+    # A step of the game is shown as a straight line over a ninety-sixth of a tick: there nothing else is possible.
+    near = right - left < 1.5 / pose.GRID
+    apart = np.degrees(pose._angles(shown(found, times), wanted))[~near]
+    assert apart.max(initial=0) <= 0.05
+    assert set(game.key_ticks.tolist()) <= set(found.rotation_times.tolist())
+    assert len(found.rotation_times) <= len(keyed(rows)[1].rotation_times)
+    again = pose.few_keys(game, len(document.sub_objects))
+    assert again.rotation_times.tolist() == found.rotation_times.tolist()
+    assert np.degrees(pose._angles(again.sampled(game.first, game.last).rotations, game.rotations)).max() <= 0.05
 
 
 def test_fast_for_hours_ends_and_is_said():
