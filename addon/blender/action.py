@@ -38,7 +38,8 @@ from .bone_curves import (
     write_keys,
 )
 from .control_links import controls_of
-from .keyed_poses import follows_keys, played_tracks
+from .keyed_poses import follows_keys
+from .nla import evaluated_tracks
 from .rotation_modes import KINDS, modes_set
 
 if TYPE_CHECKING:
@@ -366,7 +367,7 @@ def why_sampled(rig: Object) -> list[str]:
     data = rig.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append(DRIVERS)
-    if any(len(track.strips) for track in played_tracks(rig)):
+    if any(len(track.strips) for track in evaluated_tracks(rig)):
         reasons.append(STRIPS)
     if not all(follows_keys(bone) for bone in rig.data.bones):
         reasons.append(INHERITANCE)

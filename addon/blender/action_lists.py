@@ -111,6 +111,14 @@ action to play. The games set it, so that keys follow renamed bones (`games.rena
 """
 
 
+def _no_motion(_action: Any) -> bool:
+    return False
+
+
+is_motion: Callable[[Any], bool] = _no_motion
+"""Whether an action is a motion of a game, and not only an NLA layer on one. The games set it."""
+
+
 def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
     """Return the actions of a file of an armature, each with its index in the file; -1 for new ones.
 

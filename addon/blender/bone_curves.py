@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from operator import attrgetter
@@ -14,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ..core import names
-from . import compat, control_links, scope
+from . import compat, control_links, nla, scope
 from .armature import matrices_of
 
 if TYPE_CHECKING:
@@ -319,22 +320,25 @@ def evaluated_poses(
     wanted: NDArray[np.float32],
     progress: Callable[[int], None] = _no_progress,
 ) -> Floats:
-    """Return (frames, bones, 4, 4) evaluated poses at the ``wanted`` frames while ``rig`` plays ``action``.
+    """Return (frames, bones, 4, 4) evaluated poses at the ``wanted`` frames of ``action``.
 
-    In armature space, in the order of the armature's bones. Channels without keys have their current values on every
-    frame. The scene is restored afterwards. Raises `WriteError` while an NLA strip is in tweak mode.
+    In armature space, in the order of the armature's bones. The motion in play is evaluated as the scene shows it, with
+    all NLA strips; any other as if it were assigned and there were no strips. Channels without keys have their current
+    values on every frame. The scene is restored afterwards. Raises `WriteError` if another motion than the one in play
+    is wanted while an NLA strip is in tweak mode.
     """
+    play = nla.playing(rig)
+    is_shown = play.is_stacked and play.action == action
     with (
         scope.evaluated(context, [rig]),
         scope.kept_pose(rig),
         scope.posed(rig),
         scope.kept_frame(context) as scene,
-        scope.playing(rig, action),
-        control_links.following(rig, action),
-        control_links.unkeyed_holds_muted(rig, action),
+        nullcontext() if is_shown else nla.alone(rig, action),
+        nullcontext() if is_shown else control_links.unkeyed_holds_muted(rig, action),
     ):
         found = np.empty((len(wanted), len(rig.pose.bones), 4, 4))
-        for number, frame in enumerate(wanted.tolist()):
+        for number, frame in enumerate((play.scene_frames(action, wanted) if is_shown else wanted).tolist()):
             scope.set_frame(scene, frame)
             found[number] = matrices_of(rig.pose.bones, "matrix")
             progress(number + 1)

@@ -19,7 +19,7 @@ from ..core.model import Clip
 from . import compat
 from .armature import matrices_of, moving
 from .bone_curves import bone_path, bone_within, digest_of
-from .control_links import RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
+from .control_links import HOLD, OWN, RESTING, ROLE, SWITCH, control_action, controls_of, hold_path, holds_of, links_of
 
 if TYPE_CHECKING:
     import bpy
@@ -45,18 +45,23 @@ class ControlEdits:
     def __init__(self, rig: Object) -> None:
         """``rig`` may be without a control rig."""
         self._rig, self._controls = rig, controls_of(rig)
-        self._rig_digest = self._compute_rig_digest() if self._controls is not None else b""
+        self._rig_digest, self._added_digest = b"", b""
+        if self._controls is not None:
+            self._rig_digest, self._added_digest = self._compute_rig_digest(), self._compute_added_digest()
 
-    def bones(self, action: Action | None) -> set[str]:
-        """Return the names of the bones that edited controls may move while ``action`` plays."""
+    def bones(self, action: Action | None, *, in_play: bool = True) -> set[str]:
+        """Return the names of the bones that edited controls may move while ``action`` plays.
+
+        ``in_play``: constraints and drivers that the user has added count as edits; they change no other motion.
+        """
         if self._controls is None:
             return set()
         if action is not None:
             mine = control_action(self._rig, action)
             if mine is None:
                 return set()
-            digest = self.digest(action)
-            if digest and digest.hex() == mine.motionbridge_controls_digest:
+            digest, sealed = self.digest(action).hex(), mine.motionbridge_controls_digest
+            if digest and sealed.startswith(digest) and not (in_play and sealed != digest + self._added_digest.hex()):
                 return set()
         return {name for name, link in links_of(self._rig).items() if not link.mute}
 
@@ -66,7 +71,8 @@ class ControlEdits:
         To be called when they show exactly the pose of the action's own keys.
         """
         mine = action.motionbridge_controls
-        mine.motionbridge_controls_digest = self._digest_with(action, mine, keys).hex()
+        digest = self._digest_with(action, mine, keys)
+        mine.motionbridge_controls_digest = (digest + self._added_digest).hex() if digest else ""
 
     def digest(self, action: Action | None) -> bytes:
         """Return the digest of an action that has controls; empty if keys do not define what they show."""
@@ -89,24 +95,39 @@ class ControlEdits:
             found.update(matrices_of(owner.data.bones, "matrix_local").astype(np.float32).tobytes())
         settings: list[Any] = [bone.rotation_mode for bone in self._rig.pose.bones]
         settings += [
-            (bone.name, bone.rotation_mode, [_settings(one, controls) for one in bone.constraints if one not in holds])
+            (bone.name, bone.rotation_mode, [self._settings_of(one) for one in bone.constraints if _is_fixed(one)])
             for bone in controls.pose.bones
-            for holds in [holds_of(bone)]
         ]
-        links = [(name, _settings(link, controls)) for name, link in links_of(self._rig).items()]
-        data = controls.animation_data
-        drivers = [
+        links = [(name, self._settings_of(link)) for name, link in links_of(self._rig).items()]
+        found.update(repr((settings, links, self._drivers(own=True))).encode())
+        return found.digest()
+
+    def _compute_added_digest(self) -> bytes:
+        """Return a digest of the constraints and drivers that the user has added to the controls, and of constraints of
+        the armature's bones: the controls of their descendants were keyed with the effect of these.
+        """
+        added: list[Any] = [
+            (bone.name, [self._settings_of(one) for one in moving(bone)]) for bone in self._rig.pose.bones
+        ]
+        added += [
+            (bone.name, [self._settings_of(one) for one in bone.constraints if not one.name.startswith(OWN)])
+            for bone in self._controls.pose.bones
+        ]
+        return blake2b(repr((added, self._drivers(own=False))).encode(), digest_size=_DIGEST_SIZE).digest()
+
+    def _drivers(self, *, own: bool) -> list[Any]:
+        """Return what the drivers of the control rig do: its ``own`` ones, or those that the user has added."""
+        data = self._controls.animation_data
+        return [
             (curve.data_path, curve.mute, curve.driver.type, curve.driver.expression)
             for curve in (data.drivers if data is not None else ())
-            if not compat.is_hiding(curve)
+            if not compat.is_hiding(curve) and self._is_own_driver(curve.data_path) == own
         ]
-        tracks = [(track.name, track.mute, len(track.strips)) for track in (data.nla_tracks if data else ())]
-        found.update(repr((settings, links, drivers, tracks)).encode())
-        # The controls of their descendants were keyed with the effect of these constraints.
-        moved = [(bone.name, list(map(self._settings_of, moving(bone)))) for bone in self._rig.pose.bones]
-        if any(listed for _, listed in moved):
-            found.update(repr(moved).encode())
-        return found.digest()
+
+    def _is_own_driver(self, path: str) -> bool:
+        bone = self._controls.data.bones.get(bone_within(path))
+        is_twist = bone is not None and bone.get(ROLE) == control_rig.Role.TWIST.value
+        return f'.constraints["{OWN}' in path or is_twist
 
     def _settings_of(self, constraint: bpy.types.Constraint) -> list[Any]:
         return _settings(constraint, self._controls)
@@ -128,6 +149,11 @@ class ControlEdits:
             if f"{path}.scale" not in keyed and bone.scale[:] != (1.0, 1.0, 1.0):
                 found.append((path, bone.scale[:]))
         return found
+
+
+def _is_fixed(constraint: bpy.types.Constraint) -> bool:
+    """Whether a constraint of a control was added with the control rig."""
+    return constraint.name.startswith(OWN) and not constraint.name.startswith(HOLD)
 
 
 def bones_of_deleted_controls(rig: Object) -> list[str]:
@@ -193,6 +219,13 @@ def _dependencies(controls: Object, target: str) -> set[str]:
         if bone.bone.get(ROLE) != control_rig.Role.FREE.value:
             waiting += [*_constraint_targets(bone, controls), *([bone.parent.name] if bone.parent is not None else [])]
     return found
+
+
+def digest_of_keys(rig: Object, action: Action) -> str:
+    """Return a digest of the keys of an action and of its controls; "" if modifiers change them."""
+    mine, controls = control_action(rig, action), controls_of(rig)
+    found = [_keys_of(action, rig), *([_keys_of(mine, controls)] if mine is not None and controls is not None else [])]
+    return b"".join(found).hex() if all(found) else ""
 
 
 def _keys_of(action: Any, owner: Object) -> bytes:

@@ -24,11 +24,17 @@ from .properties import AddedProperties
 if TYPE_CHECKING:
     from .typed import Action, Object, PoseBone
 
+OWN = "Motionbridge "
+"""Prefix of the names of all constraints that belong to a control rig."""
 NAME = "Motionbridge Control"
 """Name of the constraint by which a bone of the game copies a bone of its control rig."""
 SOLVER, SWITCH, POINTER = "Motionbridge IK", "Motionbridge Solved", "Motionbridge Pole"
 """Names of constraints in a control rig: the IK of a limb; the one by which a target copies the solved limb or neck;
 the one that turns a swing bone towards the pole.
+"""
+AIM, JOINT, FOLLOW = "Motionbridge Aim", "Motionbridge Joint", "Motionbridge Follow"
+"""Names of others: the one that aims a swing bone at its goal; the one by which a target keeps the joint of a bone that
+is solved; those by which a bone takes part in the rotation of another.
 """
 LOOK_AT = "Motionbridge Look"
 """Name of the constraint by which a control of a neck or head aims at what the head looks at."""
@@ -274,8 +280,10 @@ ADDED = AddedProperties(
         (bpy.types.Action, "motionbridge_controls_digest"): StringProperty(
             name="Controls as Transferred", options={"HIDDEN"}
         ),
+        (bpy.types.Action, "motionbridge_shown_keys"): StringProperty(name="Keys as Saved", options={"HIDDEN"}),
     },
 )
 """Whether an armature is a control rig; how an armature was drawn before it got one; the action of an action's
-controls; on that action a digest of how it was created.
+controls; on that action a digest of how it was created; a digest of an action's keys when it was saved as it was shown
+(`sampling.Movers.is_as_saved`).
 """

@@ -23,6 +23,9 @@ from . import compat, scope
 from .armature import drop_unused_shapes, matrices_of, remember_names, show_controls
 from .bone_curves import bone_path
 from .control_links import (
+    AIM,
+    FOLLOW,
+    JOINT,
     LOOK_AT,
     NAME,
     POINTER,
@@ -120,6 +123,7 @@ def _add_solvers(controls: Object, planned: ControlPlan, given: list[str]) -> No
         solver.chain_count, solver.use_stretch, solver.iterations = 2, False, ITERATIONS
         swing = bones[given[limb.swing]].constraints
         towards = swing.new("DAMPED_TRACK")
+        towards.name = AIM
         towards.target, towards.subtarget, towards.track_axis = controls, given[limb.goal], "TRACK_Y"
         turned = swing.new("LOCKED_TRACK")
         turned.name = POINTER
@@ -149,6 +153,7 @@ def _add_switch(controls: Object, planned: ControlPlan, given: list[str], place:
     for bone, shown in solved.items():
         # Copy Rotation works with Euler angles and loses precision at singularities; Copy Transforms is exact.
         joint = bones[given[shown]].constraints.new("COPY_LOCATION")
+        joint.name = JOINT
         joint.target, joint.subtarget = controls, given[planned.frees[bone]]
         joint.owner_space = joint.target_space = "POSE"
         switch = bones[given[planned.targets[bone]]].constraints.new("COPY_TRANSFORMS")
@@ -185,6 +190,7 @@ def _add_turns(controls: Object, planned: ControlPlan, given: list[str]) -> None
     for turn in planned.turns:
         constraints = bones[given[turn.bone]].constraints
         copied = constraints.new("COPY_ROTATION")
+        copied.name = FOLLOW
         copied.target, copied.subtarget = controls, given[turn.source]
         copied.owner_space = copied.target_space = "LOCAL"
         copied.influence = turn.share
@@ -203,6 +209,7 @@ def _add_twists(controls: Object, planned: ControlPlan, given: list[str], *, is_
         wrist = bones[given[twist.wrist]]
         if not len(wrist.constraints):
             copied = wrist.constraints.new("COPY_TRANSFORMS")
+            copied.name = FOLLOW
             copied.target, copied.subtarget = controls, given[twist.grip]
             copied.owner_space = copied.target_space = "POSE"
         turned = bones[given[twist.turned]]

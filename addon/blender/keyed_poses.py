@@ -18,6 +18,7 @@ from . import compat
 from .armature import matrices_of, moving
 from .bone_curves import UNSCALED, bone_of, channel_path, evaluated_poses, sampled_table, table_of
 from .control_links import is_link, links_muted
+from .nla import evaluated_tracks
 
 if TYPE_CHECKING:
     import bpy
@@ -34,12 +35,6 @@ def follows_keys(bone: Bone) -> bool:
     """Whether the pose of a bone (of the armature data) relative to its parent is its keys applied to its rest pose."""
     inherits = bone.use_inherit_rotation and bone.inherit_scale == "FULL" and bone.use_local_location
     return bool(inherits and not bone.use_connect)
-
-
-def played_tracks(rig: Object) -> list[bpy.types.NlaTrack]:
-    """Return the NLA tracks that Blender plays, in addition to the action or instead of it."""
-    data = rig.animation_data
-    return [track for track in data.nla_tracks if track.is_solo or not track.mute] if data and data.use_nla else []
 
 
 def poses_to_copy(context: Context, rig: Object, action: Action, wanted: NDArray[np.float32]) -> Floats:
@@ -124,7 +119,7 @@ def _is_moved_by_keys_alone(rig: Object, action: Action) -> bool:
     if data is None:
         return True
     blended = data.action_blend_type, data.action_influence, data.action_extrapolation
-    if data.use_tweak_mode or played_tracks(rig) or blended != ("REPLACE", 1.0, "HOLD"):
+    if data.use_tweak_mode or evaluated_tracks(rig) or blended != ("REPLACE", 1.0, "HOLD"):
         return False
     plays_other_slot = data.action == action and compat.used_slot(action, rig) != compat.suitable_slot(action, rig)
     return not plays_other_slot and all(curve.mute for curve in data.drivers)

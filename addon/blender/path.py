@@ -24,7 +24,7 @@ from ..core.errors import WriteError
 from ..core.model import Channels, Path
 from . import compat, scope
 from .bone_curves import keeps_scale_at_one, rotation_kind
-from .keyed_poses import played_tracks
+from .nla import evaluated_tracks
 
 if TYPE_CHECKING:
     from .typed import Action, Context, Object
@@ -131,7 +131,7 @@ def why_sampled(owner: Any, action: Action | None) -> list[str]:
     data = owner.animation_data
     if data is not None and any(not curve.mute for curve in data.drivers):
         reasons.append("active drivers")
-    if any(len(track.strips) for track in played_tracks(owner)):
+    if any(len(track.strips) for track in evaluated_tracks(owner)):
         reasons.append("NLA tracks")
     curves = _curves(owner, action)
     turned = {curve.data_path for curve in curves if curve.data_path.startswith("rotation_")}
@@ -202,7 +202,9 @@ def mover_range(owner: Object) -> tuple[float, float] | None:
                 continue
             if one is not owner and (keyed := _outer(curve for curve in curves_of(data) if not curve.is_empty)):
                 found.append(keyed)
-            found += [(strip.frame_start, strip.frame_end) for track in played_tracks(block) for strip in track.strips]
+            found += [
+                (strip.frame_start, strip.frame_end) for track in evaluated_tracks(block) for strip in track.strips
+            ]
         targets = [getattr(constraint, "target", None) for constraint in one.constraints if not constraint.mute]
         movers += [
             above for above in dict.fromkeys((one.parent, *targets)) if above is not None and above not in movers
@@ -360,13 +362,15 @@ def sample(
     frames: tuple[int, int],
     tolerance: tuple[float, float],
     appended: Floats | None = None,
+    played_at: Callable[[Floats], Floats] = lambda frames: frames,
     progress: Callable[[int], None] = lambda _: None,
 ) -> Path:
-    """Sample the world transform of ``owner`` on every frame, on its keys between frames and before its cuts, and fit
-    curves with few keys.
+    """Sample the world transform of ``owner`` as the scene shows it on every frame, on its keys between frames and
+    before its cuts, and fit curves with few keys.
 
     ``tolerance`` (metres, radians): as few keys as it allows. ``appended`` (3, 3): rotation to apply to the object's
-    own axes first (a camera looks along another axis than the game's objects). Raises `WriteError` for too many frames.
+    own axes first (a camera looks along another axis than the game's objects). ``played_at``: the frames of the scene
+    at which it plays these frames of ``action``. Raises `WriteError` for too many frames.
     """
     first, last = frames
     if last - first >= MOST_SAMPLED:
@@ -377,8 +381,8 @@ def sample(
     sampled = np.union1d(np.arange(first, last + 1.0), _between_frames(owner, action, first, last))
     matrices = np.empty((len(sampled), 4, 4))
     scales = np.empty((len(sampled), 3))
-    with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene, scope.playing(owner, action):
-        for number, frame in enumerate(sampled):
+    with scope.only_evaluated(context, [owner]), scope.kept_frame(context) as scene:
+        for number, frame in enumerate(played_at(sampled).tolist()):
             scene.frame_set(int(np.floor(frame)), subframe=frame % 1.0)
             graph = context.evaluated_depsgraph_get()
             shown = owner.evaluated_get(graph)

@@ -6,8 +6,8 @@ different types.
 
 The rule for what an action shows, and so for what an export writes:
 
-- For the action that plays, it is what Blender shows now. A bone whose rotation keys are all of other types than its
-  mode has *hidden* keys: Blender does not play them, and the user chooses what is exported (`HiddenKeys`).
+- For the motion in play (`nla`), it is what Blender shows now. A bone whose rotation keys are all of other types than
+  its mode has *hidden* keys: Blender does not play them, and the user chooses what is exported (`HiddenKeys`).
 - For any other action, it is what the action shows when it is played from a list of motions (`restore`): a bone uses
   the type that it has keys of, whatever its mode is now. If it has keys of several types, its current mode decides.
 - Bones without rotation keys keep their mode.
@@ -27,7 +27,7 @@ from bpy.props import StringProperty
 
 from ..core.errors import WriteError
 from ..core.report import listed
-from . import bone_curves, scope
+from . import bone_curves, nla, scope
 from .properties import AddedProperties
 
 if TYPE_CHECKING:
@@ -99,8 +99,8 @@ class RotationModes:
         return needed
 
     def hidden(self, action: bpy.types.Action, order: str = "") -> list[str]:
-        """Return the bones whose rotation mode hides their keys in ``action``; empty if another action plays."""
-        return list(self.needed(action, order)) if action == played(self._rig) else []
+        """Return the bones whose rotation mode hides their keys in ``action``; empty if another motion is in play."""
+        return list(self.needed(action, order)) if action == nla.playing(self._rig).action else []
 
     def of_export(
         self, action: Action, order: str, hidden: HiddenKeys, table: bone_curves.CurveTable | None = None
@@ -112,10 +112,11 @@ class RotationModes:
         """
         modes = self._current_modes()
         needed = self.needed(action, order, modes, table)
-        bones = list(needed) if action == played(self._rig) else []
+        in_play = action == nla.playing(self._rig).action
+        bones = list(needed) if in_play else []
         if bones and hidden is HiddenKeys.STOP:
             raise refusal(action, bones)
-        if hidden is HiddenKeys.SHOWN and action == played(self._rig):
+        if hidden is HiddenKeys.SHOWN and in_play:
             return modes
         return modes | needed
 
@@ -139,7 +140,7 @@ def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
 
 
 def played(rig: bpy.types.Object) -> Any:
-    """Return the action that ``rig`` plays, or None."""
+    """Return the action that is assigned to ``rig``, or None. The motion in play is that of `nla.playing`."""
     return rig.animation_data.action if rig.animation_data is not None else None
 
 

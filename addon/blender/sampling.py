@@ -11,24 +11,32 @@ rig.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
-from contextlib import ExitStack, nullcontext
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, nullcontext
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+from numpy.typing import NDArray
 
 from ..core.errors import WriteError
 from ..core.model import Clip
 from ..core.report import Report, listed
 from . import action as actions
-from . import compat, scope
+from . import compat, nla, scope
 from .action import CONSTRAINTS, DRIVERS, INHERITANCE, STRIPS
 from .armature import Rest, moving
-from .bone_curves import CurveTable, bone_within, channel_path, rotation_kind
-from .control_edits import CONTROLS, ControlEdits, bones_of_deleted_controls, deleted_controls, keep_baseline
-from .control_links import control_action, links_muted, links_of
-from .keyed_poses import follows_keys, played_tracks
+from .bone_curves import CurveTable, bone_within, channel_path, key_times, rotation_kind
+from .control_edits import (
+    CONTROLS,
+    ControlEdits,
+    bones_of_deleted_controls,
+    deleted_controls,
+    digest_of_keys,
+    keep_baseline,
+)
+from .control_links import OWN, SWITCHES, control_action, controls_of, links_muted, links_of
+from .keyed_poses import follows_keys
 from .rotation_modes import HiddenKeys, RotationModes, played
 
 if TYPE_CHECKING:
@@ -41,10 +49,14 @@ _QUATERNION = ".rotation_quaternion"
 
 
 class Movers:
-    """What moves the bones of one armature besides keys. The armature is examined once, for many actions."""
+    """What moves the bones of one armature besides keys. The armature is examined once, for many actions.
+
+    NLA strips move the motion in play (``play``) alone. So do constraints and drivers, unless a motion has keys for
+    settings of them: any other is what its own keys say.
+    """
 
     def __init__(self, rig: Object) -> None:
-        self._rig, self._control_edits = rig, ControlEdits(rig)
+        self._rig, self._control_edits, self.play = rig, ControlEdits(rig), nla.playing(rig)
         self._copying = {name for name, link in links_of(rig).items() if not link.mute}
         bones = rig.pose.bones
         data = rig.animation_data
@@ -55,35 +67,85 @@ class Movers:
             DRIVERS: {name for curve in drivers for name in self._moved_by(curve.data_path)},
             INHERITANCE: {bone.name for bone in rig.data.bones if not follows_keys(bone)},
         }
-        tracks = played_tracks(rig)
-        self._plays_other = any(track.is_solo for track in tracks) or (data is not None and data.use_tweak_mode)
-        self._strips = _channels_of(strip for track in tracks for strip in track.strips)
-        # Then an action's keys replace those of strips for the same channel.
-        self._replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
-        self._replaces = self._replaces and data.action_extrapolation == "HOLD"
 
-    def of(self, action: Action | None, among: Collection[str] | None = None) -> dict[str, set[str]]:
-        """Return, by reason, the bones that something besides keys moves while ``action`` plays; empty if its keys
-        define all.
+    def of(
+        self, action: Action | None, among: Collection[str] | None = None, *, is_new: bool = False
+    ) -> dict[str, set[str]]:
+        """Return, by reason, the bones of ``action`` that something besides its keys moves; empty if its keys define
+        all.
 
-        ``among``: the bones to consider, by default all.
+        ``among``: the bones to consider, by default all. ``is_new``: the action is in no file yet, so there is nothing
+        that constraints and drivers could change.
         """
         found = dict(self._by_reason)
-        found[CONTROLS] = self._control_edits.bones(action)
+        in_play = action == self.play.action
+        found[CONTROLS] = self._control_edits.bones(action, in_play=in_play)
         if self._copying and control_action(self._rig, action) is not None:
             found[CONSTRAINTS] = found[CONSTRAINTS] | self._staying_children(found[CONSTRAINTS])
-        if self._plays_other:
-            found[STRIPS] = set(self._rig.pose.bones.keys())
-        elif self._strips:
-            own = _indices(curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve))
-            # If the action is blended with strips, its own keys are not shown exactly either.
-            left = [*self._strips, *own]
-            if self._replaces:
-                left = [path for path, indices in self._strips.items() if indices - own.get(path, set())]
-            found[STRIPS] = {name for path in left for name in self._moved_by(path)}
+        if in_play:
+            found[STRIPS] = self._moved_by_strips()
+            if self.play.blends_controls and self.play.is_layered:
+                found[CONTROLS] = self._copying
+        elif not is_new and not self._has_keys_of_settings(action):
+            keyed = {bone_within(path) for path in _indices(self._played_curves(action))}
+            found |= {reason: found[reason] - keyed for reason in (CONSTRAINTS, DRIVERS)}
         if among is not None:
             found = {reason: bones & set(among) for reason, bones in found.items()}
         return {reason: bones for reason, bones in found.items() if bones}
+
+    def shown_keys(self, actions: Iterable[Action]) -> dict[Action, str]:
+        """Return digests of the keys of those of ``actions`` that are written as they are shown, with more than their
+        own keys, or as they were saved like that.
+        """
+        shown = [
+            action
+            for action in actions
+            if (action == self.play.action and set(self.of(action)) - {INHERITANCE}) or self.is_as_saved(action)
+        ]
+        return {action: digest_of_keys(self._rig, action) for action in shown}
+
+    def is_as_saved(self, action: Action) -> bool:
+        """Whether an action is not in play and has the keys with which it was last saved as it was shown: its motion
+        stays as it is in the file.
+        """
+        saved = action.motionbridge_shown_keys
+        return bool(saved) and action != self.play.action and saved == digest_of_keys(self._rig, action)
+
+    def warn_of_lost(self, action: Action, report: Report) -> None:
+        """Warn of a motion that was saved as it was shown, was edited since, and is not in play now."""
+        if action.motionbridge_shown_keys and action != self.play.action and not self.is_as_saved(action):
+            report.warn(
+                "was last saved as it played, with layers, constraints or drivers; it does not play now and is written "
+                "from its own keys (choose it in the list to write what Blender shows)",
+                action.name,
+            )
+
+    def _played_curves(self, action: Action | None) -> list[bpy.types.FCurve]:
+        return [curve for curve in compat.curves_of(action, self._rig) if compat.is_played(curve)]
+
+    def _has_keys_of_settings(self, action: Action | None) -> bool:
+        """Whether an action, or that of its controls, has keys for constraints or properties of bones of the game."""
+        controls = control_action(self._rig, action)
+        curves = compat.curves_of(controls, controls_of(self._rig)) if controls is not None else []
+        paths = [curve.data_path for curve in (*self._played_curves(action), *curves)]
+        return any(is_setting(path) and OWN not in path and not _is_switch(path) for path in paths)
+
+    def _moved_by_strips(self) -> set[str]:
+        """Return the bones that NLA strips, and actions blended with them, move in the motion in play."""
+        play = self.play
+        if play.hidden_by:
+            return set(self._rig.pose.bones.keys())
+        if not play.is_layered or not play.is_blended:
+            return set()
+        own = _indices(self._played_curves(_assigned_action(self._rig)))
+        strips = _channels_of(play.strips)
+        data = self._rig.animation_data
+        replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
+        left = [*strips, *own]
+        if play.strip is None and replaces and data.action_extrapolation == "HOLD" and not play.is_tweaked:
+            # Then an action's keys replace those of strips for the same channel.
+            left = [path for path, indices in strips.items() if indices - own.get(path, set())]
+        return {name for path in left for name in self._moved_by(path)}
 
     def _staying_children(self, moved: Collection[str]) -> set[str]:
         """Return the children of ``moved`` bones that do not follow them, because they copy their own controls."""
@@ -103,6 +165,15 @@ def is_setting(path: str) -> bool:
     return ".constraints[" in path or path.endswith('"]')
 
 
+def _is_switch(path: str) -> bool:
+    """Whether a data path is that of a switch of a control rig."""
+    return any(path.endswith(f'["{name}"]') for name in SWITCHES)
+
+
+def _assigned_action(rig: Object) -> Any:
+    return rig.animation_data.action if rig.animation_data is not None else None
+
+
 def _moved_with(bone: PoseBone) -> set[str]:
     """Return the bones that the constraints of a pose bone move: itself and the chains of inverse kinematics."""
     found = {bone.name}
@@ -120,12 +191,7 @@ def _channels_of(strips: Iterable[Any]) -> dict[str, set[int]]:
     """Return the channels that NLA strips have keys for: data path -> indices."""
     found: dict[str, set[int]] = {}
     for strip in strips:
-        if strip.mute:
-            continue
-        slot = strip.action_slot if compat.SLOTTED else None
-        bag = compat.curve_bag(strip.action, slot) if strip.action is not None else None
-        own = _indices(bag.fcurves) if bag is not None else {}
-        for path, indices in (own | _channels_of(strip.strips)).items():
+        for path, indices in _indices(nla.curves_of_strip(strip)).items():
             # Strips blend all components of a quaternion together.
             found.setdefault(path, set()).update(range(4) if path.endswith(_QUATERNION) else indices)
     return found
@@ -171,19 +237,21 @@ class Sampler:
         step: float = 1.0,
         frames: tuple[int, int],
         is_loose: bool = False,
+        is_still: bool = False,
     ) -> tuple[list[int], Clip]:
         """Sample some ``bones`` with `action.sample`. Returns their rows in ``rest``, and a clip of them alone.
 
-        ``is_loose``: sample them as if they did not copy a control rig.
+        ``is_loose``: sample them as if they did not copy a control rig. ``is_still``: without constraints and drivers.
         """
-        key = (action, frozenset(bones), frozenset(modes.items()), frames, step, is_loose)
+        key = (action, frozenset(bones), frozenset(modes.items()), frames, step, is_loose, is_still)
         rows = [row for row, bone in enumerate(rest.bones) if bone in bones]
         if key not in self._known:
             if not self._is_sampling:
                 self._stack.enter_context(scope.only_evaluated(self._context, [self._rig]))
                 self._stack.enter_context(scope.kept_frame(self._context))
                 self._is_sampling = True
-            with links_muted(self._rig) if is_loose else nullcontext():
+            still = unmoved(self._rig) if is_still else nullcontext()
+            with links_muted(self._rig) if is_loose else nullcontext(), still:
                 self._known[key] = actions.sample(
                     self._context, self._rig, action, rest, fps, modes=modes, step=step, frames=frames, bones=bones
                 )
@@ -210,6 +278,20 @@ class Sampler:
         return [rows[number] for number in chosen], posed.of_tracks(chosen)
 
 
+@contextmanager
+def unmoved(rig: Object) -> Iterator[None]:
+    """Mute the constraints of the bones of ``rig``, except links and pins, and its drivers; all are restored."""
+    drivers = rig.animation_data.drivers if rig.animation_data is not None else ()
+    muted = [one for bone in rig.pose.bones for one in moving(bone)] + [curve for curve in drivers if not curve.mute]
+    try:
+        for one in muted:
+            one.mute = True
+        yield
+    finally:
+        for one in muted:
+            one.mute = False
+
+
 REST_TOLERANCE = 1e-6
 """Tolerance for the value of a channel without keys to count as its rest value."""
 _REST = {
@@ -224,16 +306,29 @@ class ShownActions:
     """What Blender shows of the actions of one armature, for an export of some of them."""
 
     def __init__(self, rig: Object, hidden: HiddenKeys, report: Report) -> None:
-        """Raise `WriteError` if a solo NLA track hides every action, unless ``hidden`` is `HiddenKeys.SHOWN`."""
+        """Raise `WriteError` if NLA strips play several motions, of which none is the one in play, or if a solo NLA
+        track plays no motion and hides the assigned action, unless ``hidden`` is `HiddenKeys.SHOWN`.
+        """
         self._rig, self._hidden, self._report = rig, hidden, report
-        self._modes = RotationModes(rig)
+        self._modes, self._play = RotationModes(rig), nla.playing(rig)
         self._of_deleted_controls, self._has_warned_of_controls = bones_of_deleted_controls(rig), False
-        solo = solo_tracks(rig)
+        if self._play.bases:
+            labels = dict.fromkeys(action.name for action in self._play.bases)
+            raise WriteError(
+                f"NLA strips of {rig.name!r} play several motions, so it is not clear which one the layers belong to: "
+                f"{listed(labels)}",
+                remedy="Mute or delete the strips of all but one, or choose a motion in the list",
+            )
+        solo = self._play.hidden_by
         if solo and hidden is not HiddenKeys.SHOWN:
             raise WriteError(
-                f"the NLA track {solo[0]!r} of {rig.name!r} is solo: Blender plays it instead of any action",
+                f"the NLA track {solo!r} of {rig.name!r} is solo: Blender plays it instead of any action",
                 remedy="Clear its star in the NLA editor, or choose Export as Shown (option Hidden Keys)",
                 option="hidden_keys",
+            )
+        if self._play.is_stacked and self._play.action is None:
+            report.warn(
+                "NLA strips play no motion, so what they show is not written; add a motion's strip below them", rig.name
             )
 
     def modes(self, action: Action, order: str = "", table: CurveTable | None = None) -> dict[str, str]:
@@ -251,19 +346,18 @@ class ShownActions:
                 "rotation mode of its bones to be sure",
                 f"{action.name}: {listed(guessed)}",
             )
-        if action == played(self._rig):
+        if action == played(self._rig) and self._play.strip is None:
             self._warn_of_slot(action)
         self._warn_of_controls(action)
         return modes
 
     def warn_of_pose(self, action: Action, modes: dict[str, str], of_file: Collection[str] | None = None) -> None:
-        """Warn of bones that are posed without keys if ``action`` is the one that plays: the export does not contain
-        this pose.
+        """Warn of bones that are posed without keys if ``action`` is in play: the export does not contain this pose.
 
         ``of_file``: the bones that the motion's file has tracks of. Other bones keep the pose of the action that played
         before, and the export does not write them. None for a new action, of which every bone is written.
         """
-        if action != played(self._rig) or self._rig.data.pose_position == "REST":
+        if action != self._play.action or self._rig.data.pose_position == "REST":
             return
         bones = posed_without_keys(self._rig, action, modes)
         bones = bones if of_file is None else [bone for bone in bones if bone in of_file]
@@ -297,10 +391,25 @@ class ShownActions:
             )
 
 
-def solo_tracks(rig: Object) -> list[str]:
-    """Return the names of solo NLA tracks, which Blender plays instead of any action."""
-    data = rig.animation_data
-    return [track.name for track in data.nla_tracks if track.is_solo] if data is not None and data.use_nla else []
+def is_hidden(rig: Object) -> bool:
+    """Whether a solo NLA track that plays no motion hides the action that is assigned to an armature."""
+    return bool(nla.playing(rig).hidden_by)
+
+
+def layer_times(play: nla.Playing) -> NDArray[np.float64]:
+    """Return (times,) the sorted frames of the scene on which layers of the motion in play have keys, begin or end."""
+    found: list[NDArray[Any]] = [np.empty(0)]
+    for strip in (*play.strips, *play.controls_strips):
+        if strip == play.strip:
+            continue
+        first, length = strip.action_frame_start, strip.action_frame_end - strip.action_frame_start
+        times = key_times(nla.curves_of_strip(strip)).astype(np.float64) - first
+        times = times[(times >= 0.0) & (times <= length)]
+        starts = np.arange(int(np.ceil(strip.repeat)))[:, None] * length
+        played_at = strip.frame_start + strip.scale * (starts + times).ravel()
+        found += [played_at[played_at <= strip.frame_end], np.array([strip.frame_start, strip.frame_end])]
+    found += [key_times(bag.fcurves) for layer in play.layers for bag in compat.all_curve_bags(layer)]
+    return np.unique(np.concatenate(found).astype(np.float32)).astype(np.float64)
 
 
 def posed_without_keys(rig: Object, action: Action | None, modes: dict[str, str]) -> list[str]:

@@ -159,19 +159,24 @@ def kept_frame(context: Context) -> Iterator[Scene]:
         scene.frame_set(frame, subframe=fraction)
 
 
+def refuse_tweaked(rig: Object) -> None:
+    """Raise `WriteError` while an NLA strip is in tweak mode: Blender then lets nothing else play."""
+    data = rig.animation_data
+    if data is not None and data.use_tweak_mode:
+        raise WriteError(
+            f"a strip of {rig.name!r} is in tweak mode in the NLA editor, so no other motion can be played",
+            remedy="Leave tweak mode (Tab in the NLA editor), then export again",
+        )
+
+
 @contextmanager
 def playing(rig: Object, action: Action | None) -> Iterator[None]:
     """Assign ``action`` to ``rig``; restore the assigned action and slot afterwards.
 
-    Raises `WriteError` while an NLA strip is in tweak mode: Blender then plays only that strip's action, in the time of
-    the strip.
+    Raises `WriteError` as `refuse_tweaked`.
     """
+    refuse_tweaked(rig)
     data = rig.animation_data
-    if data is not None and data.use_tweak_mode:
-        raise WriteError(
-            f"a strip of {rig.name!r} is in tweak mode in the NLA editor, so its action plays in the time of the strip",
-            remedy="Leave tweak mode (Tab in the NLA editor), then export again",
-        )
     before = data.action if data is not None else None
     slot = data.action_slot if data is not None and compat.SLOTTED else None
     if before != action:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ..core import rotation
 from ..core.deltas import compose
-from . import compat, scope
+from . import compat, nla, scope
 from .bone_curves import channel_path, rotation_kind, sampled, write_keys
 
 if TYPE_CHECKING:
@@ -125,7 +125,7 @@ def why_sampled(owner: Object, *, turning: bool = True) -> list[str]:
         drivers = [curve for curve in data.drivers if not curve.mute]
         if any(curve.data_path in WIDTHS and (turning or "rotation" not in curve.data_path) for curve in drivers):
             reasons.append("active drivers")
-        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        if any(len(track.strips) for track in nla.evaluated_tracks(owner)):
             reasons.append("NLA tracks")
     if owner.parent_type not in ("OBJECT", "BONE"):
         reasons.append("a parent that deforms it")

@@ -60,6 +60,7 @@ if TYPE_CHECKING:
         motionbridge_animation: Any
         motionbridge_controls: "Action | None"
         motionbridge_controls_digest: str
+        motionbridge_shown_keys: str
         motionbridge_motion: Any
         motionbridge_path: Any
         motionbridge_skeletal: Any

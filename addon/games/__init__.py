@@ -37,6 +37,12 @@ def register() -> None:
     for one in ADDED:
         one.register()
     action_lists.before_playing = _before_playing
+    action_lists.is_motion = _is_motion
+
+
+def _is_motion(action: Any) -> bool:
+    kinds = (action.motionbridge_motion.is_motion, action.motionbridge_skeletal.is_skeletal)
+    return any(kinds) or bool(action.motionbridge_animation.is_animation)
 
 
 def _before_playing(context: Any, rig: Any, action: Any) -> Any:

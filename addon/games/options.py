@@ -135,12 +135,13 @@ HIDDEN_KEYS = (
 
 
 class HiddenKeysOptions(Options):
-    """How an export of motions treats rotation keys that are hidden by their bone's rotation mode."""
+    """How an export of motions treats keys of the motion in play that Blender does not show."""
 
     hidden_keys: HiddenKeys = choice(
         HiddenKeys.STOP,
         "Hidden Keys",
-        "How to export bones whose rotation keys are hidden because the rotation mode has changed",
+        "How to export the motion in play if a changed rotation mode or a solo NLA track hides its keys; all other "
+        "motions are exported from their own keys",
         HIDDEN_KEYS,
         options={"SKIP_SAVE"},
     )

@@ -10,8 +10,8 @@ from typing import Any
 import bpy
 
 from .. import games
-from ..blender import armature, rotation_modes, sampling
-from ..blender.rotation_modes import HiddenKeys, RotationModes, played
+from ..blender import armature, nla, rotation_modes, sampling
+from ..blender.rotation_modes import HiddenKeys, RotationModes
 from ..blender.typed import Action, Context, Object
 from ..core.report import Report
 from ..games.options import HiddenKeysOptions
@@ -85,7 +85,7 @@ HiddenKeysProperties: Any = properties_from(HiddenKeysOptions)
 
 def hidden_bones(rig: Object | None) -> list[str]:
     """Return the bones of ``rig``, if any, whose keys in the playing action are hidden by their rotation mode."""
-    action = played(rig) if rig is not None else None
+    action = nla.playing(rig).action if rig is not None else None
     if rig is None or action is None:
         return []
     return RotationModes(rig).hidden(action, games.order_of_angles(action))
@@ -94,9 +94,9 @@ def hidden_bones(rig: Object | None) -> list[str]:
 def hides_keys(rig: Object | None) -> bool:
     """Return whether Blender shows something other than the keys of the action that ``rig``, if any, plays.
 
-    The reason is a rotation mode, or an NLA track that is solo.
+    The reason is a rotation mode, or a solo NLA track that plays no motion.
     """
-    return rig is not None and bool(hidden_bones(rig) or sampling.solo_tracks(rig))
+    return rig is not None and bool(hidden_bones(rig) or sampling.is_hidden(rig))
 
 
 class HiddenKeysChoice(HiddenKeysProperties):
@@ -115,7 +115,7 @@ class HiddenKeysChoice(HiddenKeysProperties):
 
     def restore_hidden_keys(self, rig: Object, exported: list[Action]) -> None:
         """After the file was written: restore the rotation modes if the user chose that."""
-        action = played(rig)
+        action = nla.playing(rig).action
         if self.hidden_keys_option() is HiddenKeys.RESTORE and action in exported:
             rotation_modes.restore(rig, action, games.order_of_angles(action))
 
@@ -132,7 +132,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
         if lacks_rig(cls, context):
             return False
         cls.poll_message_set("The active armature has no action: choose one in the list")
-        return played(active_rig(context)) is not None
+        return nla.playing(active_rig(context)).action is not None
 
     def edited(self, context: Context) -> Iterable[bpy.types.ID | None]:
         """The armature if it is linked: library overrides can store rotation modes."""
@@ -141,7 +141,7 @@ class MOTIONBRIDGE_OT_restore_rotation_modes(Operation, BlenderOperator):
 
     def run(self, context: Context, _report: Report) -> Outcome:
         rig = active_rig(context)
-        action = played(rig)
+        action = nla.playing(rig).action
         bones = rotation_modes.restore(rig, action, games.order_of_angles(action))
         if not bones:
             return Outcome(rpt_("{} has no hidden rotation keys").format(action.name), done=False)

@@ -6,7 +6,7 @@ from typing import Any
 import bpy
 from bpy.props import StringProperty
 
-from ..blender import armature, scope
+from ..blender import armature, nla, scope
 from ..blender.control_links import is_control_rig, moved_by
 from ..blender.properties import nearest_ancestor
 from ..blender.typed import Action, Context, Object
@@ -30,10 +30,9 @@ def active_rig(context: Context) -> Any:
 
 
 def active_action(context: Context) -> Any:
-    """Return the action that the active armature plays, or None."""
+    """Return the motion in play on the active armature, or None."""
     rig = active_rig(context)
-    data = rig.animation_data if rig is not None else None
-    return data.action if data is not None else None
+    return nla.playing(rig).action if rig is not None else None
 
 
 def _is_rig(obj: Object | None) -> bool:
@@ -80,11 +79,11 @@ def rig_to_export(context: Context, collection: str) -> Object:
 
 
 def action_to_export(rig: Object) -> Any:
-    """Return the action that an armature plays. Raises `WriteError` if it plays none."""
-    data = rig.animation_data
-    if data is None or data.action is None:
+    """Return the motion in play on an armature. Raises `WriteError` if it plays none."""
+    action = nla.playing(rig).action
+    if action is None:
         raise WriteError(f"{rig.name!r} plays no action", remedy="Choose one in the Action Editor")
-    return data.action
+    return action
 
 
 def some_action(rig: Object, found: list[Action]) -> list[Action]:

@@ -436,8 +436,8 @@ def test_a_motion_that_is_moved_onto_controls_keeps_the_effect_of_constraints_on
 
 @pytest.mark.parametrize("when", ["never", "before", "meanwhile", "removed"])
 def test_constraints_on_bones_of_the_game_are_saved_as_they_are_shown(rig, game, when):
-    """``when`` motions are played, which moves them onto controls. A bone below one that a constraint moves stays where
-    its control is: relative to its parent it moves the other way; what controls took over stays without it.
+    """``when`` motions are played first, which moves them onto controls. A bone below one that a constraint moves stays
+    where its control is: relative to its parent it moves the other way; what controls took over stays without it.
     """
     listed = motions_of(rig)
     for action in listed if when == "before" else []:
@@ -448,10 +448,10 @@ def test_constraints_on_bones_of_the_game_are_saved_as_they_are_shown(rig, game,
     for bone in CONSTRAINED if when == "removed" else []:
         constraints = rig.pose.bones[bone].constraints
         constraints.remove(constraints[-1])
-    assert save_back(rig) == {"FINISHED"}
     poses = {}
-    for action in motions_of(rig):
+    for action in motions_of(rig):  # each is saved while it plays: constraints change no other
         actions.play(bpy.context, rig, action)
+        assert save_back(rig) in ({"FINISHED"}, {"CANCELLED"})
         first = int(action.frame_range[0])
         poses[action.name] = shown(rig, first + np.arange(length_in(game / "humanoid.omf", action.name)))
     bpy.ops.wm.read_homefile(use_empty=True)

@@ -24,6 +24,7 @@ class Person:
     def __init__(self, rig, path, drawn) -> None:
         self.name, self.path, self.drawn = rig.name, path, drawn
         self.touched = set()  # names in the file
+        self.was_constrained = False  # constraints change the motion in play alone
         self.diary = []
 
     @property
@@ -45,6 +46,8 @@ class Person:
             if "Traceback" in str(refused):
                 raise
             self.diary.append(str(refused))
+        if self.was_constrained and self.action is not None:
+            self.touch(self.action)
         for action in bpy.data.actions:
             action.update_tag()
         bpy.context.view_layer.update()
@@ -114,7 +117,7 @@ class Person:
             return
         made = one.constraints.new("COPY_ROTATION")
         made.name, made.target, made.subtarget = "mine", self.rig, other.name
-        self.touch(*motions_of(self.rig))
+        self.was_constrained = True
 
     def to_free_a_bone(self) -> None:
         for bone in self.rig.pose.bones:
@@ -198,6 +201,7 @@ def test_what_is_saved_is_what_is_shown(game, seed) -> None:  # noqa: F811
         person.does_something()
     activate(person.rig)
     bpy.ops.motionbridge.save_back()
+    in_play = person.action.motionbridge_motion.motion_name if person.action is not None else None
     now = bodies_in(path)
     changed = {name for name in now if name in before and now[name] != before[name]}
     assert changed <= person.touched, person.diary
@@ -205,6 +209,8 @@ def test_what_is_saved_is_what_is_shown(game, seed) -> None:  # noqa: F811
     assert list(shown) == list(now), person.diary
     bpy.ops.wm.read_homefile(use_empty=True)
     for name, poses in poses_of(load(game), lengths_in(path)).items():
+        if person.was_constrained and name != in_play:
+            continue
         metres, radians = off(shown[name], poses)
         assert metres < METRES, (name, person.diary)
         assert radians < RADIANS, (name, person.diary)

@@ -22,9 +22,9 @@ from addon.games.plan import OtherBase
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import files as motion_files
 from addon.games.xray.motions import library, omf_codec, timing
-from addon.games.xray.motions.library import Onto, RestChange
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionExportOptions, MotionImportOptions
-from addon.games.xray.options import ModelImportOptions
+from addon.games.xray.options import ModelImportOptions, RestChange
 from tests.real_files import CORPUS, REAL_MOTIONS_OF_MODELS
 from tests.scene import differences, snapshot
 

@@ -9,7 +9,7 @@ from addon.blender import compat
 from addon.core.errors import WriteError
 from addon.core.report import Report
 from addon.formats.xray import anm
-from addon.games.xray.paths import PathExportOptions, plan_export, why_sampled
+from addon.games.xray.paths import PathExportOptions, followed_action, plan_export, why_sampled
 from tests.core.envelope.formula import Channel
 from tests.scene import differences, snapshot
 
@@ -459,3 +459,38 @@ def test_keyed_delta_transforms_are_sampled_wherever_they_are_zero(tmp_path) -> 
     assert not report.warnings
     last = anm.decode(anm.read(plan.data, "", Report()), Report()).channels.location[2].keys[-1]
     assert last.tolist() == pytest.approx([LAST / 24, 2.0], abs=1e-4)
+
+
+@pytest.mark.parametrize("start", [0, 9])
+@pytest.mark.parametrize("layered", [False, True])
+def test_a_path_in_a_strip_is_written_with_its_layers(samples, start, layered) -> None:
+    """Without layers the file comes back."""
+    bpy.ops.import_scene.xray_anm(filepath=str(samples / "camera.anm"), target="EMPTY")
+    owner = bpy.context.view_layer.objects.active
+    path = owner.animation_data.action
+    first, last = round(path.frame_range[0]), round(path.frame_range[1])
+    slot = compat.suitable_slot(path, owner)
+    owner.animation_data.action = None
+    strip = owner.animation_data.nla_tracks.new().strips.new("path", first + start, path)
+    if slot is not None:
+        strip.action_slot = slot
+    if layered:
+        layer, slot, bag = compat.new_action("layer", "OBJECT", owner.name)
+        for frame, value in ((first, 0.5), (last, 0.2)):
+            bag.fcurves.new("location", index=2) if not len(bag.fcurves) else None
+            bag.fcurves[0].keyframe_points.insert(frame, value)
+        compat.assign(owner, layer, slot)
+        owner.animation_data.action_blend_type = "ADD"
+    assert followed_action(owner) == path
+    before = snapshot()
+    plan, animation = written(owner, version=3 if layered else None)  # others round handles
+    assert differences(before, snapshot()) == []
+    if not layered:
+        assert plan.sampled == []
+        assert plan.data == (samples / "camera.anm").read_bytes()
+        return
+    assert (animation.first, animation.last) == (first, last)
+    heights = Channel(animation.envelopes[1]).at(np.arange(first, last + 1) / animation.rate)
+    for frame, height in zip(range(first, last + 1), heights, strict=True):
+        bpy.context.scene.frame_set(frame + start)
+        assert abs(owner.matrix_world.translation.z - height) < METRES + RNA, frame

@@ -63,9 +63,9 @@ def shown(rig, action):
     return np.stack([armature.parent_local(pose, rest.parents, rest.root_frame) for pose in poses], axis=1)
 
 
-def in_file(rig, plan):
-    """The same of the first motion of a plan's file."""
-    clip = decode(omf.read(plan.data, "x.omf", Report()).motion_set, Report())[0]
+def in_file(rig, plan, number=0):
+    """The same of a motion of a plan's file."""
+    clip = decode(omf.read(plan.data, "x.omf", Report()).motion_set, Report())[number]
     tracks = {bone.lower(): track for track, bone in enumerate(clip.bones)}
     order = [tracks[bone.lower()] for bone in armature.rest_of(rig, space.XRAY_ROOT_FRAME).bones]
     matrices = np.tile(np.eye(4), (len(order), clip.frames, 1, 1))
@@ -469,11 +469,38 @@ def test_drivers_of_the_rigs_object_change_no_export(humanoid, path):
     assert export(rig, [imported.actions[0]]).data == untouched
 
 
-def test_a_solo_track_stops_the_export(humanoid):
+def test_a_solo_track_of_a_motion_puts_it_in_play(humanoid):
+    rig, imported = humanoid
+    untouched = export(rig, [imported.actions[0]]).data
+    track = rig.animation_data.nla_tracks.new()
+    strip = track.strips.new("wave", 0, imported.actions[2])
+    strip.influence, track.is_solo = 0.5, True
+    assert export(rig, [imported.actions[0]]).data == untouched
+    written = in_file(rig, export(rig, [imported.actions[2]]))
+    frames = np.arange(written.shape[1], dtype=np.float32)
+    assert difference(written, seen_at(rig, frames)) < NEAR
+
+
+def seen_at(rig, frames):
+    """The local poses (bones, frames) that the scene shows."""
+    rest = armature.rest_of(rig, space.XRAY_ROOT_FRAME)
+    found = []
+    for frame in frames.tolist():
+        bpy.context.scene.frame_set(int(frame), subframe=frame % 1)
+        poses = armature.matrices_of(rig.pose.bones, "matrix")
+        found.append(armature.parent_local(poses, rest.parents, rest.root_frame))
+    return np.stack(found, axis=1)
+
+
+def test_a_solo_track_of_a_layer_stops_the_export(humanoid):
     rig, imported = humanoid
     track = rig.animation_data.nla_tracks.new()
-    track.strips.new("wave", 0, imported.actions[2])
-    track.is_solo = True
+    layer, slot, bag = compat.new_action("layer", "OBJECT", rig.name)
+    bag.fcurves.new(bone_curves.channel_path("head", "location"), index=0).keyframe_points.insert(0, 0.1)
+    strip = track.strips.new("layer", 0, layer)
+    if slot is not None:
+        strip.action_slot = slot
+    strip.blend_type, track.is_solo = "ADD", True
     with pytest.raises(WriteError, match="solo"):
         export(rig, [imported.actions[0]])
     as_shown = export(rig, [imported.actions[0]], hidden_keys=HiddenKeys.SHOWN)
@@ -483,15 +510,20 @@ def test_a_solo_track_stops_the_export(humanoid):
         export(rig, [imported.actions[0]])
 
 
-def test_a_strip_that_is_tweaked_stops_the_export(humanoid):
+def test_a_strip_that_is_tweaked_is_exported_as_it_is_evaluated(humanoid):
+    """Another motion is read by its keys; where it has to be sampled, the export stops."""
     rig, imported = humanoid
+    untouched = export(rig, [imported.actions[1]]).data
     data = rig.animation_data
     data.nla_tracks.new().strips.new("walk", 5, imported.actions[0]).scale = 2
     data.action = None
     data.use_tweak_mode = True
-    for action in imported.actions[:2]:
-        with pytest.raises(WriteError, match="tweak"):
-            export(rig, [action])
+    written = in_file(rig, export(rig, [imported.actions[0]]))
+    assert difference(written, seen_at(rig, 5 + np.arange(written.shape[1], dtype=np.float32))) < NEAR
+    assert export(rig, [imported.actions[1]]).data == untouched
+    rig.data.bones["head"].use_inherit_rotation = False
+    with pytest.raises(WriteError, match="tweak"):
+        export(rig, [imported.actions[1]])
 
 
 def test_bones_posed_without_keys_are_warned_of(humanoid):

@@ -25,10 +25,10 @@ from addon.formats.xray.marks import Mark
 from addon.formats.xray.skl import BoneTrack, SkeletalMotion
 from addon.games.xray.models.importing import import_model
 from addon.games.xray.motions import library, omf_codec, skl_codec
-from addon.games.xray.motions.library import Onto, RestChange
+from addon.games.xray.motions.library import Onto
 from addon.games.xray.motions.omf_codec import MotionImportOptions
 from addon.games.xray.motions.skl_codec import Rotation, SkeletalExportOptions, SkeletalImportOptions
-from addon.games.xray.options import ModelImportOptions
+from addon.games.xray.options import ModelImportOptions, RestChange
 from tests.real_files import CORPUS
 from tests.scene import differences, snapshot
 

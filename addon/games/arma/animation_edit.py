@@ -266,7 +266,9 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
         properties.step_shown = (np.array(properties.step_shown) / plan.phases.stretch).tolist()
         properties.step_zero = float(plan.phases.of(np.float32(properties.step_zero)))
     frames = plan.key_frames
-    _set_frame_range(action, frames)
+    if not plan.keeps_range:
+        _set_frame_range(action, frames)
+    action.motionbridge_shown_keys = plan.shown_keys
     if len(frames) < plan.clip.frames:  # a pose that was written as two frames
         frames = frames[0] + np.arange(plan.clip.frames, dtype=np.float32)
     timing.keep_keys(properties, frames, plan.clip.phases)

@@ -13,13 +13,21 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ...blender import armature, delta_action
+from ...blender import armature, delta_action, nla
 from ...blender.action import added_key_times
 from ...blender.bone_curves import bone_of
 from ...blender.control_edits import CONTROLS, keep_deltas
 from ...blender.delta_action import DeltaReader, RestPose
 from ...blender.properties import kept
-from ...blender.sampling import Movers, ShownActions, is_setting, posed_without_keys, warn_of_muted, warn_of_other_kinds
+from ...blender.sampling import (
+    Movers,
+    ShownActions,
+    is_setting,
+    layer_times,
+    posed_without_keys,
+    warn_of_muted,
+    warn_of_other_kinds,
+)
 from ...core import files
 from ...core.changes import ENGLISH, Changes, Words, sampled_because
 from ...core.deltas import DeltaChannels, needed_keys
@@ -177,7 +185,8 @@ class Base:
 class AnimationPlan(FilePlan):
     """``clip`` to be written; ``key_frames`` (frames,): Blender frames of its keys; ``bone_indices`` (bones,) in the
     armature, -1 for bones it lacks; ``parents``: bone -> parent to which a binarised file stores it relatively;
-    ``sampled``: reasons for it; ``phases`` written; ``keys``: digest of the keys, b"" if not from keys alone.
+    ``sampled``: reasons for it; ``phases`` written; ``keys``: digest of the keys, b"" if not from keys alone;
+    ``shown_keys``: `sampling.Movers.shown_keys` of the action; ``keeps_range``: its frame range is not the file's.
     """
 
     changes: Changes
@@ -188,6 +197,8 @@ class AnimationPlan(FilePlan):
     sampled: list[str]
     phases: Phases
     keys: bytes
+    shown_keys: str = ""
+    keeps_range: bool = False
 
     def sentence(self, words: Words | None = None) -> str:
         """Return what will change, in one sentence."""
@@ -212,24 +223,26 @@ def plan_export(
     The scene is restored afterwards.
     """
     files.warn_of_replacing(path, report)
-    played = rig.animation_data.action if rig.animation_data is not None else None
-    return _Exporter(context, rig, action or played, options, report).plan(path, progress)
+    return _Exporter(context, rig, action or nla.playing(rig).action, options, report).plan(path, progress)
 
 
 def why_sampled(rig: Object, action: Action) -> list[str]:
     """Return why an animation must be sampled frame by frame; empty if its keys alone determine the pose."""
-    return list(_bones_to_sample(rig, action))
+    return list(_bones_to_sample(rig, action, Movers(rig)))
 
 
-def _bones_to_sample(rig: Object, action: Action | None) -> dict[str, set[str]]:
+def _bones_to_sample(rig: Object, action: Action | None, movers: Movers) -> dict[str, set[str]]:
     """Return reason -> bones whose pose is not determined by their keys alone.
 
     The game's matrices are in model space: the bones of the file and all their ancestors are checked.
     """
+    if action is not None and movers.is_as_saved(action):
+        return {}
     listed = action.motionbridge_animation.bones if action is not None else ()
     of_file = [rig.data.bones[entry.bone] for entry in listed if entry.bone in rig.data.bones]
     above = {parent.name for bone in of_file for parent in bone.parent_recursive}
-    return Movers(rig).of(action, above | {bone.name for bone in of_file} if of_file else None)
+    is_new = action is None or not action.motionbridge_animation.is_animation
+    return movers.of(action, above | {bone.name for bone in of_file} if of_file else None, is_new=is_new)
 
 
 def _with_descendants(rig: Object, reached: set[str]) -> NDArray[np.bool_]:
@@ -250,7 +263,11 @@ class _Exporter:
         self._reader = DeltaReader(rig, self._rest)
         ours = action is not None and action.motionbridge_animation.is_animation
         self._properties = action.motionbridge_animation if ours else None
-        reached = _bones_to_sample(rig, action)
+        self._movers = Movers(rig)
+        self._is_kept = bool(ours and options.from_file and self._movers.is_as_saved(action))
+        if action is not None:
+            self._movers.warn_of_lost(action, report)
+        reached = _bones_to_sample(rig, action, self._movers)
         self._reasons = list(reached)
         self._sampled = _with_descendants(rig, set().union(*reached.values()))
         self._modes = self._modes_of(action)
@@ -305,9 +322,21 @@ class _Exporter:
             )
         parents = dict(hierarchy.parents) if hierarchy is not None else {}
         data = rtm.write(document)
-        keys = b"" if self._reasons or clip.frames != len(frames) else self._digest
+        keys = b"" if self._reasons or self._is_kept or clip.frames != len(frames) else self._digest
+        shown_keys = self._movers.shown_keys([self._action] if self._action is not None else [])
         return AnimationPlan(
-            path, data, changes, clip, frames, bones.bone_indices, parents, self._reasons, phases, keys
+            path,
+            data,
+            changes,
+            clip,
+            frames,
+            bones.bone_indices,
+            parents,
+            self._reasons,
+            phases,
+            keys,
+            shown_keys.get(self._action, ""),
+            keeps_range=self._is_kept or self._movers.play.ends(self._action) is not None,
         )
 
     def _frames(self) -> NDArray[np.float32]:
@@ -328,7 +357,9 @@ class _Exporter:
     def _chosen_frames(self) -> NDArray[np.float32]:
         options, action, scene = self._options, self._action, self._context.scene
         if options.frames is FramesFrom.RANGE:
-            return timing.every_nth(options.first, options.last, max(options.every, 1))
+            return self._of_action(timing.every_nth(options.first, options.last, max(options.every, 1)))
+        if self._is_kept and self._base is not None:
+            return self._base.frames
         by_keys = options.frames is FramesFrom.KEYS
         if action is None:
             if self._is_pose:
@@ -336,16 +367,47 @@ class _Exporter:
             first, last = float(scene.frame_start), float(scene.frame_end)
             ends = np.array([first, last], np.float32)
             return ends if by_keys and self._is_adaptive() else timing.every_nth(first, last, self._every())
-        times = np.union1d(self._reader.key_times(action), added_key_times(action))
+        times = self._key_times(action)
         if by_keys and not len(times) and not self._reasons:
             return times
         imported = self._base.frames if self._base is not None else np.empty(0, np.float32)
         length = timing.length_of(action, times, imported)
+        length = self._length_of_strip(action, length)
         if length.by_range:
             timing.warn_of_keys_outside(action, times, length, self._report)
         if by_keys and (len(times) or self._is_adaptive()):
             return timing.keys_within(times, length)
         return timing.every_nth(length.first, length.last, self._every())
+
+    def _length_of_strip(self, action: Action, length: timing.Length) -> timing.Length:
+        """Return the length of an action as its strip plays it, by default its own ``length``."""
+        ends = self._movers.play.ends(action)
+        if ends is None or np.allclose(ends, (length.first, length.last), rtol=0.0, atol=timing.SAME_FRAME):
+            return length
+        is_pose = length.first == length.last and ends[1] - ends[0] <= 1.0  # Blender makes a strip one frame long
+        return length if is_pose else timing.Length(ends[0], ends[1], by_range=False)
+
+    def _key_times(self, action: Action) -> NDArray[np.float32]:
+        """Return (keys,) the frames on which an action has keys, as its strip plays it, or layers on it have."""
+        play = self._movers.play
+        times = np.union1d(self._reader.key_times(action), added_key_times(action))
+        if action != play.action or not play.is_layered:
+            return times
+        strip = play.strip
+        if strip is not None:
+            first, length = strip.action_frame_start, strip.action_frame_end - strip.action_frame_start
+            inside = times[(times >= first) & (times <= first + length)] - first
+            starts = np.arange(int(np.ceil(strip.repeat)))[:, None] * length
+            times = first + strip.scale * (starts + inside).ravel()
+        return np.union1d(times, self._of_action(layer_times(play))).astype(np.float32)
+
+    def _of_action(self, frames: NDArray[Any]) -> NDArray[np.float32]:
+        """Return the frames of the action that Blender shows at these frames of the scene."""
+        play = self._movers.play
+        if self._action is None or self._action != play.action or play.strip is None:
+            return frames.astype(np.float32)
+        start, end = play.scene_frames(self._action, np.array([0.0, 1.0], np.float32)).tolist()
+        return ((frames - start) / (end - start)).astype(np.float32)
 
     def _every(self) -> int:
         return 1 if self._options.frames is FramesFrom.KEYS else max(self._options.every, 1)
@@ -434,7 +496,7 @@ class _Exporter:
             if path != timing.LOCATION and not lacking and not (self._reasons and is_setting(path)):
                 self._report.warn("the game cannot store these curves; left out", f"{self._action.name}: {path}")
         self._digest = gathered.digest
-        if base is not None and gathered.digest == base.digest:
+        if base is not None and (gathered.digest == base.digest or self._is_kept):
             self._unedited = gathered.deltas
         return gathered
 

@@ -13,7 +13,7 @@ import numpy as np
 from mathutils import Matrix
 from numpy.typing import NDArray
 
-from ...blender import transforms
+from ...blender import nla, transforms
 from ...blender.bone_curves import channel_path, rotation_kind
 from ...blender.sampling import REST_TOLERANCE
 from ...core import affine
@@ -151,7 +151,7 @@ def _why_sampled(owner: Object, bone: str, *, rotates: bool) -> list[str]:
         driven = [curve.data_path for curve in data.drivers if not curve.mute and curve.data_path.startswith(own)]
         if any(rotates or "rotation" not in path for path in driven):
             reasons.append("active drivers")
-        if data.use_nla and any(not track.mute and len(track.strips) for track in data.nla_tracks):
+        if any(len(track.strips) for track in nla.evaluated_tracks(owner)):
             reasons.append("NLA tracks")
     plain = pose.bone.use_inherit_rotation and pose.bone.inherit_scale == "FULL" and pose.bone.use_local_location
     if not plain or pose.bone.use_connect:
@@ -225,14 +225,7 @@ def matrices_by_curves(part: MovingPart, ticks: NDArray[np.int64]) -> Floats:
 
 def scene_range(context: Context, part: MovingPart) -> tuple[int, int]:
     """Return the frames of NLA strips, otherwise those of the scene."""
-    strips = [
-        strip
-        for link in part.links
-        if link.owner.animation_data is not None
-        for track in link.owner.animation_data.nla_tracks
-        if not track.mute
-        for strip in track.strips
-    ]
+    strips = [strip for link in part.links for track in nla.evaluated_tracks(link.owner) for strip in track.strips]
     if strips:
         return math.floor(min(s.frame_start for s in strips)), math.ceil(max(s.frame_end for s in strips))
     return context.scene.frame_start, context.scene.frame_end

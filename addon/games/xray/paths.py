@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING, Any
 import bpy
 import numpy as np
 
-from ...blender import compat, scope
+from ...blender import compat, nla, scope
 from ...blender import path as paths
+from ...blender.action import STRIPS
 from ...blender.properties import keep, kept
 from ...core import files
 from ...core.changes import ENGLISH, sampled_because
@@ -209,7 +210,30 @@ def followed_action(active: Object | None) -> Any:
     For a camera it is the action of the empty that the camera is parented to.
     """
     owner = moved_object(active) if active is not None else None
-    return owner.animation_data.action if owner is not None and _plays_path(owner) else None
+    return _action_of(owner) if owner is not None and _plays_path(owner) else None
+
+
+def _playing(owner: Object) -> nla.Playing:
+    """Return what an object plays; the base of its NLA layers is its path."""
+    return nla.playing(owner, lambda action: bool(action.motionbridge_path.is_path))
+
+
+def _playing_one(owner: Object) -> nla.Playing:
+    """Return what an object plays. Raises `WriteError` if that is several paths."""
+    play = _playing(owner)
+    if play.bases:
+        raise WriteError(
+            f"NLA strips of {owner.name!r} play several paths, so it is not clear which one is written",
+            remedy="Mute or delete the strips of all but one",
+        )
+    return play
+
+
+def _action_of(owner: Object) -> Any:
+    """Return the action of an object's path: the one in play if it is a path, else the assigned one."""
+    action = _playing(owner).action
+    is_path = action is not None and action.motionbridge_path.is_path
+    return action if is_path or owner.animation_data is None else owner.animation_data.action
 
 
 def moved_object(active: Object) -> Object:
@@ -227,7 +251,8 @@ def moved_object(active: Object) -> Object:
 
 
 def _plays_path(owner: Object) -> bool:
-    return _plays(owner) and bool(owner.animation_data.action.motionbridge_path.is_path)
+    action = _action_of(owner)
+    return action is not None and bool(action.motionbridge_path.is_path)
 
 
 def plan_export(
@@ -254,8 +279,7 @@ def plan_export(
         _warn_of_rounding(changes, options, report)
         return PathPlan(file, anm.write(document), changes, [ALONG_A_CURVE])
     owner = moved_object(active)
-    data = owner.animation_data
-    action = data.action if data is not None else None
+    action, play = _action_of(owner), _playing_one(owner)
     if not _moves(owner, action):
         raise WriteError(f"{owner.name!r} does not move", remedy="Key it, let constraints move it, or import a path")
     if paths.is_mirrored(owner):
@@ -275,6 +299,7 @@ def plan_export(
             frames=_frames(context, owner, action, base, report),
             tolerance=options.tolerance,
             appended=CAMERA_ROTATION.T if owner.type == "CAMERA" else None,
+            played_at=lambda frames: play.scene_frames(action, frames),
             progress=progress,
         )
         report.note(f"sampled frame by frame because of {', '.join(reasons)}", owner.name)
@@ -335,7 +360,7 @@ def why_sampled(active: Object) -> list[str] | None:
     if active.type == "CURVE" and not _plays(active):
         return [ALONG_A_CURVE]
     owner = moved_object(active)
-    action = owner.animation_data.action if _plays(owner) else None
+    action = _action_of(owner)
     reasons = _why_sampled(owner, action)
     return reasons if _moves(owner, action) else None
 
@@ -343,7 +368,7 @@ def why_sampled(active: Object) -> list[str] | None:
 def sampled_frames(context: Context, active: Object) -> tuple[int, int]:
     """Return the first and last frame of the path of ``active`` if it is sampled."""
     owner = moved_object(active)
-    action = owner.animation_data.action if _plays(owner) else None
+    action = _action_of(owner)
     return _frames(context, owner, action, _base(action), Report())
 
 
@@ -351,7 +376,7 @@ def left_out_of(active: Object) -> Report:
     """Return warnings about F-curves that an export of the active object leaves out, with their data paths."""
     report = Report()
     owner = moved_object(active)
-    action = owner.animation_data.action if _plays(owner) else None
+    action = _action_of(owner)
     others, unused, muted = paths.unread(owner, action)
     left_out = {owner.name: others}
     for camera in (active, *owner.children):
@@ -385,7 +410,10 @@ def _moves(owner: Object, action: Any) -> bool:
 
 def _why_sampled(owner: Object, action: Any) -> list[str]:
     camera_reasons = ["a camera of its own, which looks along another axis"] if owner.type == "CAMERA" else []
-    return paths.why_sampled(owner, action) + camera_reasons
+    reasons = paths.why_sampled(owner, action)
+    if action is not None and action == _playing(owner).action and not _playing(owner).is_layered:
+        reasons = [reason for reason in reasons if reason != STRIPS]
+    return reasons + camera_reasons
 
 
 def _has_unshown_behaviour(envelope: StoredEnvelope) -> bool:
@@ -412,6 +440,10 @@ def _frames(
     if action is None:
         return context.scene.frame_start, context.scene.frame_end
     start, end = paths.frame_range(owner, action)
+    if (found := _playing(owner).ends(action)) is not None:
+        if np.allclose(found, (start, end), rtol=0.0, atol=1e-3):
+            return round(start), round(end)
+        return round(found[0]), round(found[0]) + int(np.floor(found[1] - found[0] + 1e-3))
     if not action.use_frame_range and (others := paths.mover_range(owner)) is not None:
         start, end = min(start, others[0]), max(end, others[1])
     frames = int(np.floor(start)), int(np.ceil(end))

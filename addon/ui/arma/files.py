@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 import bpy
 from bpy.props import EnumProperty, FloatProperty, StringProperty
 
-from ...blender import scope
-from ...blender.rotation_modes import played
+from ...blender import nla, scope
 from ...blender.typed import Context, Object
 from ...core.errors import ReadError
 from ...core.report import Report
@@ -248,7 +247,7 @@ class EXPORT_SCENE_OT_arma_rtm(
     def suggest(self, context: Context) -> None:
         """Suggest the imported file."""
         rig = active_rig(context)
-        action = rig.animation_data.action if rig is not None and rig.animation_data is not None else None
+        action = nla.playing(rig).action if rig is not None else None
         if action is not None:
             came_from = action.motionbridge_animation.path
             self.filepath = bpy.path.abspath(came_from) if came_from else f"{bpy.path.clean_name(action.name)}.rtm"
@@ -287,7 +286,7 @@ class EXPORT_SCENE_OT_arma_rtm(
         with scope.progress(context, context.scene.frame_end) as step:
             plan = animation_export.plan_export(context, rig, path, options=options, report=report, progress=step)
         plan.write(backup=self.backup)
-        if (action := played(rig)) is not None:
+        if (action := nla.playing(rig).action) is not None:
             plans.remember_exported(path, plan.data, action.motionbridge_animation)
         self.restore_hidden_keys(rig, [action])
         return Outcome(file_sentence(path, plan))

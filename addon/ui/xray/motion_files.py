@@ -273,6 +273,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         self.restore_hidden_keys(rig, chosen)
         if self.remember:
             file = omf_codec.OMF.settle(plan, rig, omf_host.file_at(rig, path), options=options)
+            library.remember_shown(plan)
             if file is not None:
                 rig.motionbridge_motion_file = rig.motionbridge_motion_files.find(file.name)
         return Outcome(written_sentence(Path(path).name, plan))

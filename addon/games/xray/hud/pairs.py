@@ -13,7 +13,7 @@ from pathlib import Path as FilePath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ....blender import action as blender_action
-from ....blender import action_lists, compat
+from ....blender import action_lists, compat, nla
 from ....core.errors import ReadError, WriteError
 from ....core.model import Path
 from ....core.report import Report
@@ -89,7 +89,7 @@ class MotionFiles:
 
 # Actions --------------------------------------------------------------------------------------------------------------
 
-TRACK = "Motionbridge HUD"
+TRACK = nla.IN_STEP
 """NLA track that plays an item in time with the hands."""
 SPEED_TOLERANCE = 1e-6
 """Tolerance for equal speeds: the properties are 32-bit floats."""

@@ -56,8 +56,8 @@ from ..bones import values as bone_values
 from ..bones.values import PROPERTIES_OF_CHUNK
 from ..motions import library
 from ..motions.library import motions_of
-from ..motions.skl_codec import SKL
-from ..motions.skl_host import SklHost
+from ..motions.skl_codec import SKL, keep_saved_motion
+from ..motions.skl_host import SklHost, by_name
 from ..options import EditorModelExportOptions, SkeletalExportOptions
 from .exporting import (
     NO_TEXTURE,
@@ -87,6 +87,8 @@ class ModelPlan(FilePlan):
     motions: skl.Skl | None = None
     written: list[tuple[Any, str]] = field(default_factory=list)
     """The actions of the motions, each with the name of its motion in the file."""
+    shown_keys: dict[Any, str] = field(default_factory=dict)
+    """As in `library.Plan`."""
 
 
 def file_inside(holder: Object) -> SkeletalFile | None:
@@ -124,7 +126,7 @@ def with_motions(
             SKL, context, rig, chosen, path, host=host, options=options, report=report, samples=samples
         )
     changes = Changes(parts=plan.changes.parts)
-    return ModelPlan(path, plan.data, changes, plan.document if changes else None, plan.written)
+    return ModelPlan(path, plan.data, changes, plan.document if changes else None, plan.written, plan.shown_keys)
 
 
 # The model ------------------------------------------------------------------------------------------------------------
@@ -220,8 +222,12 @@ def settle(plan: ModelPlan, holder: Object) -> None:
     keep_saved(plan, properties)
     if plan.motions is not None:
         _remember_motions(properties, plan.path, plan.motions)
+    motions = by_name(plan.motions) if plan.motions is not None else {}
     for action, label in plan.written:
         action.motionbridge_skeletal.imported_name = label
+        if plan.motions is not None or action not in plan.shown_keys:
+            keep_saved_motion(action, motions.get(label.lower()) if action in plan.shown_keys else None)
+    library.remember_shown(plan)
     for file in holder.motionbridge_skeletal_files:
         if file.embedded and bpy.path.abspath(file.path) == bpy.path.abspath(plan.path):
             file.sha256 = plan.digest

@@ -191,12 +191,14 @@ def skl_document_of(file: SkeletalFile) -> Skl:
     return skl.read(data, file.path, Report())
 
 
-def skl_motion_of(action: Action) -> SkeletalMotion | None:
+def skl_motion_of(action: Action, name: str = "body") -> SkeletalMotion | None:
     """Return the imported editor motion of an action, None for an action that was not imported from such a file.
+
+    ``name`` "saved": the motion as it was saved with more than the action's keys, None if it was not.
 
     Raises `ReadError` if the stored bytes are damaged.
     """
-    body = kept(action.motionbridge_skeletal, "body")
+    body = kept(action.motionbridge_skeletal, name)
     if not body:
         return None
     reader = Reader(body, action.name)

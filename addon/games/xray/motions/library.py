@@ -6,7 +6,7 @@ for both.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import Enum
@@ -14,27 +14,24 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import bpy
-import numpy as np
 
 from ....blender import action as actions
 from ....blender import action_lists, armature, control_transfer
 from ....blender.action_lists import Kind
-from ....blender.armature import Rest, is_turned_or_scaled, rest_of
+from ....blender.armature import Rest, is_turned_or_scaled
 from ....blender.bone_curves import bone_of
 from ....blender.compat import curves_of
 from ....blender.control_links import control_action
 from ....blender.properties import drop
 from ....blender.rotation_modes import played
-from ....blender.sampling import Sampler, ShownActions, is_setting, warn_of_other_kinds
+from ....blender.sampling import Sampler
 from ....blender.scope import rows_removed_on_failure
-from ....core import files, names, space
+from ....core import files, names
 from ....core.errors import ReadError, WriteError
-from ....core.model import Skeleton
 from ....core.report import Report, listed, said_of
 from ....formats.xray.omf.edit import LONGEST_NAME
 from ...plan import FilePlan, OtherBase, digest_on_disk, remember_saved, saved_here, starts_from_disk
-from ..bones.properties import bones_in_order, game_name
-from ..options import RestChange
+from ..bones.properties import game_name
 from . import files as motion_files
 from . import hosts, replaced
 from .files import LISTS, SKL_LISTS, lists_of
@@ -44,6 +41,7 @@ if TYPE_CHECKING:
     from ....blender.armature import Rest
     from ....blender.typed import Action, Context, Object
     from ..options import MotionExportOptions, MotionImportOptions, SkeletalExportOptions, SkeletalImportOptions
+    from .gathering import Gatherer
     from .properties import MotionFile, SkeletalFile
 
 
@@ -390,6 +388,8 @@ class Plan(FilePlan):
     """The written actions that differ from the file they are written into, including new ones."""
     theirs: list[Action] = field(default_factory=list)
     """Actions not written because other programs changed their motions on disk, which `settle_saved` restores."""
+    shown_keys: dict[Any, str] = field(default_factory=dict)
+    """`sampling.Movers.shown_keys` of the written actions."""
 
     def is_saved(self) -> bool:
         """Return whether the file on disk already equals the plan and no action has to be restored from it."""
@@ -525,6 +525,7 @@ def settle_saved(
 ) -> MotionFile | SkeletalFile:
     """After the ``plan`` of `plan_save_back` was written: remember the file, restore the plan's ``theirs`` from it."""
     file = codec.settle(plan, rig, file, options)
+    remember_shown(plan)
     remember_saved(rig, plan.path, plan.digest, MOTIONS + file.name)
     _saved.setdefault((rig.session_uid, plan.path, file.name), set()).update(codec.fingerprints(plan.document))
     if plan.theirs:
@@ -532,6 +533,12 @@ def settle_saved(
     for action in plan.theirs:
         keys_replaced(context, rig, action)
     return file
+
+
+def remember_shown(plan: Any) -> None:
+    """After ``plan`` was written: remember which of its motions were written as they were shown."""
+    for action, _ in plan.written:
+        action.motionbridge_shown_keys = plan.shown_keys.get(action, "")
 
 
 def keys_replaced(context: Context, rig: Object, action: Action) -> None:
@@ -581,6 +588,7 @@ def plan_onto(
     for action, bones in sampler.distorted.items():
         report.warn("the game stores no scale or shear: bones are written without", f"{action.name}: {listed(bones)}")
     plan = codec.encode(gatherer, gathered, host, path, options)
+    plan.shown_keys = sampler.movers.shown_keys(chosen)
     for action in plan.edited:
         if imported_name(action, codec.lists) and not any(bone_of(one.data_path) for one in curves_of(action, rig)):
             words = "the action has no keys of bones: where nothing else moves them, the motion becomes the rest pose"
@@ -604,95 +612,3 @@ def _warn_of_other_rigs(lists: Kind, rig: Object, file: MotionFile | SkeletalFil
     for other in motion_files.objects():
         if other != rig and any(bpy.path.abspath(one.path) == path for one in lists.files_of(other)):
             report.note("another armature has motions of this file; each saves its own", f"{file.name}: {other.name}")
-
-
-class Gatherer:
-    """Reads the actions of one rig: their keys, and evaluated poses of bones that are moved by more than their keys.
-
-    The base class of the codecs' gatherers finds the rest pose of keys, and warns of curves that cannot be written.
-    """
-
-    def __init__(self, rig: Object, options: Any, report: Report, sampler: Sampler, lists: Kind) -> None:
-        """Raises `WriteError` as `ShownActions`."""
-        self._rig, self._options, self.report = rig, options, report
-        self._sampler, self._reasons = sampler, set[str]()
-        self._rest_now = rest_of(rig, space.XRAY_ROOT_FRAME)
-        self.skeleton = skeleton_of(rig, self._rest_now)
-        self._shown = ShownActions(rig, options.hidden_keys, report)
-        self._files = action_lists.files_of_actions(rig, lists)
-        self._rest_changes, self._deleted = dict[str, list[str]](), dict[str, list[str]]()
-
-    def motion(self, action: Action, label: str) -> Any:
-        """Return the motion to write for an action, named ``label``."""
-        raise NotImplementedError
-
-    def _bones_to_sample(self, action: Action, among: Collection[str] | None) -> tuple[set[str], Iterable[str]]:
-        """Return the bones (of those ``among``) that are moved by more than their keys, and the reasons."""
-        reasons = self._sampler.movers.of(action, among)
-        return {bone for bones in reasons.values() for bone in bones}, reasons
-
-    def _note_sampling(self, reasons: Iterable[str]) -> None:
-        """Report once why something is sampled."""
-        text = f"sampled frame by frame because of {', '.join(reasons)}"
-        if text not in self._reasons:
-            self._reasons.add(text)
-            self.report.note(text, self._rig.name)
-
-    def _warn_of_left_out(
-        self, action: Action, left_out: Iterable[str], other_kinds: Iterable[str], sampled: set[str]
-    ) -> None:
-        """Warn of curves that are not written. Bones in ``sampled`` are written as Blender shows them."""
-        deleted = self._deleted_of(action)
-        for path in left_out:
-            if not (sampled and is_setting(path)) and bone_of(path) not in deleted:
-                self.report.warn("the game cannot store these curves; left out", f"{action.name}: {path}")
-        warn_of_other_kinds([bone for bone in other_kinds if bone not in sampled], action, self.report)
-
-    def _deleted_of(self, action: Action) -> list[str]:
-        """Return the deleted bones of an action's file, whose keys are kept. Requires a call of `_rest_for`."""
-        file = self._files.get(action)
-        return self._deleted.get(file.name, []) if file is not None else []
-
-    def _rest_for(self, action: Action) -> tuple[Rest, set[str]]:
-        """Return the rest pose that keys are relative to, and edited bones that keep their offsets to it.
-
-        Raises `WriteError` if the rest pose was edited and the user has not chosen how to export that.
-        """
-        file = self._files.get(action)
-        if file is not None and file.name not in self._rest_changes:
-            self._rest_changes[file.name] = motion_files.rest_changes(file, self._rig)
-            deleted = self._deleted[file.name] = motion_files.deleted_bones(file, self._rig)
-            if deleted:
-                self.report.warn(
-                    "bones were deleted: their keys stay as in the file, bones that were below them are written "
-                    "relative to their new parents",
-                    listed(deleted),
-                )
-        changed = self._rest_changes[file.name] if file is not None else []
-        if not changed:
-            return self._rest_now, set()
-        if self._options.rest_change is RestChange.REFUSE:
-            raise WriteError(
-                f"the rest pose has changed since the motions were imported ({', '.join(changed[:6])})",
-                remedy="Choose whether to keep the game's pose or the offsets (option Edited Rest Pose)",
-                option="rest_change",
-            )
-        if self._options.rest_change is RestChange.OFFSETS:
-            return self._rest_now, set(changed)
-        return motion_files.rest_then(file, self._rest_now), set()
-
-
-def skeleton_of(rig: Object, rest: Rest) -> Skeleton:
-    """Return the bones of a rig by their game names in the game's order, with the rest pose ``rest``."""
-    labels = [game_name(rig.data.bones[bone]) for bone in rest.bones]
-    order = bones_in_order(rig)
-    rows = [labels.index(label) for label in order]
-    parents = [rows.index(parent) if parent >= 0 else -1 for parent in rest.parents[rows].tolist()]
-    return Skeleton(
-        rig.name,
-        order,
-        np.array(parents, np.int32),
-        rest.rotations[rows],
-        rest.translations[rows],
-        space.XRAY_ROOT_FRAME,
-    )

@@ -22,7 +22,7 @@ from ....blender.bone_curves import digest_of, table_of
 from ....blender.control_edits import CONTROLS, keep_baseline
 from ....blender.control_links import users_of
 from ....blender.properties import keep, kept
-from ....blender.rotation_modes import HiddenKeys, played
+from ....blender.rotation_modes import HiddenKeys
 from ....blender.sampling import Movers, Sampler, warn_of_muted
 from ....core import files, space
 from ....core.errors import ReadError, WriteError
@@ -50,8 +50,8 @@ from ..options import MotionExportOptions, MotionImportOptions, RestChange
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import LISTS
+from .gathering import Gatherer
 from .library import (
-    Gatherer,
     MotionImport,
     Opened,
     bone_indices,
@@ -424,20 +424,27 @@ class OmfGatherer(Gatherer):
         """Return the action as a clip with its marks; motion and bones have the game's names."""
         step, imported = action.motionbridge_motion.frame_step, motion_timing.imported_frames(action)
         frames, table = motion_timing.frames_of(action, imported, self._rig), table_of(action, self._rig)
+        movers, stored = self._sampler.movers, motion_files.motion_of(action)
+        saved = stored if movers.is_as_saved(action) else None
+        frames = (frames[0], saved.frames) if saved is not None else movers.play.frames(action, frames, step)
         modes = self._shown.modes(action, order_of_angles(action), table)
         rest = self._rest_for(action)[0]
         gathered = self._reader_for(action, rest).gather(action, modes, step, frames, table)
         clip = gathered.clip
-        to_sample, reasons = self._bones_to_sample(action, self._written)
+        to_sample, reasons = self._bones_to_sample(action, self._written, is_new=stored is None)
         self._warn_of_left_out(action, gathered.left_out, gathered.other_kinds, to_sample)
-        if action == played(self._rig):
+        if action == movers.play.action:
             tracked = self._bones_with_tracks(action)
             if to_sample:
                 tracked = [bone for bone in tracked or self._rest_now.bones if bone not in to_sample]
             self._shown.warn_of_pose(action, modes, tracked)
         self._warn_of_bones_without_tracks(clip, rest, action)
-        self._restore_muted(clip, gathered.muted, action, to_sample)
-        motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
+        if saved is not None:
+            self._restore_tracks(clip, np.ones((len(clip.bones), 2), np.bool_), action, saved)
+        else:
+            self._restore_muted(clip, gathered.muted, action, to_sample)
+        if movers.play.ends(action) is None and saved is None:
+            motion_timing.warn_of_length(action, frames, imported, self.report, self._rig)
         clip.bones = list(self._labels)
         clip.markers = motion_timing.gather_marks(action)
         before = (imported - 1) / FRAMES_PER_SECOND if imported is not None else None
@@ -447,7 +454,14 @@ class OmfGatherer(Gatherer):
         if to_sample and self._options.sample:
             self._note_sampling(reasons)
             rows, sampled = self._sampler.clip(
-                action, rest, FRAMES_PER_SECOND, to_sample, modes=modes, step=step, frames=frames
+                action,
+                rest,
+                FRAMES_PER_SECOND,
+                to_sample,
+                modes=modes,
+                step=step,
+                frames=frames,
+                is_still=self._is_still(action, reasons, is_new=stored is None),
             )
             if CONTROLS in reasons:
                 keep_baseline(sampled, clip.of_tracks(rows))
@@ -478,17 +492,22 @@ class OmfGatherer(Gatherer):
             return
         stored = motion_files.motion_of(action)
         warn_of_muted([clip.bones[row] for row in rows.tolist()], action, self.report, in_file=stored is not None)
-        if stored is None:
-            return
+        if stored is not None:
+            chosen = np.zeros_like(muted)
+            chosen[rows] = muted[rows]
+            self._restore_tracks(clip, chosen, action, stored)
+
+    def _restore_tracks(self, clip: Clip, chosen: NDArray[np.bool_], action: Action, stored: Motion) -> None:
+        """Give bones the values of the motion ``stored``; ``chosen`` (bones, 2): in rotation and translation."""
         imported = decode_motion(stored, self._bones_in_file(action, stored.track_count))
         tracks = {bone.lower(): track for track, bone in enumerate(imported.bones)}
         frames = np.minimum(np.arange(clip.frames), imported.frames - 1)
-        for row in rows.tolist():
+        for row in np.flatnonzero(chosen.any(axis=1)).tolist():
             track = tracks.get(self._labels[row].lower())
-            if track is not None and muted[row, 0]:
+            if track is not None and chosen[row, 0]:
                 clip.rotations[row] = imported.rotations[track, frames]
                 clip.rotation_keyed[row] = imported.rotation_keyed[track]
-            if track is not None and muted[row, 1]:
+            if track is not None and chosen[row, 1]:
                 clip.translations[row] = imported.translations[track, frames]
                 clip.translation_keyed[row] = imported.translation_keyed[track]
 

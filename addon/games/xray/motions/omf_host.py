@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 
-from ....blender import action_lists
+from ....blender import action_lists, nla
 from ....blender.properties import keep
 from ....core import files, names
 from ....core.changes import ENGLISH, Words
@@ -370,6 +370,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         entry.name, entry.place = name, place
     motions = plan.document.motion_set
     labels = motions.labels
+    play = nla.playing(rig)
     for action, _ in plan.written:
         motion, index = action.motionbridge_motion, plan.indices[action]
         motion.is_motion = True
@@ -377,7 +378,8 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
         stored = motions.library.motions[index]
         motion.motion_name = motion.imported_name = labels[index]
         keep(motion, "body", write_motion(stored))
-        motion_timing.set_length(action, stored.frames, rig)
+        if not (play.ends(action) or (action in plan.shown_keys and action != play.action)):  # else keys do not say it
+            motion_timing.set_length(action, stored.frames, rig)
     kept = dict.fromkeys([action for action, _ in plan.written]) | dict.fromkeys(before)
     action_lists.replace(file, [(action, plan.indices.get(action, -1)) for action in kept])
     return file

@@ -220,6 +220,8 @@ class SkeletalProperties(bpy.types.PropertyGroup):
     )
     body: bytes_property("The motion as stored in its file")
     body_seal: seal_property()
+    saved: bytes_property("The motion as it was saved with layers, constraints or drivers")
+    saved_seal: seal_property()
     drawn: bytes_property("A digest of the keys of each track, which shows whether it was edited")
     drawn_seal: seal_property()
 

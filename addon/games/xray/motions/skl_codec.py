@@ -17,7 +17,7 @@ from ....blender import action as actions
 from ....blender import action_lists, compat, pose, scope
 from ....blender.armature import Rest, rest_of
 from ....blender.control_edits import CONTROLS
-from ....blender.properties import is_local, keep, kept
+from ....blender.properties import drop, is_local, keep, kept
 from ....blender.rotation_modes import set_mode
 from ....blender.sampling import Sampler, warn_of_muted
 from ....core import files, rotation, space
@@ -27,7 +27,7 @@ from ....core.envelope.curve import fitted
 from ....core.errors import ReadError
 from ....core.model import Channels, Clip, CurveClip
 from ....core.pose_curves import with_straight_segments
-from ....core.report import Report, counted_plural, said_of
+from ....core.report import Report, said_of
 from ....core.scratch import keep_freed_memory
 from ....formats.xray import object as editor_model
 from ....formats.xray import skl
@@ -49,15 +49,17 @@ from ....formats.xray.skl import (
     with_playback,
 )
 from ...plan import is_same_file
-from ..bones.properties import bones_in_order, game_name
+from ..bones.properties import game_name
 from ..options import Rotation, SkeletalExportOptions, SkeletalImportOptions
 from . import files as motion_files
 from . import timing as motion_timing
 from .files import SKL_LISTS, skl_document_of, skl_motion_of
-from .library import Gatherer, MotionImport, Opened, Plan, add, bone_indices, imported_name, refuse_unknown_bones
+from .gathering import Gatherer
+from .library import MotionImport, Opened, Plan, add, imported_name, refuse_unknown_bones, remember_shown
 from .properties import EULER_ORDER, order_of_angles
+from .skl_bones import Bones, bones_of, tracks_on
 from .skl_host import MadeMotion, SklHost, by_name, fingerprint, host_on_disk, is_model
-from .skl_pose import Showing, Shown, ShownTracks, continues_outside_keys, same, show, show_all, to_file
+from .skl_pose import Showing, Shown, ShownTracks, same, show, show_all, to_file
 
 if TYPE_CHECKING:
     from ....blender.typed import Action, Object
@@ -182,8 +184,10 @@ class SklCodec:
         file.sha256 = plan.digest
         for copy in action_lists.copies([action for action, _ in plan.written], SKL_LISTS):
             add(self, file, copy)
+        motions = by_name(plan.document)
         for action, label in plan.written:
             action.motionbridge_skeletal.imported_name = label
+            keep_saved_motion(action, motions[label.lower()] if action in plan.shown_keys else None)
         return file
 
     def settle_exported(self, plan: Plan, rig: Any) -> None:
@@ -193,6 +197,7 @@ class SklCodec:
             own = is_same_file(file.path, plan.path) and not file.embedded and is_local(rig)
             if own and written <= action_lists.members(file, SKL_LISTS).keys():
                 self.settle(plan, rig, file)
+                remember_shown(plan)
 
     def fingerprints(self, document: Skl) -> set[bytes]:
         """Return a digest of the bytes of each motion."""
@@ -222,6 +227,14 @@ class SklCodec:
 
 
 SKL = SklCodec()
+
+
+def keep_saved_motion(action: Action, motion: SkeletalMotion | None) -> None:
+    """Store on an action its motion as it was saved as shown, with more than its own keys; None for any other."""
+    if motion is not None:
+        keep(action.motionbridge_skeletal, "saved", skl.bytes_of(replace(motion, tail=b"")))
+    else:
+        drop(action.motionbridge_skeletal, "saved")
 
 
 def opened_model(path: str, inside: Skl, digest: str) -> Opened:
@@ -306,53 +319,6 @@ def _showing(rig: Object, options: SkeletalImportOptions, report: Report) -> Sho
     # Rounded like the properties that store them: comparing the action later gives the same fits.
     metres, radians = (float(np.float32(value)) for value in options.tolerance)
     return Showing(quaternions, (metres, radians))
-
-
-@dataclass(frozen=True)
-class Bones:
-    """Bones of a rig.
-
-    ``rest``: their rest pose. ``indices``: index in ``rest`` by the game's name in lower case. ``order``: the game's
-    names in the game's order, for motions that do not name their bones.
-    """
-
-    rest: Rest
-    indices: dict[str, int]
-    order: list[str]
-
-
-def bones_of(rig: Object, rest: Rest) -> Bones:
-    """Return the bones of ``rig`` with the rest pose ``rest``."""
-    return Bones(rest, bone_indices(rig, rest), bones_in_order(rig))
-
-
-def tracks_on(motion: SkeletalMotion, bones: Bones, report: Report) -> dict[int, int]:
-    """Return which track of a motion moves which bone of a rig: index of the bone in ``rest`` -> index of the track.
-
-    If a bone has two tracks, the first one is used. Warns of that, and of tracks that Blender shows differently from
-    the game.
-    """
-    result: dict[int, int] = {}
-    continued = []
-    for number, (label, track) in enumerate(zip(bone_names(motion, bones.order), motion.tracks, strict=True)):
-        bone = bones.indices.get(label.lower())
-        if bone is None:
-            continue
-        if bone in result:
-            report.warn("a bone occurs twice: the first is shown, the second is kept", f"{motion.label} {label}")
-            continue
-        if track.flags & 1:
-            report.warn("a bone is rotated in world space, but shown relative to its parent; kept", label)
-        if continues_outside_keys(track):
-            continued.append(label)
-        result[bone] = number
-    if continued:
-        report.warn(
-            f"keys of {counted_plural(len(continued), 'bones')} repeat or continue outside their range, which is shown "
-            "only where channels carry over as they are; kept unless edited",
-            motion.label,
-        )
-    return result
 
 
 def _show_chosen(
@@ -498,8 +464,12 @@ class SklGatherer(Gatherer):
         skeletal = action.motionbridge_skeletal
         in_file = "" if action_lists.copies([action], SKL_LISTS) else imported_name(action, SKL_LISTS)
         is_new = skeletal.is_skeletal and not in_file
-        base = skl_motion_of(action)
+        base, saved = skl_motion_of(action), skl_motion_of(action, "saved")
         playing = self._playing(action, label)
+        if saved is not None and self._sampler.movers.is_as_saved(action):
+            made, fields = with_playback(saved, playing)
+            change = Part(playing.name, "motion", fields=tuple(fields), new=is_new) if fields or is_new else None
+            return MadeMotion(action, made, in_file or playing.name, change)
         clip = CurveClip(playing.name, [], [], self._rate(action, base), *self._frames(action, base))
         clip.markers = motion_timing.gather_marks(action)
         before = (base.last - base.first) * base.frame if base is not None else None
@@ -537,10 +507,17 @@ class SklGatherer(Gatherer):
 
     def _frames(self, action: Action, base: SkeletalMotion | None) -> tuple[int, int]:
         if base is None:
-            return motion_timing.ends_of(action, self._rig)
+            return self._as_played(action, motion_timing.ends_of(action, self._rig))
         first, last = motion_timing.frames_of_skeletal(action, base, self._rig)
-        motion_timing.warn_of_skeletal(action, base, (first, last), self.report, self._rig)
-        return first, last
+        found = self._as_played(action, (first, last))
+        if found == (first, last):
+            motion_timing.warn_of_skeletal(action, base, found, self.report, self._rig)
+        return found
+
+    def _as_played(self, action: Action, ends: tuple[int, int]) -> tuple[int, int]:
+        """Return the first and the last frame as an NLA strip plays the action, by default ``ends``."""
+        first, count = self._sampler.movers.play.frames(action, (ends[0], ends[1] - ends[0] + 1))
+        return first, first + count - 1
 
     def _bones_at_import(self, action: Action) -> Bones:
         file = self._files.get(action)
@@ -558,12 +535,17 @@ class SklGatherer(Gatherer):
         imported = _Imported.of(action, base, self._bones_at_import(action)) if base is not None else None
         modes = self._shown.modes(action, order_of_angles(action))
         tracked = [rest.bones[index] for index in imported.numbers] if imported is not None else None
-        to_sample, reasons = self._bones_to_sample(action, tracked)
+        to_sample, reasons = self._bones_to_sample(action, tracked, is_new=base is None)
         if to_sample:
             self._note_sampling(reasons)
             frames = clip.first, max(clip.last - clip.first, 0) + 1
-            sample = self._sampler.moved if set(reasons) == {CONTROLS} else self._sampler.clip
-            rows, sampled = sample(action, rest, 1.0 / frame, to_sample, modes=modes, frames=frames)
+            if set(reasons) == {CONTROLS}:
+                rows, sampled = self._sampler.moved(action, rest, 1.0 / frame, to_sample, modes=modes, frames=frames)
+            else:
+                is_still = self._is_still(action, reasons, is_new=base is None)
+                rows, sampled = self._sampler.clip(
+                    action, rest, 1.0 / frame, to_sample, modes=modes, frames=frames, is_still=is_still
+                )
             to_sample = {rest.bones[row] for row in rows}
         keys = self._reader.read(action, modes)
         self._warn(action, keys, tracked, to_sample)
