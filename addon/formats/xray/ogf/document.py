@@ -124,6 +124,11 @@ class Ogf:
         return [s.value for s in children.sections if isinstance(s.value, Ogf)] if children else []
 
     @property
+    def runs_past_end(self) -> bool:
+        """Whether a chunk declares more bytes than the file has: sizes are wrong, or the file was cut off."""
+        return any(section.chunk.declared is not None for section in self.sections)
+
+    @property
     def name(self) -> str:
         """The name of the file without folder and suffix."""
         return PurePath(self.file.replace("\\", "/")).stem

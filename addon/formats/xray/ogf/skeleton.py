@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ....core import names, quantum, rotation, space
+from ....core.binary import DAMAGED
 from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
@@ -60,18 +61,22 @@ def decode_skeleton(document: Ogf, report: Report) -> Skeleton:
 
 def _bone_chunks(document: Ogf) -> tuple[BoneNames, IkData]:
     bone_names, physics = document.first(BoneNames), document.first(IkData)
+    if document.runs_past_end and (bone_names is None or physics is None):
+        raise ReadError(
+            "the bones cannot be read: chunks of the file run past its end", file=document.file, remedy=DAMAGED
+        )
     if bone_names is None or not bone_names.bones:
         raise ReadError(
             "the model has no skeleton (no readable bone names)",
             file=document.file,
-            remedy="Import it as a mesh, or choose the model that the motions belong to",
+            remedy="Choose the model that the motions belong to, or copy this one again from its source",
         )
     if physics is None or len(physics.bones) != len(bone_names.bones):
         raise ReadError(
             f"the rest pose of {counted(len(bone_names.bones), 'bone')} is missing or unreadable "
             "(chunk of inverse kinematics)",
             file=document.file,
-            remedy="The file is damaged: copy it again from its source",
+            remedy=DAMAGED,
         )
     return bone_names, physics
 
@@ -92,7 +97,7 @@ def _parents(document: Ogf, bone_names: BoneNames, report: Report) -> NDArray[np
         raise ReadError(
             f"the parents of bones form a cycle: {', '.join(cycle)}",
             file=document.file,
-            remedy="The file is damaged: copy it again from its source",
+            remedy=DAMAGED,
         ) from None
     roots = [bone_names.bones[number].label for number in np.flatnonzero(parents < 0)]
     if len(roots) > 1:

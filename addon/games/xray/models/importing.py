@@ -22,6 +22,7 @@ from ....blender.armature import matrices_of
 from ....blender.properties import keep
 from ....blender.scope import set_mode
 from ....core import files, names
+from ....core.binary import DAMAGED
 from ....core.errors import MotionbridgeError, ReadError
 from ....core.model import Material, Mesh, PolygonMesh, Skeleton
 from ....core.report import Report
@@ -126,11 +127,7 @@ def import_model(
     shapes = decode_meshes(document, report) if options.meshes else []
     _report_left_out(document, report)
     if skeleton is None and not shapes:
-        raise refusal or ReadError(
-            "this model has nothing that can be shown",
-            file=str(path),
-            remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
-        )
+        raise refusal or _nothing_to_show(document)
     into = into or scope.target_collection(context, report, options.collection)
     if context.view_layer.objects.active is not None and context.view_layer.objects.active.mode != "OBJECT":
         set_mode("OBJECT")
@@ -167,6 +164,20 @@ def _skeleton(document: Ogf, report: Report) -> tuple[Skeleton | None, ReadError
     except ReadError as wrong:
         report.warn(f"imported without bones: {wrong.problem}", document.name)
         return None, wrong
+
+
+def _nothing_to_show(document: Ogf) -> ReadError:
+    if document.runs_past_end:
+        return ReadError(
+            "nothing of the model can be shown: chunks of the file run past its end",
+            file=document.file,
+            remedy=DAMAGED,
+        )
+    return ReadError(
+        "this model has nothing that can be shown",
+        file=document.file,
+        remedy="Models of levels store their geometry in the level's own files; import models of gamedata\\meshes",
+    )
 
 
 def _report_left_out(document: Ogf, report: Report) -> None:

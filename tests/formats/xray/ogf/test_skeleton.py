@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from addon.core.binary import DAMAGED
 from addon.core.errors import ReadError, WriteError
 from addon.core.model import Skeleton
 from addon.core.report import Report
@@ -108,6 +109,20 @@ def skeleton_file(*pairs: tuple[str, str]) -> bytes:
     return small.chunk(1, small.HEADER) + small.chunk(13, bones(*pairs)) + small.chunk(16, physics(len(pairs)))
 
 
+def test_a_model_that_is_cut_off_or_has_wrong_sizes_is_called_damaged(samples):
+    """Its bones are read, or what helps is a whole copy."""
+    data = (samples / "weapon.ogf").read_bytes()
+    sizes = range(80, len(data) - 1, 97)
+    remedies = []
+    for size in sizes:
+        try:
+            decode_skeleton(ogf.read(data[:size], "cut.ogf", Report()), Report())
+        except ReadError as refusal:
+            remedies.append(refusal.remedy)
+    assert set(remedies) == {DAMAGED}
+    assert len(remedies) > len(sizes) / 2
+
+
 def test_a_parent_may_come_after_its_child():
     skeleton = skeleton_of(read(skeleton_file(("hand", "arm"), ("arm", "root"), ("root", ""))))
     assert skeleton.parents.tolist() == [1, 2, -1]
@@ -190,8 +205,10 @@ def test_absolute_rest_poses_of_version_3_become_local():
 @pytest.mark.parametrize("name", BONELESS[1:])
 def test_models_without_bones_say_so(corpus, name):
     document = ogf.read((corpus / "ogf" / f"{name}.ogf").read_bytes(), name, Report())
-    with pytest.raises(ReadError, match=f"{name}: the model has no skeleton"):
+    problem = "chunks of the file run past its end" if name.startswith("odd_") else "the model has no skeleton"
+    with pytest.raises(ReadError, match=f"{name}: .*{problem}") as refusal:
         skeleton_of(document)
+    assert ("is damaged" in refusal.value.remedy) == name.startswith("odd_")
 
 
 # Encoding ------------------------------------------------------------------------------------------------------------
