@@ -199,7 +199,7 @@ def clips(data):
 
 
 @pytest.mark.skipif(CORPUS is None, reason="MOTIONBRIDGE_CORPUS is not set")
-@pytest.mark.parametrize("model", REAL[:2])
+@pytest.mark.parametrize("model", [pytest.param(model, marks=pytest.mark.deep) for model in REAL[:2]])
 def test_moving_a_hand_changes_the_tracks_of_that_arm_on_those_frames(model, tmp_path):
     rig, controls, motions = with_rig(model)
     long = [action for action in motions_of(rig) if action.frame_range[1] > 30]

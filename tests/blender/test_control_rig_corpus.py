@@ -32,6 +32,8 @@ HANDS_OF_SETS = {
     "soc_bmstu": "weapons/pm/wpn_pm_hud.ogf",
 }
 """The hands of each set of first-person files, below its meshes."""
+QUICK = 60_000
+"""Size in bytes up to which a file of motions is played in every Blender; larger ones are deep tests."""
 
 
 def files():
@@ -47,7 +49,8 @@ def files():
         meshes = CORPUS / "hud" / name / "gamedata" / "meshes"
         found = {*meshes.rglob("*hand*_animation.omf"), *(meshes / hands).parent.glob("*.omf")}
         pairs += [(meshes / hands, motions) for motions in sorted(found)]
-    return [pytest.param(pair, id=f"{pair[0].stem}-{pair[1].stem}") for pair in pairs]
+    marks = {pair: () if pair[1].stat().st_size <= QUICK else pytest.mark.deep for pair in pairs}
+    return [pytest.param(pair, id=f"{pair[0].stem}-{pair[1].stem}", marks=marks[pair]) for pair in pairs]
 
 
 class Shown:

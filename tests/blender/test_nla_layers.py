@@ -3,6 +3,7 @@
 The judge is the pose that Blender evaluates, frame by frame, for stacks of strips on the armature and on its controls.
 """
 
+import sys
 from types import SimpleNamespace
 
 import bpy
@@ -237,8 +238,11 @@ def test_many_layers_on_the_controls_are_written_as_shown(samples, stack):
 
 
 @pytest.mark.deep
-def test_what_was_compared_is_counted(record_property):
-    record_property("largest difference", measured.largest)
+def test_what_was_compared_is_counted(capsys):
+    with capsys.disabled():
+        sys.stdout.write(
+            f"\n{measured.stacks} stacks, {measured.frames} frames; off by at most {measured.largest:.1e}\n"
+        )
     assert measured.stacks >= 80
     assert measured.frames >= 700
 
