@@ -320,7 +320,8 @@ def test_a_layer_on_an_ik_control_changes_the_limb_alone(samples):
     on_top(controls, layer, "ADD")
     plan = planned(rig)
     assert changed(plan) == [NOD]
-    assert len(changed_tracks(plan)) == 3
+    # The arm is straight and stays so: whether its elbow bends by one step depends on how Blender was compiled.
+    assert {"upperarm_l", "hand_l"} <= changed_tracks(plan) <= {"upperarm_l", "forearm_l", "hand_l"}
 
 
 def test_several_motions_in_strips_are_refused_with_the_remedy(humanoid):
