@@ -19,7 +19,7 @@ from ..core import names
 from ..core.control_poses import Controls
 from ..core.control_rig import BETWEEN, HIDDEN, NEUTRAL, ControlPlan, Role, plan
 from ..core.errors import WriteError
-from . import compat, scope
+from . import compat, nla, scope
 from .armature import drop_unused_shapes, matrices_of, remember_names, show_controls
 from .bone_curves import bone_path
 from .control_links import (
@@ -378,7 +378,7 @@ def remove(context: Context, rig: Object, actions: Iterable[Action]) -> None:
             action.update_tag()  # as in `action_lists`: the evaluated copy keeps its pointer otherwise
             unused.append(pointed)
     if mine:
-        playing = controls.animation_data.action if controls.animation_data is not None else None
+        playing = nla.assigned(controls)
         armature = controls.data
         bpy.data.objects.remove(controls)
         if not armature.users:

@@ -116,12 +116,14 @@ def playing(rig: Object, is_base: Callable[[Any], bool] | None = None) -> Playin
     """Return what an armature, or any other object, shows. ``is_base``: by default `action_lists.is_motion`."""
     is_base = action_lists.is_motion if is_base is None else is_base
     if is_control_rig(rig):
-        return Playing(_assigned(rig))
+        return Playing(assigned(rig))
+    if not any(_is_blended(owner) for owner in (rig, controls_of(rig)) if owner is not None):
+        return Playing(assigned(rig))  # nearly always, and panels ask whenever they are drawn
     own, controls = _evaluated(rig), _linked_controls(rig)
     theirs = _evaluated(controls) if controls is not None else []
     is_blended, blends_controls = _is_blended(rig), controls is not None and _is_blended(controls)
     if not is_blended and not blends_controls:
-        return Playing(_assigned(rig))
+        return Playing(assigned(rig))
     stack: dict[str, Any] = {
         "strips": [strip for _, strip in own],
         "controls_strips": [strip for _, strip in theirs],
@@ -133,19 +135,18 @@ def playing(rig: Object, is_base: Callable[[Any], bool] | None = None) -> Playin
     if controls is not None:
         found = _bases(controls, theirs, lambda action: _moved_by(rig, action))
         if found:
-            layers = [_assigned(controls)] if found[0][1] is not None and _assigned(controls) is not None else []
-            return _of_bases(found, layers, stack)
+            return _of_bases(controls, found, stack)
     found = _bases(rig, own, lambda action: action if is_base(action) else None)
     if not found:
         found = _unlisted_bases(rig, own)
     solo = _solo(rig)
     if solo is not None and not found:
-        return Playing(_assigned(rig), hidden_by=solo.name, **stack)
-    layers = [_assigned(rig)] if found and found[0][1] is not None and _assigned(rig) is not None else []
-    return _of_bases(found, layers, stack)
+        return Playing(assigned(rig), hidden_by=solo.name, **stack)
+    return _of_bases(rig, found, stack)
 
 
-def _of_bases(found: list[tuple[Any, Any]], layers: list[Any], stack: dict[str, Any]) -> Playing:
+def _of_bases(owner: Object, found: list[tuple[Any, Any]], stack: dict[str, Any]) -> Playing:
+    layers = [assigned(owner)] if found and found[0][1] is not None and assigned(owner) is not None else []
     if len(found) > 1:
         return Playing(None, bases=[action for action, _ in found], layers=layers, **stack)
     action, strip = found[0] if found else (None, None)
@@ -171,14 +172,14 @@ def _unlisted_bases(rig: Object, evaluated: list[tuple[Any, Any]]) -> list[tuple
     strips = [(track, strip) for track, strip in evaluated if strip.blend_type == "REPLACE"]
     if active is not None and (_replaces_all(rig) or not strips):
         return [(active, None)]
-    if _solo(rig) is not None and _assigned(rig) is not None:
+    if _solo(rig) is not None and assigned(rig) is not None:
         return []
     return [(strip.action, strip) for track, strip in strips if track == strips[0][0]]
 
 
 def _active(owner: Object) -> Any:
     """Return the assigned action if Blender evaluates it by itself: not while a strip is tweaked or a track is solo."""
-    return None if _solo(owner) is not None or _is_tweaked(owner) else _assigned(owner)
+    return None if _solo(owner) is not None or _is_tweaked(owner) else assigned(owner)
 
 
 def _solo(owner: Object) -> Any:
@@ -186,7 +187,8 @@ def _solo(owner: Object) -> Any:
     return next((track for track in evaluated_tracks(owner) if track.is_solo), None)
 
 
-def _assigned(owner: Object) -> Any:
+def assigned(owner: Object) -> Any:
+    """Return the action that is assigned to an object, or None. The motion in play is that of `playing`."""
     return owner.animation_data.action if owner.animation_data is not None else None
 
 
@@ -219,7 +221,7 @@ def _linked_controls(rig: Object) -> Any:
 def _moved_by(rig: Object, controls_action: Action) -> Any:
     """Return the motion that an action of the controls belongs to, of several the one assigned to ``rig``; or None."""
     users = users_of(controls_action)
-    return _assigned(rig) if _assigned(rig) in users else next(iter(users), None)
+    return assigned(rig) if assigned(rig) in users else next(iter(users), None)
 
 
 def evaluated_tracks(owner: Any) -> list[bpy.types.NlaTrack]:

@@ -139,11 +139,6 @@ def _rotation_paths(bones: tuple[str, ...]) -> dict[str, tuple[str, str]]:
     return {bone_curves.channel_path(bone, f"rotation_{kind}"): (bone, kind) for bone in bones for kind in KINDS}
 
 
-def played(rig: bpy.types.Object) -> Any:
-    """Return the action that is assigned to ``rig``, or None. The motion in play is that of `nla.playing`."""
-    return rig.animation_data.action if rig.animation_data is not None else None
-
-
 def refusal(action: Action, bones: Sequence[str]) -> WriteError:
     """Return the error for an action with hidden keys, raised until the user has chosen what to do with them."""
     return WriteError(

@@ -37,7 +37,7 @@ from .control_edits import (
 )
 from .control_links import OWN, SWITCHES, control_action, controls_of, links_muted, links_of
 from .keyed_poses import follows_keys
-from .rotation_modes import HiddenKeys, RotationModes, played
+from .rotation_modes import HiddenKeys, RotationModes
 
 if TYPE_CHECKING:
     import bpy
@@ -137,7 +137,7 @@ class Movers:
             return set(self._rig.pose.bones.keys())
         if not play.is_layered or not play.is_blended:
             return set()
-        own = _indices(self._played_curves(_assigned_action(self._rig)))
+        own = _indices(self._played_curves(nla.assigned(self._rig)))
         strips = _channels_of(play.strips)
         data = self._rig.animation_data
         replaces = data is not None and (data.action_blend_type, data.action_influence) == ("REPLACE", 1.0)
@@ -168,10 +168,6 @@ def is_setting(path: str) -> bool:
 def _is_switch(path: str) -> bool:
     """Whether a data path is that of a switch of a control rig."""
     return any(path.endswith(f'["{name}"]') for name in SWITCHES)
-
-
-def _assigned_action(rig: Object) -> Any:
-    return rig.animation_data.action if rig.animation_data is not None else None
 
 
 def _moved_with(bone: PoseBone) -> set[str]:
@@ -346,7 +342,7 @@ class ShownActions:
                 "rotation mode of its bones to be sure",
                 f"{action.name}: {listed(guessed)}",
             )
-        if action == played(self._rig) and self._play.strip is None:
+        if action == nla.assigned(self._rig) and self._play.strip is None:
             self._warn_of_slot(action)
         self._warn_of_controls(action)
         return modes

@@ -308,13 +308,19 @@ def test_a_motion_that_was_pushed_down_is_unchanged(humanoid, samples, start):
     assert planned(rig).data == (samples / "humanoid.omf").read_bytes()
 
 
-def test_a_layer_on_an_ik_control_changes_the_limb_alone(samples):
+def with_controls(samples):
+    """An armature that plays a motion, the motion, its control rig and the IK control of a hand."""
     rig, base, _ = fresh(samples)
     library.play(bpy.context, rig, base)
     bpy.context.view_layer.objects.active = rig
     bpy.ops.motionbridge.add_control_rig()
     controls = next(obj for obj in bpy.data.objects if obj.motionbridge_is_control_rig)
     goal = next(bone for bone in controls.pose.bones if bone.name.startswith("IK") and "hand" in bone.name.lower())
+    return rig, base, controls, goal
+
+
+def test_a_layer_on_an_ik_control_changes_the_limb_alone(samples):
+    rig, base, controls, goal = with_controls(samples)
     pushed_down(controls, base.motionbridge_controls)
     layer = SimpleNamespace(**vars(TURN) | {"keys": [(controls.pose.bones.find(goal.name), "location", {2})]})
     on_top(controls, layer, "ADD")
@@ -396,12 +402,7 @@ def test_a_motion_with_keys_of_a_constraint_is_written_with_it(humanoid):
 
 
 def test_constraints_on_controls_change_the_motion_in_play_alone(samples):
-    rig, base, _ = fresh(samples)
-    library.play(bpy.context, rig, base)
-    bpy.context.view_layer.objects.active = rig
-    bpy.ops.motionbridge.add_control_rig()
-    controls = next(obj for obj in bpy.data.objects if obj.motionbridge_is_control_rig)
-    goal = next(bone for bone in controls.pose.bones if bone.name.startswith("IK") and "hand" in bone.name.lower())
+    rig, _, _, goal = with_controls(samples)
     target = bpy.data.objects.new("target", None)
     target.location = (0.3, 0.3, 1.0)
     bpy.context.scene.collection.objects.link(target)

@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 import bpy
 
 from ....blender import action as actions
-from ....blender import action_lists, armature, control_transfer
+from ....blender import action_lists, armature, control_transfer, nla
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, is_turned_or_scaled
 from ....blender.bone_curves import bone_of
 from ....blender.compat import curves_of
 from ....blender.control_links import control_action
 from ....blender.properties import drop
-from ....blender.rotation_modes import played
 from ....blender.sampling import Sampler
 from ....blender.scope import rows_removed_on_failure
 from ....core import files, names
@@ -545,7 +544,7 @@ def keys_replaced(context: Context, rig: Object, action: Action) -> None:
     """After an action got other keys: key the control rig to its poses, and set rotation modes that play it."""
     if control_action(rig, action) is not None:
         control_transfer.transfer(context, rig, action)
-    if action == played(rig):
+    if action == nla.assigned(rig):
         play(context, rig, action)
 
 
