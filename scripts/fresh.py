@@ -97,7 +97,7 @@ def _outcome(suite: str, place: Path, command: str) -> str:
 def _run(place: Path, command: Sequence[str], *, capture: bool = False) -> str:
     """Run a command in the chroot: return its output (``capture``), or show it and return the exit status."""
     processes = ["--pid", "--fork", "--kill-child"]  # stopping a command also stops the processes it started
-    apart = ["unshare", "--mount", "--propagation", "private", *processes, "sh", "-c", MOUNT, str(place)]
+    apart = [*chroot.PRIVATE_MOUNTS, *processes, "sh", "-c", MOUNT, str(place)]
     done = subprocess.run(
         [*apart, *chroot.entering(place, _network()), *command],
         stdin=subprocess.DEVNULL,

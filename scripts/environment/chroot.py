@@ -40,6 +40,8 @@ SURROUNDINGS = {
     "LANG": "C.UTF-8",
     "DEBIAN_FRONTEND": "noninteractive",
 }
+PRIVATE_MOUNTS = ["unshare", "--mount", "--propagation", "private"]
+"""Start of a command line whose mounts end with it however it ends."""
 MOUNT_PROC = 'mount -t proc proc "$0/proc" && exec "$@"'
 LIMIT = 1500  # seconds
 
@@ -125,7 +127,7 @@ def entering(place: Path, surroundings: dict[str, str], *, proc: bool = False) -
     With ``proc`` it sees /proc, in a mount namespace that ends with it: the wheel of Blender 5.3 reads its own maps.
     """
     variables = SURROUNDINGS | surroundings
-    namespace = ["unshare", "--mount", "--propagation", "private", "sh", "-c", MOUNT_PROC, str(place)] if proc else []
+    namespace = [*PRIVATE_MOUNTS, "sh", "-c", MOUNT_PROC, str(place)] if proc else []
     return [
         *namespace,
         "chroot",
@@ -157,10 +159,9 @@ def make(place: Path, suite: str, packages: Sequence[str]) -> None:
 
 def _run(command: Sequence[str]) -> None:
     """Run a command in its own mount namespace, so that its mounts end with it however it ends."""
-    private_mounts = ["unshare", "--mount", "--propagation", "private"]
-    can_unshare = subprocess.run([*private_mounts, "true"], capture_output=True, check=False).returncode == 0
+    can_unshare = subprocess.run([*PRIVATE_MOUNTS, "true"], capture_output=True, check=False).returncode == 0
     done = subprocess.run(
-        [*(private_mounts if can_unshare else []), *command],
+        [*(PRIVATE_MOUNTS if can_unshare else []), *command],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
