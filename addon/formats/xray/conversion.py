@@ -49,7 +49,7 @@ from .ogf.building import (
     with_backs,
 )
 from .ogf.chunk_types import Description, LodPath, MotionReferences, MotionReferences2, Texture, UserData
-from .ogf.document import Ogf, VisualType, motion_set_of
+from .ogf.document import LOD, Ogf, VisualType, motion_set_of
 from .ogf.mesh import bone_labels
 from .ogf.skeleton import NEW_BONE_MATERIAL, check_rest, check_skeleton
 from .omf.codec import numbered
@@ -311,7 +311,7 @@ def game_model(document: Object, name: str, settings: ModelSettings, report: Rep
     if user_data is not None and user_data.text:
         sections.append(section(17, user_data))
     if lod is not None and lod.name:
-        sections.append(section(23, LodPath(lod.name)))
+        sections.append(section(LOD, LodPath(lod.name)))
     if references and settings.generation.references_as_list:
         sections.append(section(24, MotionReferences2(references)))
     elif references:

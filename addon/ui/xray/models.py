@@ -450,6 +450,8 @@ class MOTIONBRIDGE_PT_model(PropertiesPanel, BlenderPanel):
         column = layout.column(align=True)
         column.operator("motionbridge.model_save_back", icon="FILE_TICK")
         column.operator("export_scene.xray_ogf", text="Export", icon="EXPORT")
+        if holder.type == "ARMATURE" or model.lod:  # the game looks for it in models with bones alone
+            self.fields().prop(model, "lod")
         draw_references(layout, holder, model)
         draw_user_data(layout, model)
         layout.operator("motionbridge.report", icon="TEXT")

@@ -41,7 +41,7 @@ from .chunk_types import (
     VertexContainer,
     Vertices,
 )
-from .document import HEADER, Children, FastPath, Ogf, Value
+from .document import HEADER, LOD, Children, FastPath, Ogf, Value
 
 _NOT_A_MODEL = "Check that this is a model of S.T.A.L.K.E.R. and that it was copied whole"
 
@@ -124,7 +124,7 @@ _READERS: dict[int, dict[int, Read]] = {
         20: _without_context(SwiContainer.read),
         21: _without_context(GeometryContainer.read),
         22: _read_fast_path,
-        23: _read_lod,
+        LOD: _read_lod,
         24: _without_context(MotionReferences2.read),
     },
     3: {

@@ -44,6 +44,8 @@ from .chunk_types import (
 
 HEADER = 1
 """Id of the header chunk, which every visual must have."""
+LOD = 23
+"""Id of the chunk of version 4 with the path of the model shown at a distance."""
 
 
 class VisualType(IntEnum):

@@ -25,6 +25,7 @@ from .chunk_types import (
     Header,
     IkData,
     Indices,
+    LodPath,
     MotionReferences,
     MotionReferences2,
     SlidingWindows,
@@ -62,6 +63,9 @@ def describe(document: Ogf) -> list[str]:
         if references is not None:
             found = ", ".join(names.decode(name) for name in references.names)
             lines.append(f"motion files: {found or 'none'}")
+    lod = document.first(LodPath)
+    if lod is not None:
+        lines.append(f"LOD: {names.decode(lod.path)}")
     library, parameters = document.first(MotionLibrary), document.first(Parameters)
     if library is not None and parameters is not None:
         lines += [f"motions inside: {line}" for line in describe_motions(MotionSet(library, parameters))]

@@ -29,8 +29,9 @@ from ....core.mesh_parts import transformed
 from ....core.model import Mesh, Skeleton
 from ....core.report import Report, listed
 from ....formats.xray import ogf
-from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Ogf, motion_set_of, part_name, with_motion_set
+from ....formats.xray.ogf.building import section
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.document import LOD, Ogf, motion_set_of, part_name, with_motion_set
 from ....formats.xray.ogf.mesh import (
     Settings,
     bone_labels,
@@ -46,7 +47,7 @@ from ..motions import replaced
 from ..motions.files import LISTS, are_stored
 from ..options import ModelExportOptions
 from . import properties as model_properties
-from .importing import reference_names
+from .importing import lod_path, reference_names
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Material, Object, PoseBone
@@ -72,7 +73,7 @@ class Plan:
     data: bytes
     changes: Changes
     words: tuple[str, ...] = ()
-    """Names of edited texts: motion references, user data."""
+    """Names of edited texts: motion references, user data, LOD."""
 
     def sentence(self, words: Words | None = None) -> str:
         """Describe the changes, such as ``2 bones, 1 mesh changed`` or ``nothing changed``."""
@@ -468,7 +469,7 @@ def _with_physics(rig: Object, document: Ogf, changes: Changes) -> tuple[Ogf, Ch
 
 
 def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
-    """Return the model with motion references and user data of the panel, and the names of the edited texts.
+    """Return the model with motion references, user data and LOD of the panel, and the names of the edited texts.
 
     Raises `WriteError` if the model has no chunk for them.
     """
@@ -487,7 +488,24 @@ def _with_texts(holder: Object, document: Ogf) -> tuple[Ogf, tuple[str, ...]]:
             "the model has no user data yet, and none can be added",
             remedy="Empty the field, or start from a model that has some",
         )
+    if properties.lod != lod_path(document):
+        document = _with_lod(document, properties.lod)
+        words.append("LOD")
     return document, tuple(words)
+
+
+def _with_lod(document: Ogf, wanted: str) -> Ogf:
+    """Return the model with the path of its LOD; without its chunk for ""."""
+    path, old = names.encode(wanted), document.first(LodPath)
+    if path.splitlines() not in ([], [path]):
+        raise WriteError("the path of the LOD has a line break", remedy="Type it in one line")
+    if old is not None:
+        return document.replaced(old, replace(old, path=path) if path else None)
+    # The game looks for this chunk in models with bones alone; an old one can have a whole model in it.
+    has_chunk = any(section.chunk.plain_id == LOD for section in document.sections)
+    if document.header.version != 4 or document.first(BoneNames) is None or has_chunk:
+        raise WriteError("no LOD can be added to this model", remedy="Empty the field, or export it as a new model")
+    return Ogf([*document.sections, section(LOD, LodPath(path))], document.tail, document.file)
 
 
 def _with_references(document: Ogf, wanted: Sequence[str]) -> Ogf:

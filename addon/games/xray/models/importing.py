@@ -34,7 +34,7 @@ from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, ExportSca
 from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mapping import decode_skeleton as decode_editor_skeleton
 from ....formats.xray.object.smoothing import has_normals
-from ....formats.xray.ogf.chunk_types import BoneNames, IkData, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, motion_set_of, parts
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
@@ -269,6 +269,13 @@ def _store_model(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
     user_data = document.first(UserData)
     if user_data is not None:
         properties.user_data = names.decode(user_data.text)
+    properties.lod = lod_path(document)
+
+
+def lod_path(document: Ogf) -> str:
+    """Return the path of the model shown at a distance, "" for none; as in the game, a zero byte ends it."""
+    lod = document.first(LodPath)
+    return names.decode(lod.path.partition(b"\0")[0]) if lod is not None else ""
 
 
 def reference_names(document: Ogf) -> list[str]:

@@ -231,7 +231,7 @@ def _model(
     numbered: list[tuple[int, Any]] = [
         (0x900, Version(0x10)),
         (0x912, UserData(names.encode(known.user_data) if known is not None else b"")),
-        (0x925, LodName(names.encode(own.lod))),
+        (0x925, LodName(names.encode(known.lod) if known is not None else b"")),
         (0x903, ObjectFlags(flags_of(own) | (DYNAMIC if bones else 0))),
         (MESHES, Meshes([Section(Chunk(number, b""), mesh) for number, mesh in enumerate(meshes)])),
         (0x907, Surfaces(surfaces)),

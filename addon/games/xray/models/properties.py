@@ -40,6 +40,7 @@ class ModelProperties(bpy.types.PropertyGroup):
     references: CollectionProperty(type=MotionReferenceProperties)
     active_reference: IntProperty(options={"HIDDEN"})
     user_data: StringProperty(name="User Data", description="Settings of the model in ini format")
+    lod: StringProperty(name="LOD", description="Object that replaces the model at a distance")
 
 
 class MeshProperties(bpy.types.PropertyGroup):
