@@ -11,7 +11,7 @@ from ..core import pausing
 from ..core.errors import MotionbridgeError
 from ..core.report import Report
 from ..games import renamed_bones
-from ..games.arma import animation_edit
+from ..games.arma import animation_edit, animation_import
 from ..games.descent3 import hierarchy, model_export, motion
 from ..games.descent3.model_properties import holder_of
 from ..games.xray.motions import library, omf_codec, skl_codec
@@ -44,6 +44,7 @@ def compare(context: Context) -> None:
         except MotionbridgeError:
             # A motion that cannot be written cannot be compared; saving reports why.
             action.motionbridge_motion.status = "UNKNOWN"
+    animation_import.adopt_unlisted(rig)
     if action.motionbridge_animation.is_animation:
         try:
             animation_edit.update_status(context, rig, action, Report(), look=False)
@@ -99,6 +100,8 @@ def _hold_later() -> float | None:
     rig = active_rig(context)
     if rig is not None:
         library.hold_used(rig)
+        if animation_import.adopt_unlisted(rig):
+            _redraw(context)
     return None
 
 

@@ -321,10 +321,18 @@ class SaveBack(Operation, BackupChoice):
         """Return notes about a plan, shown below its changes."""
         return []
 
+    def left_out(self, _plan: "FilePlan") -> list[str]:
+        """Return notes about what saving leaves out, which are shown also if nothing else is to be saved."""
+        return []
+
+    def suggest(self, context: Context) -> None:
+        """Set options that depend on the scene before the dialog opens."""
+
     def invoke(self, context: Context, _event: bpy.types.Event) -> Any:
         self.backup = preferences(context).backup
         if bpy.app.background:
             return self.execute(context)
+        self.suggest(context)
         self._previews, self._samples, self._asked = {}, {}, ()
         if not self._take_over(context):
             return self.run_in_steps(context, lambda: self.check(context), self._planned)
@@ -426,7 +434,12 @@ class SaveBack(Operation, BackupChoice):
     def _draw_plan(self, column: bpy.types.UILayout, plan: "FilePlan", *, is_saved: bool) -> None:
         if is_saved:
             column.label(text="No changes to save", icon="INFO")
-            return
+        else:
+            self._draw_changes(column, plan)
+        for note in self.left_out(plan):
+            column.label(text=note, icon="INFO", translate=False)
+
+    def _draw_changes(self, column: bpy.types.UILayout, plan: "FilePlan") -> None:
         sentence = plan_sentence(plan)
         if plan.is_as_imported:
             sentence = iface_("the file is written as it was imported or last saved")
@@ -453,7 +466,7 @@ class SaveBack(Operation, BackupChoice):
         name = Path(plan.path).name
         if plan.is_saved():
             said = rpt_("{}: no changes to save").format(name) if name else rpt_("No changes to save")
-            return Outcome(said, done=False)
+            return Outcome(". ".join([said, *self.left_out(plan)]), done=False)
         plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
         if plan.is_as_imported:

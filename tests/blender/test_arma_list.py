@@ -10,6 +10,7 @@ from addon.core.report import Report
 from addon.games.arma import animation_edit, animation_import
 from addon.games.arma.animation_import import import_animation
 from addon.games.arma.options import AnimationImportOptions
+from addon.ui import badges
 from addon.ui.arma import panels as shown_list
 from tests.blender.rtm_scene import curve_of, planned
 from tests.blender.test_rtm import drawn_animation, moved, plain
@@ -194,3 +195,31 @@ def test_one_edited_frame_is_one_frame_whatever_hangs_on_the_bone(rig):
     curve.update()
     sentence = planned(SimpleNamespace(rig=rig, action=action)).changes.sentence()
     assert sentence == "2 bones, 1 frame changed, 0 unchanged"
+
+
+def test_a_copy_that_plays_joins_the_list_by_itself_and_stays_when_another_plays(rig):
+    copy = bpy.data.actions["nod"].copy()
+    rig.animation_data.action = copy
+    assert animation_import.animations_of(rig)[-1] == copy
+    badges._hold_later()  # what a window calls after another action was assigned
+    assert shown(rig) == ["nod", "wave", "nod.001"]
+    assert rig.motionbridge_playing_animation == 2
+    rig.animation_data.action = bpy.data.actions["wave"]
+    badges._hold_later()
+    assert shown(rig) == ["nod", "wave", "nod.001"]
+
+
+def test_a_layer_and_what_another_armature_lists_join_no_list(rig):
+    other = drawn_animation(bones=("Pelvis", "head"))
+    bpy.context.view_layer.objects.active = rig
+    animation_import.add(other.rig, other.rig.animation_data.action, animation_import.ADDED_LATER)
+    rig.animation_data.action = other.rig.animation_data.action
+    assert animation_import.unlisted(rig) == []
+    strip = rig.animation_data.nla_tracks.new().strips.new("nod", 0, bpy.data.actions["nod"])
+    assert strip.action == bpy.data.actions["nod"]
+    layer = bpy.data.actions.new("layer")
+    rig.animation_data.action = layer
+    rig.animation_data.action_blend_type = "ADD"
+    rig.pose.bones["head"].keyframe_insert("location", frame=1)
+    assert rig.animation_data.action == layer
+    assert animation_import.unlisted(rig) == []

@@ -83,6 +83,32 @@ def test_copies_and_new_animations_go_into_the_chosen_folder(rig, folder, tmp_pa
     assert sorted(contents(chosen)) == ["nod_twice.rtm", "nod_twice.rtm.bak"]
 
 
+def test_an_edited_copy_that_plays_is_written_by_save_all(rig, folder):
+    before = contents(folder)
+    copy = bpy.data.actions["nod"].copy()
+    rig.animation_data.action = copy
+    edit(copy)
+    dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_all)
+    dialog.check(bpy.context)
+    said = drawn(dialog)
+    assert "No changes to save" in said
+    assert "Animations without a file, which need a folder: 1" in said
+    assert bpy.ops.motionbridge.arma_save_all() == {"CANCELLED"}
+    assert last_report() == ["No changes to save. Animations without a file, which need a folder: 1"]
+    dialog = as_in_a_window(panels.MOTIONBRIDGE_OT_arma_save_all)
+    dialog.suggest(bpy.context)
+    assert dialog.folder == str(folder)
+    dialog.check(bpy.context)
+    said = drawn(dialog)
+    assert "nod_001.rtm: new" in said
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert {name: data for name, data in contents(folder).items() if name != "nod_001.rtm"} == before
+    assert contents(folder)["nod_001.rtm"] != before["nod.rtm"]
+    assert animation_import.animations_of(rig)[-1] == copy
+    assert rig.motionbridge_animations[-1].action == copy
+    assert bpy.ops.motionbridge.arma_save_all() == {"CANCELLED"}
+
+
 def test_two_animations_of_one_file_are_refused(rig, folder, tmp_path_factory):
     assert bpy.ops.import_scene.arma_rtm(filepath=str(folder / "nod.rtm")) == {"FINISHED"}
     before = contents(folder)

@@ -293,6 +293,23 @@ def test_undo_of_an_edit_that_was_saved_gives_the_imported_file_unasked(tmp_path
     assert opened.path.read_bytes() == before
 
 
+@pytest.mark.parametrize("make", [motions, editor_motions, a_path, an_animation])
+def test_an_edited_copy_that_plays_is_never_called_no_changes(tmp_path, samples, make):
+    opened = make(tmp_path, samples)
+    rig = bpy.context.view_layer.objects.active
+    copy = rig.animation_data.action.copy()
+    compat.assign(rig, copy)
+    moved = next(one for one in compat.curve_bag(copy).fcurves if one.data_path.endswith("location"))
+    moved.keyframe_points[0].co[1] += 0.5
+    kind = panels.MOTIONBRIDGE_OT_arma_save_all if make == an_animation else opened.kind
+    dialog = as_in_a_window(kind, backup=False)
+    dialog.suggest(bpy.context)
+    dialog.check(bpy.context)
+    assert NOTHING not in drawn(dialog)
+    assert dialog.execute(bpy.context) == {"FINISHED"}
+    assert NOTHING in drawn(dialog_of(kind))
+
+
 def test_undo_and_the_file_on_disk_give_the_motion_that_is_shown(tmp_path, samples):
     opened = editor_motions(tmp_path, samples)
     rig, before = bpy.context.view_layer.objects.active.name, opened.path.read_bytes()

@@ -110,6 +110,11 @@ class AnimationPlans(Together):
         return str(self.changes.sentence(words))
 
 
+def needs_folder(action: Action) -> bool:
+    """Return whether an action has no source file of its own: it was made in Blender, or is a copy."""
+    return not action.motionbridge_animation.path or original_of(action) is not None
+
+
 def plan_save_all(
     context: Context,
     rig: Object,
@@ -131,7 +136,7 @@ def plan_save_all(
     unchanged = 0
     for number, action in enumerate(animations_of(rig), 1):
         found = Report()
-        is_new = not action.motionbridge_animation.path or original_of(action) is not None
+        is_new = needs_folder(action)
         if is_new and not folder:
             without_file.append(action.name)
             continue

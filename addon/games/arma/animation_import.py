@@ -2,7 +2,8 @@
 
 Each listed animation can be played with a click. Only an entry with an index of 0 or more is the original of its file
 (see `animation_edit.original_of`). Actions made in Blender, copies, and actions imported by version 0.1.0, which had no
-list, get index -1. They are listed when other data is stored anyway, never while a panel is drawn.
+list, get index -1. A copy that the armature uses belongs to its animations at once, and joins the list a moment later,
+never while a panel is drawn.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ...blender import action as actions
-from ...blender import action_lists, armature, compat, delta_action, rotation_modes, scope
+from ...blender import action_lists, armature, compat, delta_action, nla, rotation_modes, scope
 from ...blender.delta_action import DeltaWriter, RestPose
 from ...blender.properties import is_local, keep
 from ...core import files
@@ -49,8 +50,33 @@ def find(rig: Object, action: Action) -> int:
 
 
 def animations_of(rig: Object) -> list[Action]:
-    """Return the listed actions, without the empty entries that deleted actions leave."""
+    """Return the listed actions, without the empty entries that deleted actions leave, then those of `unlisted`."""
+    return [*_listed(rig), *unlisted(rig)]
+
+
+def _listed(rig: Object) -> list[Action]:
     return [entry.action for entry in rig.motionbridge_animations if entry.action is not None]
+
+
+def unlisted(rig: Object) -> list[Action]:
+    """Return the actions that an armature uses and no armature lists: copies of animations, and, on an armature with
+    animations, the action in play that was made in Blender.
+    """
+    known = set(_listed(rig))
+    free = [action for action in action_lists.used_by(rig) if action not in known]
+    if not free:
+        return []
+    objects: Any = bpy.data.objects
+    taken = {entry.action for owner in objects for entry in owner.motionbridge_animations}
+    drawn = nla.playing(rig).action if known else None
+    if drawn is not None and action_lists.is_motion(drawn):  # a motion of another game
+        drawn = None
+    return [one for one in free if one not in taken and (one.motionbridge_animation.is_animation or one == drawn)]
+
+
+def adopt_unlisted(rig: Object) -> int:
+    """List the actions of `unlisted`, so that they stay when others are played; returns how many."""
+    return _append(rig, unlisted(rig))
 
 
 def adopt(rig: Object) -> int:
@@ -82,7 +108,7 @@ def remove_deleted(rig: Object) -> None:
 def _append(rig: Object, actions: list[Action]) -> int:
     if not is_local(rig):
         return 0
-    known = set(animations_of(rig))
+    known = set(_listed(rig))
     missing = [action for action in dict.fromkeys(actions) if action not in known]
     for action in missing:
         add(rig, action, ADDED_LATER)

@@ -113,6 +113,11 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
         cls.poll_message_set("The list of the active armature has no animations")
         return bool(animation_import.animations_of(active_rig(context)))
 
+    def suggest(self, context: Context) -> None:
+        """Suggest the folder of the first source file for copies and new animations."""
+        if not self.folder and any(map(animation_edit.needs_folder, self.edited(context))):
+            self.folder = self.path(context)
+
     def path(self, context: Context) -> str:
         """Return the folder for new animations, else the folder of the first source file."""
         listed = animation_import.animations_of(active_rig(context))
@@ -157,7 +162,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
             for part, one in zip(plan.changes.parts, plan.plans, strict=True)
         ]
 
-    def notes(self, plan: Any) -> list[str]:
+    def left_out(self, plan: Any) -> list[str]:
         """Return the number of animations that need a folder."""
         number = len(plan.without_file)
         return [iface_("Animations without a file, which need a folder: {}").format(number)] if number else []
@@ -165,6 +170,7 @@ class MOTIONBRIDGE_OT_arma_save_all(SaveBack, OverwriteChoice, HiddenKeysChoice,
     def put(self, context: Context, plan: Any, *, backup: bool) -> None:
         """Write and settle each file before the next one, which may fail."""
         rig = active_rig(context)
+        animation_import.adopt_unlisted(rig)
         for action, one in zip(plan.actions, plan.plans, strict=True):
             one.write(backup=backup)
             animation_edit.settle(one, rig, action)
@@ -394,7 +400,7 @@ class MOTIONBRIDGE_UL_arma_animations(DrawnRows, BlenderList):
 
 
 class MOTIONBRIDGE_OT_arma_list_animations(Operation, BlenderOperator):
-    """Add the playing action to the list, and imported animations of these bones that are in no list"""
+    """Add imported animations of these bones that are in no list, and remove deleted ones"""
 
     bl_idname = "motionbridge.arma_list_animations"
     bl_label = "List Animations"
