@@ -5,29 +5,30 @@ The operator of a format names the file, makes the plan, and says which options 
 here.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import bpy
 from bpy.props import BoolProperty, EnumProperty, StringProperty
 
-from ..blender import scope
+from ..blender import armature, scope
 from ..blender.compat import PATH_OPTIONS
+from ..blender.control_links import is_control_rig
 from ..blender.properties import refuse_linked
-from ..blender.typed import Context
+from ..blender.typed import Context, Object
 from ..core import files
 from ..core.errors import MotionbridgeError, ReadError, WriteError, refused_access
-from ..core.report import Report
+from ..core.report import Report, listed
 from ..games import plan as plans
 from ..games import renamed_bones
 from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
 from .change_words import file_sentence, plan_sentence, sentence_translator
-from .layouts import fields
+from .layouts import fields, paragraph
 from .operation import FileChoice, Operation, Outcome, call_operator, wrapped_lines
 from .preferences import preferences
-from .target import rigs_of
+from .target import objects_of, rig_to_export, rigs_of
 
 if TYPE_CHECKING:
     from ..games.plan import FilePlan
@@ -149,6 +150,15 @@ def draw_backup(layout: bpy.types.UILayout, operator: Any, path: str) -> None:
         layout.label(text="The existing backup is kept", icon="INFO")
 
 
+def draw_check_first(layout: bpy.types.UILayout, lines: Sequence[str]) -> None:
+    """Draw what an export warns of, for the narrow column beside the file browser."""
+    if lines:
+        column = layout.column(align=True)
+        column.label(text="Check first:", icon="ERROR")
+        for line in lines:
+            paragraph(column, line, BROWSER_LINE_LENGTH, "DOT")
+
+
 def is_collection_exporter(operator: Any) -> bool:
     """Return whether a collection of this .blend file has this operator as its exporter.
 
@@ -168,9 +178,61 @@ class FileExport(Operation, NamedFile, BackupChoice):
     """Mixin for operators that write a file, listed before `ExportHelper`. Subclasses override `run` and `suggest`."""
 
     bl_options = {"PRESET"}
+    types: tuple[str, ...] = ()
+    """Types of the objects that the export writes; empty if it writes none."""
+    if TYPE_CHECKING:  # as in `LongWork`
+        _said_before: tuple[Any, list[str]] | None = None
+        """Options -> the lines of `draw_last`, so that they are not collected at each redraw."""
+    else:
+        _said_before = None
 
     def suggest(self, context: Context) -> None:
         """Set ``filepath``, and options that depend on the active object, before the file browser opens."""
+
+    def written(self, _context: Context) -> Collection[Any]:
+        """Return the objects that the export writes. Raises `MotionbridgeError`. Overridden where there are `types`."""
+        return ()
+
+    def can_write(self, _obj: Object) -> bool:
+        """Return whether an object of `types` is of those that the export could write."""
+        return True
+
+    def warn_of_left_out(self, context: Context, report: Report) -> None:
+        """Warn of selected objects, or objects of the collection, that the export could write but does not."""
+        if not self.types:
+            return
+        collection = getattr(self, "collection", "")
+        try:
+            written = set(self.written(context))
+            # Long work runs in a thread of its own, where the context has no `selected_objects`.
+            chosen = objects_of(collection) if collection else context.view_layer.objects.selected
+        except MotionbridgeError:  # the export reports it
+            return
+        others = [obj for obj in chosen if obj.type in self.types and obj not in written and self.can_write(obj)]
+        left_out = [repr(obj.name) for obj in others if not (armature.is_shape(obj) or is_control_rig(obj))]
+        if not left_out:
+            return
+        words = "other chosen objects are not written; export each to a file of its own"
+        if "MESH" in self.types:
+            words = (
+                "chosen meshes are not part of the file and are not written; make them part of it (parent or kind), or "
+                "export each on its own"
+            )
+        report.warn(f"{words}: {listed(left_out, NAMES_SHOWN)}")
+
+    def _checked(self, context: Context, work: Any, report: Report) -> Outcome | None:
+        self.warn_of_left_out(context, report)
+        return super()._checked(context, work, report)
+
+    def draw_last(self, context: Context) -> None:
+        """Draw the backup option, and what is left out."""
+        draw_backup(fields(self.layout), self, self.filepath)
+        key = self.filepath
+        if self._said_before is None or self._said_before[0] != key:
+            report = Report()
+            self.warn_of_left_out(context, report)
+            self._said_before = key, report.lines(sentence_translator())
+        draw_check_first(self.layout, self._said_before[1])
 
     def invoke(self, context: Context, event: bpy.types.Event) -> Any:
         """Open the file browser at the suggested file."""
@@ -203,11 +265,15 @@ class ArmatureExport(FileExport):
     """Mixin for exports of an armature: its motions, or the properties of its bones."""
 
     collection: source_collection("Export the armature of this collection")
+    types = ("ARMATURE",)
 
     @classmethod
     def poll(cls, context: Context) -> bool:
         cls.poll_message_set("No armature in the scene")
         return bool(rigs_of(context)) or is_collection_exporter(cls)
+
+    def written(self, context: Context) -> Collection[Any]:
+        return (rig_to_export(context, self.collection),)
 
 
 # Save Back ------------------------------------------------------------------------------------------------------------
@@ -227,7 +293,7 @@ UNDECIDED = {"REFUSE", "STOP", False}
 NAMES_SHOWN = WARNINGS_SHOWN = 6
 PREVIEWS_KEPT = 4
 _VALUES = (str, bool, int, float)
-LINE_LENGTH = 70
+LINE_LENGTH, BROWSER_LINE_LENGTH = 70, 30
 _ready: dict[str, Any] = {}
 """Name of an operator -> the previews that one operator hands over to the one with the dialog."""
 

@@ -124,7 +124,8 @@ class Dialog:
         self.filepath, self.collection, self.findings = "", "", ""
         self.backup, self.modifiers, self.anew = True, False, False
         self.layout, self._found = Layout(), None
-        for name in ("suggest", "check", "draw", "_collect"):
+        self.types = kind.types
+        for name in ("suggest", "check", "draw", "_collect", "written", "can_write", "warn_of_left_out"):
             setattr(self, name, getattr(kind, name).__get__(self))
         self.suggest(bpy.context)
 

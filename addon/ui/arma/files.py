@@ -25,7 +25,7 @@ from ..bases import (
 )
 from ..bones import HiddenKeysChoice
 from ..change_words import file_sentence
-from ..files import ArmatureExport, FileImport, ModelFileImport, draw_backup
+from ..files import ArmatureExport, FileImport, ModelFileImport
 from ..layouts import fields
 from ..operation import Outcome
 from ..preferences import arma_folder
@@ -277,7 +277,7 @@ class EXPORT_SCENE_OT_arma_rtm(
         self.draw_bone_names(layout)
         for name in ("own_markers", "from_file"):
             layout.prop(self, name)
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.ANIMATIONS)

@@ -3,7 +3,7 @@
 The import is in `files`, beside that of animations, with which it shares options.
 """
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,15 @@ from ...games.arma.options import LOD_KINDS, ModelExportOptions
 from ...games.arma.properties import is_of_model, level_of, model_of
 from ..bases import BlenderOperator, BlenderPanel, ExportHelper, iface_, options_from, properties_from, rpt_
 from ..change_words import change_text, file_sentence, sentence_translator
-from ..files import FileExport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
-from ..layouts import fields, paragraph
+from ..files import (
+    FileExport,
+    SaveBackOntoImported,
+    draw_backup,
+    draw_check_first,
+    is_collection_exporter,
+    source_collection,
+)
+from ..layouts import fields
 from ..operation import Operation, Outcome, draw_last_check
 from ..preferences import arma_folder
 from ..sidebar import MotionbridgePanel
@@ -33,8 +40,6 @@ if TYPE_CHECKING:
 
 LEVELS_SHOWN = 12
 """Most LODs that the export's dialog lists."""
-LINE_LENGTH = 30
-"""Letters in a line of the file browser."""
 ModelExportProperties: Any = properties_from(ModelExportOptions)
 
 
@@ -85,6 +90,7 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
     filename_ext = ".p3d"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
+    types = ("MESH",)
     if TYPE_CHECKING:  # as in `LongWork`
         _warnings: dict[tuple[bool, bool, bool], list[str]] | None = None
         """Options -> what the export would warn of, collected for the file browser."""
@@ -118,7 +124,9 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
             options = options_from(self, ModelExportOptions, work_folder=arma_folder(context))
             try:
                 chosen = chosen_model(context, self.collection, selected=self.selected)
-                report = model_export.find_warnings(context, chosen, options)
+                report = Report()
+                self.warn_of_left_out(context, report)
+                report.include(model_export.find_warnings(context, chosen, options))
                 self._warnings[self._key()] = report.lines(sentence_translator())[: len(report.warnings)]
             except MotionbridgeError as refusal:
                 self._warnings[self._key()] = [refusal.sentence(sentence_translator())]
@@ -132,12 +140,10 @@ class EXPORT_SCENE_OT_arma_p3d(ModelExportProperties, FileExport, ExportHelper, 
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         layout.prop(self, "transforms")
         draw_backup(layout, self, self.filepath)
-        warnings = (self._warnings or {}).get(self._key())
-        if warnings:
-            column = layout.column(align=True)
-            column.label(text="Check first:", icon="ERROR")
-            for warning in warnings:
-                paragraph(column, warning, LINE_LENGTH, "DOT")
+        draw_check_first(layout, (self._warnings or {}).get(self._key(), ()))
+
+    def written(self, context: Context) -> Collection[Object]:
+        return chosen_model(context, self.collection, selected=self.selected).parts
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.MODELS)

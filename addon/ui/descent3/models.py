@@ -1,5 +1,6 @@
 """Models (.oof), archives and textures (.ogf, .oaf): import, export and Save Back."""
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,7 +31,6 @@ from ..files import (
     FileExport,
     ModelFileImport,
     SaveBackOntoImported,
-    draw_backup,
     is_collection_exporter,
     source_collection,
 )
@@ -304,6 +304,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
     filename_ext = ".oof"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection, such as one level of detail")
+    types = ("MESH",)
     normals: EnumProperty(
         name="Normals", description="Which vertex normals to export", items=NORMAL_ITEMS, default="GAME"
     )
@@ -328,12 +329,16 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
             name = came_from.member or Path(folder).name or f"{bpy.path.clean_name(holder.name)}.oof"
             self.filepath = str(Path(folder).parent / name) if folder else name
 
-    def draw(self, _context: Context) -> None:
+    def written(self, context: Context) -> Collection[Object]:
+        chosen = chosen_model(context, self.collection)
+        return chosen.objects if chosen.holder is None else (chosen.holder, *chosen.holder.children_recursive)
+
+    def draw(self, context: Context) -> None:
         layout = fields(self.layout)
         layout.prop(self, "modifiers", text=iface_("Apply Modifiers"), translate=False)
         for name in ("normals", "anew"):
             layout.prop(self, name)
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
         for finding in self._not_shown.lines(sentence_translator()) if self._not_shown is not None else ():
             for number, line in enumerate(wrapped_lines(finding, 40)):
                 layout.label(text=line, icon="ERROR" if number == 0 else "BLANK1", translate=False)

@@ -1,6 +1,6 @@
 """Editor models (.object): import, export, Save Back, checks, and their panels in the Properties editor."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -13,7 +13,7 @@ from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray import kinds
 from ...games.xray.models import editor_exporting, importing, making, taken_over
-from ...games.xray.models.properties import holder_of
+from ...games.xray.models.properties import holder_of, objects_below
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, replaced
 from ...games.xray.options import EditorModelExportOptions, ModelImportOptions
@@ -24,7 +24,6 @@ from ..files import (
     FileExport,
     ModelFileImport,
     SaveBackOntoImported,
-    draw_backup,
     is_collection_exporter,
     source_collection,
 )
@@ -94,6 +93,7 @@ class EXPORT_SCENE_OT_xray_object(
     filename_ext = ".object"
     filter_glob: StringProperty(default=kinds.EDITOR_MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
+    types = ("MESH", "ARMATURE")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -117,6 +117,11 @@ class EXPORT_SCENE_OT_xray_object(
             return []  # the export will report what is wrong
         return library.written_names(self._chosen(holder), motion_files.SKL_LISTS, Report())
 
+    def written(self, context: Context) -> Collection[Object]:
+        holder = editor_model_to_export(context, self.collection)
+        is_new = not holder.motionbridge_editor_model.is_model
+        return (holder, *(making.meshes_for(context, holder) if is_new else objects_below(holder)))
+
     def draw(self, context: Context) -> None:
         """Draw the options; that for the target editors only for a model that was not imported."""
         layout = fields(self.layout)
@@ -131,7 +136,7 @@ class EXPORT_SCENE_OT_xray_object(
             self.draw_rest_change(layout, rig, "motionbridge_skeletal_files")
             self.draw_hidden_keys(layout, rig)
             draw_tolerances(layout, self)
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.EDITOR_MODELS)

@@ -1,6 +1,6 @@
 """Level files: import, export, Save Back, checks and panels."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -32,13 +32,21 @@ from ..bases import (
     rpt_,
 )
 from ..change_words import change_text, file_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
+from ..files import (
+    FileExport,
+    FileImport,
+    SaveBackOntoImported,
+    draw_backup,
+    draw_check_first,
+    is_collection_exporter,
+    source_collection,
+)
 from ..layouts import fields, paragraph
 from ..operation import Check, Operation, Outcome, StartsAtOnce, draw_last_check
 from ..preferences import folders, game_materials
 from ..sidebar import MotionbridgePanel
 from .level_faces import FaceValues, draw_active_face, draw_ground, known_materials
-from .target import level_holder_to_export
+from .target import level_holders_to_export
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -172,7 +180,7 @@ LINE_LENGTH = 30
 
 
 class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, ExportHelper, BlenderOperator):
-    """Export the active object as part of a S.T.A.L.K.E.R. (X-Ray) level: collision, occluders, detail model"""
+    """Export part of a S.T.A.L.K.E.R. (X-Ray) level: the selected collision or occluders, or the active object"""
 
     bl_idname = "export_scene.xray_level_geometry"
     bl_label = "Export X-Ray Level Geometry"
@@ -180,6 +188,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     filename_ext = ""
     filter_glob: StringProperty(default=kinds.LEVELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the level object of this collection")
+    types = ("MESH",)
     findings: StringProperty(
         name="Findings", description="Errors and warnings for the game", options={"HIDDEN", "SKIP_SAVE"}
     )
@@ -200,7 +209,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
     def suggest(self, context: Context) -> None:
         """Suggest the imported file, and collect errors and warnings for it."""
         try:
-            holder = level_holder_to_export(context, self.collection, whole=True)
+            holder = level_holders_to_export(context, self.collection, whole=True)[0]
         except WriteError as refusal:
             self.findings = refusal.sentence(sentence_translator())
             return
@@ -228,24 +237,33 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         self.findings = self._found[key]
         return bool(changed)
 
+    def written(self, context: Context) -> Collection[Object]:
+        holders = level_holders_to_export(context, self.collection, whole=True)
+        return [obj for holder in holders for obj in (holder, *level_geometry.written_objects(context.scene, holder))]
+
+    def can_write(self, obj: Object) -> bool:
+        """Of meshes, those whose kind can be set in the panel."""
+        return obj.motionbridge_level.kind in {"NONE", *DRAWN_KINDS}
+
     def _collect(self, context: Context) -> list[str]:
         """Return what the game or its tools would reject, and what the export would warn of. Raises `WriteError`.
 
         The checks of a whole `level` stay in its panel: they compare its layers, which takes long.
         """
-        holder = level_holder_to_export(context, self.collection, whole=True)
+        holder, *others = level_holders_to_export(context, self.collection, whole=True)
         materials = known_materials(context, holder, Report())
         options = options_from(self, LevelExportOptions, game_materials=materials)
         found = []
         if holder.motionbridge_level.kind != "LEVEL":
             found = [one.problem for one in level_geometry.find_problems(context, holder, Report(), options)]
         report, tell = Report(), sentence_translator()
-        plan = level_geometry.plan_export(context, holder, options, report)
-        if plan.changes and holder.type != "MESH":  # the report has those of the whole file
+        self.warn_of_left_out(context, report)
+        plan = level_geometry.plan_export(context, holder, options, report, others=others)
+        if plan.changes and (others or holder.type != "MESH"):  # the report has those of the whole file
             found = []
         known = {one.line for one in found}
-        others = Report({words: places for words, places in report.warnings.items() if words not in known})
-        return [*(tell(one.sentence) for one in found), *others.lines(tell)]
+        rest = Report({words: places for words, places in report.warnings.items() if words not in known})
+        return [*(tell(one.sentence) for one in found), *rest.lines(tell)]
 
     def draw(self, context: Context) -> None:
         layout = fields(self.layout)
@@ -256,15 +274,11 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
         if holder is not None and holder.motionbridge_level.kind == "LEVEL":
             words = iface_("If vertices were edited, level.geom and level.geomx are written beside the file")
             paragraph(layout.column(align=True), words, LINE_LENGTH, "INFO")
-        if self.findings:
-            column = layout.column(align=True)
-            column.label(text="Check first:", icon="ERROR")
-            for finding in self.findings.split("\n"):
-                paragraph(column, finding, LINE_LENGTH, "DOT")
+        draw_check_first(layout, self.findings.split("\n") if self.findings else ())
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.LEVELS))
-        holder = level_holder_to_export(context, self.collection, whole=not path.suffix)
+        holder, *others = level_holders_to_export(context, self.collection, whole=not path.suffix)
         suffix = level_geometry.SUFFIX_OF[holder.motionbridge_level.kind]
         if not path.suffix and not path.is_dir():  # a folder is refused later
             path = path.with_suffix(suffix)
@@ -274,7 +288,7 @@ class EXPORT_SCENE_OT_xray_level_geometry(LevelExportProperties, FileExport, Exp
             )
         materials = known_materials(context, holder, report)
         options = options_from(self, LevelExportOptions, game_materials=materials, backup=self.backup)
-        plan = level_geometry.export_file(context, holder, path, options, report)
+        plan = level_geometry.export_file(context, holder, path, options, report, others=others)
         return Outcome(file_sentence(path, plan))
 
 

@@ -1,6 +1,6 @@
 """Models (.ogf) and bone properties (.bones): import, export, and the panels of a model and its bones."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from ...games.xray.bones import values as bone_values
 from ...games.xray.models import exporting as model_export
 from ...games.xray.models import importing as model_importing
 from ...games.xray.models import making
-from ...games.xray.models.properties import holder_of, remembered
+from ...games.xray.models.properties import holder_of, objects_below, remembered
 from ...games.xray.motions import files as motion_files
 from ...games.xray.motions import library, omf_codec, replaced, skl_codec
 from ...games.xray.options import ModelExportOptions, ModelImportOptions, MotionImportOptions, SkeletalImportOptions
@@ -43,7 +43,6 @@ from ..files import (
     FileImport,
     ModelFileImport,
     SaveBackOntoImported,
-    draw_backup,
     is_collection_exporter,
     keep_and_show,
     source_collection,
@@ -199,6 +198,7 @@ class EXPORT_SCENE_OT_xray_ogf(
     filename_ext = ".ogf"
     filter_glob: StringProperty(default=kinds.MODELS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the model of this collection")
+    types = ("MESH", "ARMATURE")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -227,6 +227,11 @@ class EXPORT_SCENE_OT_xray_ogf(
             return []
         return library.written_names(chosen, motion_files.LISTS, Report(), rename=self.rename)
 
+    def written(self, context: Context) -> Collection[Object]:
+        holder = game_model_to_export(context, self.collection)
+        anew = not holder.motionbridge_model.is_model or (self.meshes and self.replace_meshes)
+        return (holder, *(making.meshes_for(context, holder) if anew else objects_below(holder)))
+
     def draw(self, context: Context) -> None:
         """Draw the options of an imported or of a new model."""
         layout = fields(self.layout)
@@ -244,7 +249,7 @@ class EXPORT_SCENE_OT_xray_ogf(
             if rig is not None and not rig.motionbridge_editor_model.is_model:
                 self._draw_motions(layout, rig)
             layout.prop(self, "collapse")
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
 
     def _draw_motions(self, layout: bpy.types.UILayout, rig: Object) -> None:
         """Draw the options for motions inside a new model."""
@@ -650,8 +655,8 @@ class EXPORT_SCENE_OT_xray_bones(ArmatureExport, ExportHelper, BlenderOperator):
         if rig is not None:
             self.filepath = bpy.path.abspath(bone_values.suggested_name(rig))
 
-    def draw(self, _context: Context) -> None:
-        draw_backup(fields(self.layout), self, self.filepath)
+    def draw(self, context: Context) -> None:
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.BONES)

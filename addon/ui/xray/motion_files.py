@@ -30,7 +30,7 @@ from ..bases import (
 )
 from ..bones import hides_keys
 from ..change_words import change_text
-from ..files import ArmatureExport, SaveBackOntoEither, draw_backup
+from ..files import ArmatureExport, SaveBackOntoEither
 from ..layouts import fields
 from ..operation import FileChoice, Outcome
 from ..preferences import model_options
@@ -243,7 +243,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         self.draw_removed(layout)
         layout.prop(self, "choose")
         self.draw_choices(layout, likely_rig(context))
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
         if not self.collection:
             layout.prop(self, "remember")
 

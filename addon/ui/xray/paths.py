@@ -1,6 +1,6 @@
 """Motion paths (.anm): import, export, Save Back, panel."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ from ...games.xray import paths as motion_paths
 from ...games.xray.options import PathExportOptions, PathImportOptions, Target
 from ..bases import BlenderOperator, ExportHelper, ImportHelper, iface_, options_from, properties_from, rpt_
 from ..change_words import file_sentence, sentence_translator
-from ..files import FileExport, FileImport, SaveBackOntoImported, draw_backup, is_collection_exporter, source_collection
+from ..files import FileExport, FileImport, SaveBackOntoImported, is_collection_exporter, source_collection
 from ..layouts import draw_tolerances, fields, paragraph
 from ..operation import Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors
@@ -118,6 +118,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
     filename_ext = ".anm"
     filter_glob: StringProperty(default=kinds.PATHS.exported_glob, options={"HIDDEN"})
     collection: source_collection("Export the moving object of this collection")
+    types = ("MESH", "EMPTY", "CAMERA", "ARMATURE", "CURVE", "LIGHT")
 
     @classmethod
     def poll(cls, context: Context) -> bool:
@@ -133,6 +134,14 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         elif active is not None and not self.filepath:
             self.filepath = f"{bpy.path.clean_name(active.name)}.anm"
 
+    def written(self, context: Context) -> Collection[Object]:
+        mover = mover_to_export(context, self.collection)
+        return mover, motion_paths.moved_object(mover)
+
+    def can_write(self, obj: Object) -> bool:
+        """Of other objects, those that follow a path of their own."""
+        return motion_paths.followed_action(obj) is not None
+
     def draw(self, context: Context) -> None:
         """Draw how the path is exported, and the options; the option for curves only if a curve can be exported."""
         layout = fields(self.layout)
@@ -143,7 +152,7 @@ class EXPORT_SCENE_OT_xray_anm(PathExportProperties, FileExport, ExportHelper, B
         draw_tolerances(layout, self)
         if self.collection or (active is not None and active.type == "CURVE"):
             layout.prop(self, "banked")
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         file = self.named_file(kinds.PATHS)

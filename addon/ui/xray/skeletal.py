@@ -32,7 +32,7 @@ from ..bases import (
 )
 from ..bones import hides_keys
 from ..change_words import change_text, file_sentence
-from ..files import ArmatureExport, SaveBackOntoEither, draw_backup
+from ..files import ArmatureExport, SaveBackOntoEither
 from ..layouts import DrawnRows, draw_tolerances, fields, name_filter
 from ..operation import FileChoice, Operation, Outcome
 from ..sidebar import MotionbridgePanel, in_both_editors, is_of_xray
@@ -190,7 +190,7 @@ class EXPORT_SCENE_OT_xray_skl(
         self.draw_hidden_keys(layout, likely_rig(context))
         layout.prop(self, "version")
         draw_tolerances(layout, self)
-        draw_backup(layout, self, self.filepath)
+        self.draw_last(context)
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = self.named_file(kinds.EDITOR_MOTIONS)

@@ -1,5 +1,6 @@
 """Which model, level, motion file or action an operator of S.T.A.L.K.E.R. works on."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import bpy
@@ -10,7 +11,7 @@ from ...blender.typed import Action, Context, Object
 from ...core.errors import ReadError, WriteError
 from ...core.report import Report
 from ...games.xray.levels import details as level_details
-from ...games.xray.levels.properties import DRAWN_KINDS, VISUAL_KINDS, holder_of
+from ...games.xray.levels.properties import DRAWN_KINDS, JOINED, VISUAL_KINDS, holder_of, is_new
 from ...games.xray.motions import library
 from .. import bases
 from ..target import active_model, active_rig, editor_model_of, likely_rig, objects_of
@@ -134,40 +135,68 @@ def mover_to_export(context: Context, collection: str) -> Any:
     return found[0]
 
 
-def level_holder_to_export(context: Context, collection: str, *, whole: bool) -> Any:
-    """Return the object that stores the level file to export. Raises `WriteError`.
+def level_holders_to_export(context: Context, collection: str, *, whole: bool) -> list[Any]:
+    """Return the object that stores the level file to export, followed by others that are written to the same file.
 
-    It is the only one of ``collection``, else that of the active object, else the scene's only one. ``whole``: it may
-    be the file `level` itself.
+    It is the only one of ``collection``, else that of the active object, else of the selected ones, else the scene's
+    only one. Of a kind of which any number of meshes become one file, the others are the selected new ones; if
+    none of the kind is selected, and in a collection, all new ones. ``whole``: it may be the file `level` itself.
+
+    Raises `WriteError`.
     """
-    inside = objects_of(collection) if collection else context.scene.objects
-    held = [obj for obj in inside if obj.motionbridge_level.kind in DRAWN_KINDS]
-    models = {
-        model for obj in held if obj.motionbridge_level.kind == "DETAILS" for model in level_details.models_of(obj)
-    }
+    # Long work runs in a thread of its own, where the context has no `selected_objects`.
+    selected = _level_holders([] if collection else context.view_layer.objects.selected, whole=whole)
+    there = _level_holders(objects_of(collection) if collection else context.scene.objects, whole=whole)
+    active = None if collection else _active_level_holder(context, whole=whole)
+    found = selected or there
+    if active is not None:
+        kind = active.motionbridge_level.kind
+        alike = [one for one in selected if one.motionbridge_level.kind == kind]
+        new = [one for one in alike or there if one.motionbridge_level.kind == kind and is_new(one)]
+        found = [active, *new]
+    elif len(found) != 1:
+        of_files = [one for one in found if not is_new(one)]
+        kinds = {one.motionbridge_level.kind for one in found}
+        if len(of_files) > 1 or len(kinds) != 1 or not kinds <= JOINED:
+            where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
+            raise WriteError(
+                f"{where} holds {'several files' if found else 'no file'} of a level",
+                remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
+            )
+        found = [*of_files, *found]
+    found = list(dict.fromkeys(found))
+    return found if found[0].motionbridge_level.kind in JOINED else found[:1]
+
+
+def _level_holders(objects: Iterable[Object], *, whole: bool) -> list[Any]:
+    """Return what stores the level files of these objects; ``whole``: the file `level` if there is no other."""
+    held = [obj for obj in objects if obj.motionbridge_level.kind in DRAWN_KINDS]
+    grounds = [obj for obj in held if obj.motionbridge_level.kind == "DETAILS"]
+    models = {model for ground in grounds for model in level_details.models_of(ground)}
     found = list(dict.fromkeys(holder_of(obj) for obj in held if obj not in models))
     if whole and not found:
-        found = list({holder_of(obj): None for obj in inside if obj.motionbridge_level.level_file})
-    active = None if collection else holder_of(context.view_layer.objects.active)
-    if active is not None and active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
+        found = list({holder_of(obj): None for obj in objects if obj.motionbridge_level.level_file})
+    return found
+
+
+def _active_level_holder(context: Context, *, whole: bool) -> Any:
+    """Return what stores the level file of the active object; None if it is not part of a level. Raises `WriteError`
+    if its kind is not written.
+    """
+    active = holder_of(context.view_layer.objects.active)
+    if active is None or active.motionbridge_level.kind in DRAWN_KINDS | ({"LEVEL"} if whole else set()):
         return active
-    if active is not None and active.motionbridge_level.kind in VISUAL_KINDS:
+    if active.motionbridge_level.kind in VISUAL_KINDS:
         raise WriteError(
             f"what remembers the level file of {active.name!r} is gone",
             remedy="Undo deleting it, or import the level again",
         )
-    if active is not None and active.motionbridge_level.kind not in DRAWN_KINDS | {"LEVEL"}:
+    if active.motionbridge_level.kind != "LEVEL":
         raise WriteError(
             f"{active.name!r} is only for viewing: files of its kind are not written",
             remedy="Select the object of the file to export",
         )
-    if len(found) != 1:
-        where = f"the collection {collection!r}" if collection else "the scene, where none is active,"
-        raise WriteError(
-            f"{where} holds {'several files' if found else 'no file'} of a level",
-            remedy="Select the mesh to export" if not collection else "Keep one in a collection that exports it",
-        )
-    return found[0]
+    return None
 
 
 def active_file(rig: Any) -> Any:

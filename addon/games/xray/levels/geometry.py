@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import itertools
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -41,7 +41,7 @@ from . import layer_checks, marks
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
 from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
-from .properties import NOT_WELDED, become, holder_of, meshes_of
+from .properties import JOINED, NOT_WELDED, become, holder_of, is_new, meshes_of
 
 if TYPE_CHECKING:
     from ....blender import typed
@@ -248,6 +248,7 @@ _READERS: dict[str, Callable[[bytes, Path, LevelImportOptions, Report], Imported
 
 # Export ---------------------------------------------------------------------------------------------------------------
 
+_ROWS = frozenset({FILE_FACE, FILE_VERTEX})
 SUFFIX_OF = {"CFORM": ".cform", "HOM": ".hom", "SOM": ".som", "DETAILS": ".details", "DM": ".dm", "LEVEL": ""}
 CHECKED = frozenset({*SUFFIX_OF, "AI"})
 """Kinds that `find_problems` can check."""
@@ -260,8 +261,13 @@ _PROBLEMS: dict[str, Callable[[Mesh, LevelExportOptions], Iterator[Problem]]] = 
 }
 
 
-def plan_export(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Plan:
-    """Return what exporting ``holder`` would write. Raises `WriteError`. The scene stays unchanged."""
+def plan_export(
+    context: Context, holder: Object, options: LevelExportOptions, report: Report, *, others: Sequence[Object] = ()
+) -> Plan:
+    """Return what exporting ``holder`` would write. Raises `WriteError`. The scene stays unchanged.
+
+    ``others``: further objects of a kind in `JOINED`, whose meshes are written to the same file as new ones.
+    """
     kind = holder.motionbridge_level.kind
     if kind not in SUFFIX_OF:
         raise WriteError(
@@ -269,16 +275,16 @@ def plan_export(context: Context, holder: Object, options: LevelExportOptions, r
             remedy="Set its kind in the X-Ray Level panel of the sidebar",
         )
     if kind != "LEVEL":
-        _warn_of_unwritten(context.scene, holder, report)
+        _warn_of_unwritten(context.scene, holder, others, report)
     data = b"" if options.anew else kept(holder.motionbridge_level, "document")
     # Updates the matrices of objects that a script moved.
     context.view_layer.update()
-    unknown = [obj for obj in _objects_of(context.scene, holder) if channel_matrix(obj) is None]
-    with scope.evaluated(context, unknown):
-        return _planned(context, holder, data, options, report)
+    written = [obj for each in (holder, *others) for obj in written_objects(context.scene, each)]
+    with scope.evaluated(context, [obj for obj in written if channel_matrix(obj) is None]):
+        return _planned(context, (holder, *others), data, options, report)
 
 
-def _objects_of(scene: typed.Scene, holder: Object) -> list[Object]:
+def written_objects(scene: typed.Scene, holder: Object) -> list[Object]:
     """Return the objects whose places are written to the file, or turn and scale its detail models."""
     if holder.motionbridge_level.kind == "LEVEL":
         return [obj for obj in scene.objects if obj.motionbridge_level.level_file == holder]
@@ -286,13 +292,17 @@ def _objects_of(scene: typed.Scene, holder: Object) -> list[Object]:
     return [*meshes_of(holder), *models]
 
 
-def _planned(context: Context, holder: Object, data: bytes, options: LevelExportOptions, report: Report) -> Plan:
+def _planned(
+    context: Context, holders: Sequence[Object], data: bytes, options: LevelExportOptions, report: Report
+) -> Plan:
+    holder = holders[0]
     kind = holder.motionbridge_level.kind
     if kind == "DETAILS":
         return level_details.plan(context, holder, data, options, report)
     if kind == "LEVEL":
         return visuals_export.plan(context.scene, holder, data, report)
-    mesh = _gather_whole(context, holder, options, report)
+    shapes = _gather_each(context, holders, options, report)
+    mesh = _joined(holders, shapes, report)
     plan = _ENCODERS[kind](holder, mesh, data, report)
     for left_out in plan.changes.left_out:
         report.warn(left_out)
@@ -300,18 +310,26 @@ def _planned(context: Context, holder: Object, data: bytes, options: LevelExport
         report.warn("there is no triangle in it; the game treats the file as missing", holder.name)
     if plan.changes:
         report_problems(_PROBLEMS[kind](mesh, options), holder.name, report)
-        report_problems(level_materials.find_miscoloured(holder, mesh), holder.name, report)
+        for obj, shape in shapes:
+            report_problems(level_materials.find_miscoloured(obj, shape), obj.name, report)
     return plan
 
 
 def export_file(
-    context: Context, holder: Object, path: Path | str, options: LevelExportOptions, report: Report
+    context: Context,
+    holder: Object,
+    path: Path | str,
+    options: LevelExportOptions,
+    report: Report,
+    *,
+    others: Sequence[Object] = (),
 ) -> Plan:
     """Write the file atomically; for a level also edited vertices, into the files beside it. Raises `WriteError`.
 
-    The scene stays unchanged, unless the imported files were replaced: these are then stored as the base.
+    ``others`` as in `plan_export`. The scene stays unchanged, unless the imported files were replaced: these are then
+    stored as the base.
     """
-    plan = plan_export(context, holder, options, report)
+    plan = plan_export(context, holder, options, report, others=others)
     made = FilePlan(str(path), plan.data, plan.changes)
     if isinstance(plan, visuals_export.LevelPlan):
         made = visuals_export.export_plan(holder, Path(path), plan)
@@ -352,32 +370,54 @@ def settle(holder: Object, plan: FilePlan) -> None:
         plan.settle(holder)
 
 
-def _gather_whole(context: Context, holder: Object, options: LevelExportOptions, report: Report) -> Mesh:
-    found = meshes_of(holder)
-    if not found:
-        raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
-    kind = holder.motionbridge_level.kind
-    shapes = [gather(context, obj, kind, options, report).mesh for obj in found]
-    if found == [holder]:
-        return shapes[0]
-    stored = {name for shape in shapes for name in shape.attributes} - {FILE_FACE, FILE_VERTEX}
-    for obj, shape in zip(found, shapes, strict=True):
-        for name in sorted(stored - shape.attributes.keys()):
-            report.warn(f"the attribute {name!r} is gone, and written as 0", obj.name)
-    return mesh_parts.join(shapes, holder.name)
+def _gather_each(
+    context: Context, holders: Sequence[Object], options: LevelExportOptions, report: Report
+) -> list[tuple[Object, Mesh]]:
+    """Return the meshes of a file, each with its object. Only those of the first holder have rows of a file."""
+    kind = holders[0].motionbridge_level.kind
+    shapes = []
+    for number, holder in enumerate(holders):
+        found = meshes_of(holder)
+        if not found:
+            raise WriteError(f"{holder.name!r} has no meshes", remedy="Import the file again")
+        for obj in found:
+            mesh = gather(context, obj, kind, options, report).mesh
+            if number:
+                mesh.attributes = {name: mesh.attributes[name] for name in mesh.attributes.keys() - _ROWS}
+            shapes.append((obj, mesh))
+    return shapes
 
 
-def _warn_of_unwritten(scene: typed.Scene, holder: Object, report: Report) -> None:
+def _joined(holders: Sequence[Object], shapes: Sequence[tuple[Object, Mesh]], report: Report) -> Mesh:
+    """Return the meshes of a file as one. One without an attribute has the value of new faces."""
+    holder = holders[0]
+    if len(shapes) == 1 and shapes[0][0] == holder:
+        return shapes[0][1]
+    stored = {
+        name: one.values.dtype for _, mesh in shapes for name, one in mesh.attributes.items() if name not in _ROWS
+    }
+    for obj, mesh in shapes:
+        for name in sorted(stored.keys() - mesh.attributes.keys()):
+            value = 0 if obj.motionbridge_level.is_part else DEFAULTS[obj.motionbridge_level.kind][name]
+            if obj.motionbridge_level.is_part:
+                report.warn(f"the attribute {name!r} is gone, and written as 0", obj.name)
+            mesh.attributes[name] = Attribute(Domain.FACE, np.full(len(mesh.triangles), value, stored[name]))
+    return mesh_parts.join([mesh for _, mesh in shapes], holder.name)
+
+
+def _warn_of_unwritten(scene: typed.Scene, holder: Object, others: Sequence[Object], report: Report) -> None:
     """Warn of objects that look like a part of the file, but are not written to it."""
-    own, below = {holder, *meshes_of(holder)}, set(holder.children_recursive)
+    own, below = {obj for one in (holder, *others) for obj in (one, *meshes_of(one))}, set(holder.children_recursive)
     kind, path = holder.motionbridge_level.kind, holder.motionbridge_level.path
     ground = holder.motionbridge_level.scattered
-    copies, strangers, shown = [], [], []
+    copies, new, strangers, shown = [], [], [], []
     for obj in sorted(set(scene.objects) - own, key=lambda one: str(one.name)):
         level = obj.motionbridge_level
         lost = level.is_part and holder_of(obj) == obj
         if level.kind == kind and (lost or (path and level.path == path and holder_of(obj) == obj)):
             copies.append(obj)
+        elif level.kind == kind and kind in JOINED and is_new(obj):
+            new.append(obj)
         elif obj in below and obj.type == "MESH" and level.kind == "NONE" and obj != ground:
             strangers.append(obj)
         elif obj in below and shows_instances(obj):
@@ -385,6 +425,9 @@ def _warn_of_unwritten(scene: typed.Scene, holder: Object, report: Report) -> No
     if copies:
         words = "objects that were separated or copied from it are not written; join them to it (Ctrl J)"
         report.warn(f"{words}: {listed_objects(copies)}", holder.name)
+    if new:
+        words = "new meshes of its kind are not written; select them too for an export, or join them to it (Ctrl J)"
+        report.warn(f"{words}: {listed_objects(new)}", holder.name)
     if strangers:
         words = "meshes below it that are no part of it are not written; join them to it (Ctrl J)"
         report.warn(f"{words}: {listed_objects(strangers)}", holder.name)

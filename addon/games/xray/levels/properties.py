@@ -37,6 +37,8 @@ KINDS = (
 )
 DRAWN_KINDS = frozenset({"CFORM", "HOM", "SOM", "DETAILS", "DM"})
 """Kinds that can be made of any mesh in Blender."""
+JOINED = frozenset({"CFORM", "HOM", "SOM"})
+"""Kinds of which any number of meshes become one file."""
 VISUAL_KINDS = frozenset({"SURFACE", "TREE", "LOD", "PORTAL", "LIGHT", "GLOW"})
 """Kinds that belong to a level file."""
 SHOWN_BY = (
@@ -136,6 +138,12 @@ def holder_of(obj: Any) -> Any:
         if parent is not None:
             return parent
     return obj.motionbridge_level.level_file or obj
+
+
+def is_new(obj: Any) -> bool:
+    """Return whether an object is a part of a level that belongs to no imported file."""
+    level = obj.motionbridge_level
+    return level.kind != "NONE" and not level.path and not level.is_part and holder_of(obj) == obj
 
 
 def meshes_of(holder: Object) -> list[Object]:
