@@ -99,6 +99,13 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
         metavar="FILE",
         help="with --to ogf: the .ogf or .omf whose order of bones the model gets, so that its motions fit",
     )
+    command.add_argument(
+        "--most-bones",
+        metavar="NUMBER",
+        type=int,
+        default=GameModelChoice().most_bones,
+        help="with --to ogf: the largest number of bones (64 in the games, 128 and more in some rebuilt engines)",
+    )
     known = ", ".join(BUILT_IN)
     command.add_argument("--model-cfg", metavar="CFG", help="for .rtm: the model.cfg with the skeleton")
     command.add_argument(
@@ -111,7 +118,7 @@ def add_command(commands: argparse._SubParsersAction[Any]) -> None:
 def _convert(chosen: argparse.Namespace) -> int:
     files = list(expanded(chosen.files))
     outputs = _outputs(files, None if chosen.in_place else chosen.output, chosen.to)
-    making = GameModelChoice(chosen.game == "soc", chosen.merge, chosen.bones_as or "")
+    making = GameModelChoice(chosen.game == "soc", chosen.merge, chosen.bones_as or "", chosen.most_bones)
     tasks = [
         Task(file, output, chosen.to, chosen.backup, chosen.model_cfg, chosen.skeleton, chosen.model, making)
         for file, output in zip(files, outputs, strict=True)

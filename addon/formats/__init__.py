@@ -21,12 +21,14 @@ class GameModelChoice(NamedTuple):
     """Options for converting an editor model to a game model: ``soc`` for Shadow of Chernobyl instead of the later
     games, ``merge`` to merge details smaller than a millimetre as the SDK does.
 
-    ``bones_as``: path of a model or motion file whose bone order is used; "" for the SDK's order.
+    ``bones_as``: path of a model or motion file whose bone order is used; "" for the SDK's order. ``most_bones``: the
+    largest number of bones that the engine supports, 64 in the games.
     """
 
     soc: bool = False
     merge: bool = False
     bones_as: str = ""
+    most_bones: int = 64
 
 
 class FormatModule(Protocol):

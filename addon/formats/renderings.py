@@ -41,7 +41,7 @@ def game_model(name: str, choice: GameModelChoice) -> Rendering:
     of ``choice.bones_as`` cannot be read.
     """
     order = conversion.bone_order_of(choice.bones_as).bones if choice.bones_as else ()
-    settings = conversion.ModelSettings(SOC if choice.soc else COP, choice.merge, order)
+    settings = conversion.ModelSettings(SOC if choice.soc else COP, choice.merge, order, choice.most_bones)
     return lambda document, report: [ogf.write(conversion.game_model(document, name, settings, report))]
 
 

@@ -53,7 +53,17 @@ from .ogf.document import LOD, Ogf, VisualType, motion_set_of
 from .ogf.mesh import bone_labels
 from .ogf.skeleton import NEW_BONE_MATERIAL, check_rest, check_skeleton
 from .omf.codec import numbered
-from .omf.document import FRAMES_PER_SECOND, Definition, MotionSet, Omf, Parameters, Partition, PartitionBone, new_omf
+from .omf.document import (
+    FRAMES_PER_SECOND,
+    MOST_BONES,
+    Definition,
+    MotionSet,
+    Omf,
+    Parameters,
+    Partition,
+    PartitionBone,
+    new_omf,
+)
 from .omf.mapping import decode as decode_clips
 from .omf.mapping import encode as encode_clips
 from .omf.mapping import new_definition
@@ -276,12 +286,13 @@ class ModelSettings:
     """Settings for making a model: the engine, and whether to ``collapse`` detail below a millimetre as the SDK does.
 
     ``bone_order`` names bones in the order of a model whose motions are to fit; bones that are not in it come last. If
-    it is empty, all bones are in the SDK's order.
+    it is empty, all bones are in the SDK's order. ``most_bones``: the largest number of bones that the engine supports.
     """
 
     generation: Generation = COP
     collapse: bool = False
     bone_order: Sequence[str] = ()
+    most_bones: int = MOST_BONES
 
 
 def game_model(document: Object, name: str, settings: ModelSettings, report: Report) -> Ogf:
@@ -291,6 +302,7 @@ def game_model(document: Object, name: str, settings: ModelSettings, report: Rep
     if scale is not None and scale.scale != 1:
         report.warn(f"the Hybrid editor's export scale of {scale.scale:g} is not applied")
     bones = ordered_bones(model, settings.bone_order, report)
+    _check_bones(model, settings.most_bones)
     corners, textures = _corners(model, [bone.name for bone in bones], settings, report)
     children = make_children(corners, textures, settings.generation, report, collapse=settings.collapse)
     if not children:
@@ -370,13 +382,12 @@ def _description(model: Model, name: str) -> Description:
 
 
 def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bone]:
-    """Return the bones in the order of the game's bone indices. Raises `WriteError` for bones that the game refuses.
+    """Return the bones in the order of the game's bone indices.
 
     ``order`` are the names of another model's bones; bones missing on either side are reported.
     """
     if not model.bones:
         return []
-    _check_bones(model)
     bones = in_editor_order(model.bones)
     if not order:
         return bones
@@ -391,13 +402,14 @@ def ordered_bones(model: Model, order: Sequence[str], report: Report) -> list[Bo
     return sorted(bones, key=lambda bone: wanted.get(bone.name.lower(), len(wanted)))
 
 
-def _check_bones(model: Model) -> None:
+def _check_bones(model: Model, most_bones: int) -> None:
+    """Raise `WriteError` for bones that the game refuses."""
     try:
         skeleton = decode_skeleton(model, "")
     except ReadError as cycle:
         raise WriteError(cycle.problem, remedy=cycle.remedy) from None
     if skeleton is not None:
-        check_skeleton(skeleton)
+        check_skeleton(skeleton, most_bones)
         check_rest(skeleton)
 
 

@@ -34,6 +34,16 @@ def _stash() -> Any:
     return option(False, "Stash", "Also add each action to a muted NLA track of the armature")
 
 
+def _bone_limit() -> Any:
+    return option(
+        64,
+        "Bone Limit",
+        "Maximum number of bones: 64 in the games, 128 or more in some rebuilt engines",
+        min=64,
+        max=0xFFFF,
+    )
+
+
 # Motions --------------------------------------------------------------------------------------------------------------
 
 
@@ -100,6 +110,7 @@ class MotionExportOptions(ExportOptions):
         WIDTHS,
     )
     rename: bool = option(True, "Rename Motions", "Write the new names of motions that were renamed in the panel")
+    most_bones: int = _bone_limit()
     sample: bool = True
 
 
@@ -249,6 +260,7 @@ class ModelExportOptions(Options):
             ("2", "Two", "Shadow of Chernobyl: up to two bones move a vertex"),
         ),
     )
+    most_bones: int = _bone_limit()
     replace_meshes: bool = option(
         False,
         "Replace Meshes",

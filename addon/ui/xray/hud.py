@@ -36,7 +36,7 @@ from ..preferences import folders
 from ..searched_lists import SearchedRows, is_hidden
 from ..sidebar import MotionbridgePanel
 from . import hud_tools
-from .motion_choices import ExportChoices, rest_is_edited, worst_error_text
+from .motion_choices import ExportChoices, draw_bone_limit, rest_is_edited, worst_error_text
 
 if TYPE_CHECKING:
     from ...games.plan import FilePlan
@@ -460,9 +460,10 @@ class MOTIONBRIDGE_OT_hud_save_back(SaveBackOntoEither, ExportChoices, BlenderOp
             "inherited": sections.has_configs(hands) and bool(sections.wanted(hands)),
         }
 
-    def draw_options(self, _context: Context, layout: bpy.types.UILayout) -> None:
+    def draw_options(self, context: Context, layout: bpy.types.UILayout) -> None:
         layout.prop(self, "width")
         layout.prop(self, "rename")
+        draw_bone_limit(layout, self, _hands(context))
 
     def title(self) -> str:
         return iface_("Save HUD Scene Back")

@@ -243,8 +243,9 @@ class EXPORT_SCENE_OT_xray_ogf(
             row.prop(self, "replace_meshes")
         layout.prop(self, "skeleton")
         layout.prop(self, "most_links")
+        rig = active_rig(context)
+        motion_choices.draw_bone_limit(layout, self, rig)
         if active_model(context) is None:
-            rig = active_rig(context)
             layout.prop(self, "kind" if rig is None else "bones_as")
             if rig is not None and not rig.motionbridge_editor_model.is_model:
                 self._draw_motions(layout, rig)

@@ -413,6 +413,12 @@ class ExportChoices(MotionExportProperties, RestChoice, HiddenKeysChoice):
         layout.prop(self, "rename")
 
 
+def draw_bone_limit(layout: bpy.types.UILayout, operator: Any, rig: Object | None) -> None:
+    """Draw the option of an export of ``rig`` if it has more bones than the games support."""
+    if rig is not None and len(rig.data.bones) > MotionExportOptions.most_bones:
+        layout.prop(operator, "most_bones")
+
+
 def worst_error_text(plan: "MotionPlan") -> str:
     """Return the largest rounding error of a translation key in millimetres, with its bone and motion, or ""."""
     error, bone, motion = plan.changes.worst_error()

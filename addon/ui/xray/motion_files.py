@@ -49,6 +49,7 @@ from .motion_choices import (
     ExportChoices,
     MotionChooser,
     MotionImport,
+    draw_bone_limit,
     rest_is_edited,
     worst_error_text,
     written_sentence,
@@ -243,6 +244,7 @@ class EXPORT_SCENE_OT_xray_omf(ExistingMotions, ArmatureExport, ExportChoices, E
         self.draw_removed(layout)
         layout.prop(self, "choose")
         self.draw_choices(layout, likely_rig(context))
+        draw_bone_limit(layout, self, likely_rig(context))
         self.draw_last(context)
         if not self.collection:
             layout.prop(self, "remember")
@@ -383,6 +385,7 @@ class MOTIONBRIDGE_OT_save_back(SaveBackOntoEither, ExportChoices, BlenderOperat
             layout.prop(self, "only_active")
         layout.prop(self, "width")
         layout.prop(self, "rename")
+        draw_bone_limit(layout, self, self._target(context)[0])
 
     def title(self) -> str:
         return iface_("Save Motions Back")

@@ -18,7 +18,7 @@ from ....core.polygons import without_area
 from ....core.problems import Problem, some, whole
 from ....core.report import counted, said_of
 from .. import bones
-from ..ogf.chunk_types import MOST_BONES
+from ..omf.document import MOST_BONES
 from .chunk_types import DYNAMIC, VERTEX_FORMAT, ObjectFlags, Surfaces
 from .document import Mesh, Model, Object
 from .mesh_chunks import (
@@ -49,8 +49,10 @@ _CHUNK_WORDS = {
 }
 
 
-def problems(document: Object) -> Iterator[str]:
-    """Yield a sentence for everything that editors refuse or misread; motions inside have rules of their own."""
+def problems(document: Object, most_bones: int = MOST_BONES) -> Iterator[str]:
+    """Yield a sentence for everything that editors refuse or misread, and for more bones than the game supports;
+    motions inside have rules of their own.
+    """
     model = document.model
     version = model.first(Version)
     if version is None or version.number != OBJECT_VERSION:
@@ -62,7 +64,7 @@ def problems(document: Object) -> Iterator[str]:
     if not model.meshes:
         yield "there is no mesh: the object cannot be shown or exported"
     yield from _surface_problems(model)
-    yield from _bone_problems(model)
+    yield from _bone_problems(model, most_bones)
     weight_maps = {bone.weight_map for bone in model.bones}
     surfaces = {surface.label.lower() for surface in model.surfaces} if model.first(Surfaces) is not None else None
     for mesh in model.meshes:
@@ -85,14 +87,14 @@ def _surface_problems(model: Model) -> Iterator[str]:
         yield f"the surface {group[0]!r} occurs {len(group)} times"
 
 
-def _bone_problems(model: Model) -> Iterator[str]:
+def _bone_problems(model: Model, most_bones: int) -> Iterator[str]:
     labels = [bone.name.lower() for bone in model.bones]
     for group in names.duplicates(labels):
         yield f"the bone {group[0]!r} occurs {len(group)} times"
     if "" in labels:
         yield "a bone without a name"
-    if len(labels) > MOST_BONES:
-        yield f"{counted(len(labels), 'bone')}, the game supports {MOST_BONES}"
+    if len(labels) > most_bones:
+        yield f"{counted(len(labels), 'bone')}, the game supports {most_bones}"
     flags = model.first(ObjectFlags)
     if labels and flags is not None and not flags.flags & DYNAMIC:
         yield "the object has bones but is not dynamic (flag 1): the actor editor cannot export it"

@@ -24,8 +24,6 @@ STATIC = 0x112
 """Vertex format of meshes without bones: Direct3D's FVF bits for position, normal, one texture coordinate."""
 MOST_LINKS = 4
 MOST_VERTICES = 0xFFFF
-MOST_BONES = 64
-"""The engine stores sets of bones as a mask of 64 bits."""
 _SKINNED_FIELDS = [("position", "<f4", 3), ("normal", "<f4", 3), ("tangent", "<f4", 3), ("binormal", "<f4", 3)]
 
 

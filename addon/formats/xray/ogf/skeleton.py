@@ -20,8 +20,8 @@ from ....core.changes import Changes
 from ....core.errors import ReadError, WriteError
 from ....core.model import Skeleton, parents_first
 from ....core.report import Report, counted, said_of
-from ..omf.document import MotionLibrary
-from .chunk_types import MOST_BONES, BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
+from ..omf.document import MOST_BONES, RAISE_LIMIT, MotionLibrary
+from .chunk_types import BoneName, BoneNames, IkBone, IkData, IkLayout, Joint, Shape, Vertices
 from .document import Ogf, part_name, parts, with_parts
 
 Floats = NDArray[np.float64]
@@ -161,7 +161,7 @@ def _model_space_rest(skeleton: Skeleton) -> tuple[Floats, Floats]:
 
 
 @np.errstate(invalid="ignore")
-def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
+def encode_skeleton(skeleton: Skeleton, base: Ogf, most_bones: int = MOST_BONES) -> tuple[Ogf, Changes]:
     """Return ``base`` with the skeleton's bones, and what changed; unedited fields keep their bytes.
 
     Bones are matched by name without case. New ones get a box of size zero and no collision shape. Bone indices of
@@ -171,7 +171,7 @@ def encode_skeleton(skeleton: Skeleton, base: Ogf) -> tuple[Ogf, Changes]:
     bone_names, physics = _bone_chunks(base)
     same_tree = _same_tree(skeleton, base, bone_names)
     if not same_tree:
-        check_skeleton(skeleton)
+        check_skeleton(skeleton, most_bones)
     check_rest(skeleton)
     index = {bone.label.lower(): number for number, bone in enumerate(bone_names.bones)}
     base_index = [index.get(bone.lower(), -1) for bone in skeleton.bones]
@@ -198,17 +198,17 @@ def _same_tree(skeleton: Skeleton, base: Ogf, bone_names: BoneNames) -> bool:
     )
 
 
-def check_skeleton(skeleton: Skeleton) -> None:
+def check_skeleton(skeleton: Skeleton, most_bones: int = MOST_BONES) -> None:
     """Raise `WriteError` for a skeleton that the game cannot load.
 
-    That is: no bones or too many, no name, two bones with the same name, a missing parent, a cycle, not exactly one
-    root.
+    That is: no bones or more than ``most_bones``, no name, two bones with the same name, a missing parent, a cycle, not
+    exactly one root.
     """
     count = len(skeleton.bones)
-    if not 0 < count <= MOST_BONES:
+    if not 0 < count <= most_bones:
         raise WriteError(
-            f"the skeleton has {counted(count, 'bone')}, the game supports 1 to {MOST_BONES}",
-            remedy="Remove some",
+            f"the skeleton has {counted(count, 'bone')}, the game supports 1 to {most_bones}",
+            remedy=RAISE_LIMIT if count else "Add a bone",
         )
     if any(not bone for bone in skeleton.bones):
         raise WriteError("a bone has no name", remedy="Give every bone a name")

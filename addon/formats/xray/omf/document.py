@@ -35,6 +35,9 @@ PARAMETERS = 0x0F
 FRAMES_PER_SECOND = 30.0
 """Frame rate of every motion; the engine supports no other."""
 ALL_PARTITIONS = 0xFFFF
+MOST_BONES = 64
+"""The engine stores sets of bones as a mask of 64 bits; some rebuilt engines have longer masks."""
+RAISE_LIMIT = "Remove bones, or raise Bone Limit in the export if your engine supports more"
 
 
 class TrackFlag(IntFlag):

@@ -21,6 +21,8 @@ from ..marks import SKIPPED_BYTES
 from .codec import with_motions
 from .document import (
     ALL_PARTITIONS,
+    MOST_BONES,
+    RAISE_LIMIT,
     TIMING,
     Definition,
     Motion,
@@ -31,18 +33,17 @@ from .document import (
     track_bones,
 )
 
-MOST_BONES = 64
 MOST_PARTITIONS = 4
 MOST_MOTIONS = 0x3FFE
 MOST_FRAMES = (1 << 24) - 1
 LONGEST_NAME = 127
 
 
-def problems(motions: MotionSet) -> dict[str, str]:
-    """Return what the game would refuse or misread: each problem with its remedy."""
+def problems(motions: MotionSet, most_bones: int = MOST_BONES) -> dict[str, str]:
+    """Return what the game, which supports ``most_bones``, would refuse or misread: each problem with its remedy."""
     found: dict[str, str] = {}
     library, parameters = motions
-    _partition_problems(parameters, found)
+    _partition_problems(parameters, found, most_bones)
     all_motions = library.motions
     if len(all_motions) > MOST_MOTIONS:
         found[f"{counted(len(all_motions), 'motion')}; the game supports {MOST_MOTIONS}"] = "Split the file"
@@ -88,10 +89,10 @@ def skeleton_problems(motions: MotionSet, bones: Sequence[str]) -> Iterator[str]
         yield f"partitions refer to bones that the model does not have: {listed(strange)}"
 
 
-def _partition_problems(parameters: Parameters, found: dict[str, str]) -> None:
+def _partition_problems(parameters: Parameters, found: dict[str, str], most_bones: int) -> None:
     bones = [bone for partition in parameters.partitions for bone in partition.bones]
-    if len(bones) > MOST_BONES:
-        found[f"{counted(len(bones), 'bone')}; the game supports {MOST_BONES}"] = "Remove bones that nothing moves"
+    if len(bones) > most_bones:
+        found[f"{counted(len(bones), 'bone')}; the game supports {most_bones}"] = RAISE_LIMIT
     if len(parameters.partitions) > MOST_PARTITIONS:
         found[f"{counted(len(parameters.partitions), 'partition')}; the game supports {MOST_PARTITIONS}"] = (
             "Join some of them"
@@ -127,10 +128,10 @@ def _name_problems(what: str, name: bytes, found: dict[str, str]) -> None:
         found[f"the {what} name {names.decode(name)!r} is longer than {LONGEST_NAME} bytes"] = "Shorten it"
 
 
-def refuse_new_problems(before: MotionSet | None, after: MotionSet) -> None:
-    """Raise `WriteError` for the first problem of ``after`` that ``before`` does not have."""
-    known = problems(before) if before is not None else {}
-    for problem, remedy in problems(after).items():
+def refuse_new_problems(before: MotionSet | None, after: MotionSet, most_bones: int = MOST_BONES) -> None:
+    """Raise `WriteError` for the first of the `problems` of ``after`` that ``before`` does not have."""
+    known = problems(before, most_bones) if before is not None else {}
+    for problem, remedy in problems(after, most_bones).items():
         if problem not in known:
             raise WriteError(problem, remedy=remedy)
 

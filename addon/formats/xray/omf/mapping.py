@@ -28,6 +28,7 @@ from .document import (
     ALL_PARTITIONS,
     DEFAULT_TIMING,
     FRAMES_PER_SECOND,
+    MOST_BONES,
     Definition,
     Motion,
     MotionSet,
@@ -124,13 +125,14 @@ def encode(
     width: Width = Width.AUTOMATIC,
     sampled: Sequence[Collection[str]] | None = None,
     parts: Sequence[tuple[str, Sequence[str]]] = (),
+    most_bones: int = MOST_BONES,
 ) -> tuple[MotionSet, Changes]:
     """Return ``base`` with each clip at the index of its motion, or appended, and the changes.
 
     ``identities``, one per clip, tell which motion it is and rename that to the clip's name; default: found by name.
     Without ``base``, a new set is made for ``skeleton``; ``parts`` as in `partitions_of`. ``definitions``, one per
     clip: how motions are played; marks come from the clips. ``sampled``: for each clip, the bones sampled from
-    evaluated poses. Raises `WriteError` for what the game refuses, unless ``base`` has it too.
+    evaluated poses. Raises `WriteError` for what a game with ``most_bones`` refuses, unless ``base`` has it too.
     """
     start = base if base is not None else _empty_set(skeleton, clips, parts)
     pairs(start)  # refuses a base whose motions and definitions do not match
@@ -169,11 +171,10 @@ def encode(
         if track_changes or fields or definition.name != before.name:
             motions[index], definitions_out[index] = motion, definition
     changes.unchanged = len(motions) - len(changes.parts) - only_renamed
-    if not changes:
-        return start, changes
-    result = rearranged(start, motions, definitions_out)
-    refuse_new_problems(base, result)
-    return result, changes
+    if changes:
+        start = rearranged(start, motions, definitions_out)
+        refuse_new_problems(base, start, most_bones)
+    return start, changes
 
 
 def _by_name(clips: Sequence[Clip], base: MotionSet) -> list[Identity]:

@@ -49,7 +49,8 @@ from ....formats.xray.object.encoding import encode_mesh, encode_new_mesh
 from ....formats.xray.object.mapping import POINT, SMOOTHING, decode_mesh
 from ....formats.xray.object.mesh_chunks import SurfacesOfFaces
 from ....formats.xray.object.smoothing import Rule, rule_of, rule_of_groups
-from ....formats.xray.ogf.chunk_types import MOST_BONES, MotionReferences, MotionReferences2, UserData
+from ....formats.xray.ogf.chunk_types import MotionReferences, MotionReferences2, UserData
+from ....formats.xray.omf.document import MOST_BONES
 from ...plan import FilePlan, OtherBase, is_same_file, keep_exported, keep_saved, onto_imported, remember_saved
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values

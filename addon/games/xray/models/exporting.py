@@ -399,7 +399,7 @@ def parent_bone(obj: Object, holder: Object) -> PoseBone | None:
     )
 
 
-def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
+def _with_skeleton(rig: Object, base: Ogf, options: ModelExportOptions, report: Report) -> tuple[Ogf, Changes]:
     if armature.is_turned_or_scaled(rig):
         report.warn(
             "the armature object is scaled or rotated, which the game does not see; if the model should have it, apply "
@@ -410,7 +410,7 @@ def _with_skeleton(rig: Object, base: Ogf, _options: ModelExportOptions, report:
         properties = bone_properties.known(bone)
         if properties is not None and bone.name != properties.imported_name:
             report.note(f"a bone was renamed in Blender; to the game it is still {properties.game_name!r}", bone.name)
-    document, changes = encode_skeleton(gather_skeleton(rig, base), base)
+    document, changes = encode_skeleton(gather_skeleton(rig, base), base, options.most_bones)
     return _with_physics(rig, document, changes)
 
 

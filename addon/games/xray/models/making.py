@@ -51,7 +51,7 @@ from ....formats.xray.object.smoothing import Rule
 from ....formats.xray.ogf.building import COP, FEWEST_BOX_POINTS, SOC, oriented_box, with_new_meshes
 from ....formats.xray.ogf.chunk_types import BOX, MotionReferences, MotionReferences2, UserData
 from ....formats.xray.ogf.skeleton import NEW_BONE_MATERIAL, new_entry
-from ....formats.xray.omf.document import partitions_of
+from ....formats.xray.omf.document import MOST_BONES, partitions_of
 from ...plan import FilePlan
 from ..bones import properties as bone_properties
 from ..bones import values as bone_values
@@ -102,12 +102,13 @@ def plan_new_object(
     motions: SkeletalExportOptions | None = None,
     for_game: bool = False,
     rigid: bool = False,
+    most_bones: int = MOST_BONES,
 ) -> ModelPlan:
     """Plan a new editor model of ``holder`` (an armature, a mesh, or the parent of meshes) for the file at ``path``.
 
     The actions ``chosen`` become its motions, with the options ``motions``. ``for_game``: it is converted to a game
     model, so it gets the normals that Blender shows. ``rigid``: without an armature, all vertices follow one new bone.
-    The scene does not change. Raises `WriteError` if there is no mesh.
+    ``most_bones``: more are warned of. The scene does not change. Raises `WriteError` if there is no mesh.
     """
     if holder.mode == "EDIT":
         holder.update_from_editmode()
@@ -131,7 +132,7 @@ def plan_new_object(
     ]
     model = _model(bones, meshes, surfaces, holder, options.sdk, motions=bool(chosen))
     document = editor_model.Object([Section(Chunk(OBJECT, b""), model)])
-    for sentence in problems(document):
+    for sentence in problems(document, most_bones):
         report.warn(sentence if for_game else f"editors of the game: {sentence}")
     changes = Changes(new="editor model")
     if rig is None or not chosen:
@@ -281,7 +282,8 @@ def plan_new(
     taken = conversion.bone_order_of(options.bones_as) if options.bones_as else bone_values.order_of_new_model(holder)
     generation = COP if options.most_links == COP.most_links else SOC
     name = Path(path).with_suffix(".object").name
-    made = game_model(document, name, ModelSettings(generation, options.collapse, taken.bones), report)
+    settings = ModelSettings(generation, options.collapse, taken.bones, options.most_bones)
+    made = game_model(document, name, settings, report)
     if chosen and document.model.references:
         report.warn("the motions inside are left out: the game reads motion references instead", holder.name)
     elif chosen:
@@ -301,7 +303,7 @@ def plan_replaced(context: Context, holder: Object, path: str, options: ModelExp
     They can be any number of meshes with any materials. All chunks except the geometry are as in an export without
     meshes. Raises `WriteError`.
     """
-    without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False)
+    without_meshes = ModelExportOptions(skeleton=options.skeleton, meshes=False, most_bones=options.most_bones)
     plan = exporting.plan_export(context, holder, without_meshes, report)
     mesh_objects = meshes_for(context, holder)
     default = Material("", "", names.decode(SHADER if holder.type == "ARMATURE" else STATIC_SHADER))
@@ -346,7 +348,9 @@ def _object(context: Context, holder: Object, options: ModelExportOptions, repor
         )
     else:
         rigid = options.kind is ModelKind.RIGID
-        plan = plan_new_object(context, holder, holder.name, editor, report, for_game=True, rigid=rigid)
+        plan = plan_new_object(
+            context, holder, holder.name, editor, report, for_game=True, rigid=rigid, most_bones=options.most_bones
+        )
     return editor_model.read(plan.data, holder.name, Report())
 
 

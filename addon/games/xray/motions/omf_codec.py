@@ -167,6 +167,7 @@ class OmfCodec:
             width=options.width,
             sampled=gatherer.sampled,
             parts=host.parts,
+            most_bones=options.most_bones,
         )
         added = itertools.count(len(host.motions.library.motions) if host.motions is not None else 0)
         indices = dict(host.indices)

@@ -385,6 +385,15 @@ def test_the_game_takes_1_to_64_bones(count):
         encode_skeleton(chain(count), read(skeleton_file(("root", ""))))
 
 
+def test_an_engine_with_more_bones_gets_them():
+    base = read(skeleton_file(("root", "")))
+    edited, _ = encode_skeleton(chain(128), base, 128)
+    assert len(skeleton_of(ogf.read(ogf.write(edited), "x", Report())).bones) == 128
+    with pytest.raises(WriteError, match="the skeleton has 129 bones, the game supports 1 to 128") as refusal:
+        encode_skeleton(chain(129), base, 128)
+    assert "Bone Limit" in refusal.value.remedy
+
+
 def test_64_bones_are_written():
     edited, _ = encode_skeleton(chain(64), read(skeleton_file(("root", ""))))
     assert len(skeleton_of(ogf.read(ogf.write(edited), "x", Report())).bones) == 64

@@ -531,8 +531,16 @@ def test_locations_that_the_file_cannot_hold_are_refused_not_stored_as_infinite(
 
 
 def test_more_bones_than_the_game_takes_are_refused() -> None:
-    with pytest.raises(WriteError, match="65 bones"):
+    with pytest.raises(WriteError, match="65 bones") as refusal:
         encode([identity_clip(65, 2)], skeleton=flat_skeleton(65))
+    assert "Bone Limit" in refusal.value.remedy
+
+
+def test_an_engine_with_more_bones_gets_them() -> None:
+    motions, _ = encode([identity_clip(128, 2)], skeleton=flat_skeleton(128), most_bones=128)
+    assert [motion.track_count for motion in motions.library.motions] == [128]
+    with pytest.raises(WriteError, match="129 bones; the game supports 128"):
+        encode([identity_clip(129, 2)], skeleton=flat_skeleton(129), most_bones=128)
 
 
 def test_old_sins_of_a_file_stop_nobodys_work(corpus) -> None:
