@@ -140,7 +140,7 @@ FORMATS: tuple[Format, ...] = (
     Format("object", "X-Ray editor model", (".object",), "xray.object"),
     Format("rtm", "Arma animation", (".rtm",), "arma.rtm"),
     Format("p3d", "Arma model", (".p3d",), "arma.p3d"),
-    Format("oof", "Descent 3 model", (".oof",), "descent3.oof"),
+    Format("oof", "Descent 3 model", (".oof", ".pof"), "descent3.oof"),
     Format("hog2", "Descent 3 archive", (".hog", ".mn3"), "descent3.hog2"),
     Format("ogf_image", "Descent 3 texture", (".ogf", ".oaf"), "descent3.ogf_image"),
     Format("gam", "Descent 3 table", (".gam",), "descent3.gam"),

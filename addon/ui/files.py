@@ -26,7 +26,7 @@ from ..games.kinds import FileKind
 from .bases import CALL, OPERATOR, ExportHelper, iface_, rpt_
 from .change_words import file_sentence, plan_sentence, sentence_translator
 from .layouts import fields, paragraph
-from .operation import FileChoice, Operation, Outcome, call_operator, wrapped_lines
+from .operation import FileChoice, Operation, Outcome, call_operator, open_editors, wrapped_lines
 from .preferences import preferences
 from .target import objects_of, rig_to_export, rigs_of
 
@@ -136,9 +136,8 @@ def keep_and_show(context: Context, images: Sequence[Any], fake_user: bool = Tru
     """Set ``fake_user`` on images and show the first one in the open image editors; returns the report's sentence."""
     for image in images:
         image.use_fake_user = fake_user
-    for area in context.screen.areas if context.screen is not None else ():
-        if area.type == "IMAGE_EDITOR":
-            area.spaces.active.image = images[0]
+    for area in open_editors(context, "IMAGE_EDITOR"):
+        area.spaces.active.image = images[0]
     return rpt_("Images: {}, first: {}").format(len(images), images[0].name)
 
 

@@ -331,11 +331,17 @@ class MOTIONBRIDGE_OT_report(BlenderOperator):
         text = bpy.data.texts.get(REPORT) or bpy.data.texts.new(REPORT)
         text.clear()
         text.write(context.window_manager.motionbridge_report)
-        for area in context.screen.areas if context.screen is not None else ():
-            if area.type == "TEXT_EDITOR":
-                area.spaces.active.text = text
+        for area in open_editors(context, "TEXT_EDITOR"):
+            area.spaces.active.text = text
         self.report({"INFO"}, rpt_("The report is in the text '{}'").format(REPORT))
         return {"FINISHED"}
+
+
+def open_editors(context: Context, kind: str, scene: bpy.types.Scene | None = None) -> list[Any]:
+    """Return the areas with an editor of this kind, in all windows or in those that show ``scene``."""
+    # Not context.screen: long work runs in a context without a screen.
+    windows = [window for window in context.window_manager.windows if scene in (None, window.scene)]
+    return [area for window in windows for area in window.screen.areas if area.type == kind]
 
 
 def wrapped_lines(text: str, letters: int = LINE_LENGTH) -> list[str]:

@@ -70,5 +70,5 @@ def test_menus_name_three_suffixes_at_most():
 
 def test_kinds_with_the_same_operator_are_one_entry():
     two = [FileKind("toy", "Toy", ("oof",)), FileKind("toy", "Toy Archive", ("hog2",), exported=(), drop=Drop.SCENE)]
-    assert importers(two) == {"toy": "Toy (.oof, .hog, .mn3)"}
-    assert exporters(two) == {"toy": "Toy (.oof)"}
+    assert importers(two) == {"toy": "Toy (.oof, .pof, .hog …)"}
+    assert exporters(two) == {"toy": "Toy (.oof, .pof)"}

@@ -28,7 +28,7 @@ class Layout:
     def prop(self, _owner, name, *_where, **_):
         self.kept.append((name, self.enabled))
 
-    prop_search = prop
+    prop_search = prop_enum = prop
 
     def operator(self, name, text="", **_):
         self.kept.append(text or name)

@@ -341,7 +341,8 @@ def test_level_alone_gives_boxes_and_portals(yard):
     (trees,) = made["TREE"].held
     assert len(trees.data.vertices) == 16
     assert column(trees.data.attributes["visual"].data, "value", 1, np.int32).tolist() == [2] * 8 + [3] * 8
-    assert not any(layer.exclude for layer in bpy.context.view_layer.layer_collection.children["yard"].children)
+    layers = bpy.context.view_layer.layer_collection.children["yard"].children
+    assert [layer.name for layer in layers if layer.exclude] == ["Portals yard"]
 
 
 def bounds(shown):

@@ -584,6 +584,26 @@ def test_pictures_name_the_textures_of_materials_drawn_in_blender():
     assert parts(plan.data)[0].faces[0][1] == 0
 
 
+@pytest.mark.parametrize("name", ["SampleHull", "Material"])
+def test_that_a_material_without_an_image_becomes_its_colour_is_said(name):
+    shown = square()
+    shown.data.materials.append(bpy.data.materials.new(name))
+    plan, report = planned(Chosen(None, [shown]))
+    assert textures(plan.data) == []
+    said = f"1 of 1 face has the color of the material {name!r}, which has no image"
+    assert f"{said}; if it is to be a texture, give the material an image of that name" in report.notes
+    (found,) = model_export.find_problems(bpy.context, Chosen(None, [shown]), Report())
+    assert (found.shown, found.faces.tolist()) == (shown, [0])
+    assert found.problem.sentence == said
+
+
+def test_colours_of_a_file_are_no_finding(small):
+    made, _ = imported(small)
+    assert any("#" in slot.material.name for part in made.parts for slot in part.material_slots)
+    found = model_export.find_problems(bpy.context, Chosen(made.holder), Report())
+    assert not any("no image" in one.problem.sentence for one in found)
+
+
 def test_sharp_edges_split_vertices_where_shown_normals_are_asked_for():
     corner = drawn("corner", [*SQUARE, (1, 0, 1), (1, 1, 1)], [(0, 1, 2, 3), (1, 4, 5, 2)])
     for face in corner.data.polygons:

@@ -3,6 +3,8 @@
 import shutil
 import struct
 from dataclasses import replace
+from pathlib import Path
+from types import SimpleNamespace
 
 import bpy
 import numpy as np
@@ -24,6 +26,7 @@ from addon.ui.descent3.models import (
 from tests.blender.oof_scene import SQUARE, batteries, drawn, parts, points, square, textures
 from tests.blender.test_save_back import NOTHING, dialog_of
 from tests.blender.test_save_back import drawn as texts_of
+from tests.blender.test_written_motions import as_in_a_window
 from tests.formats.descent3.test_gam import page
 from tests.formats.descent3.test_ogf_image import image, runs
 from tests.real_files import SAMPLES
@@ -502,8 +505,17 @@ def test_the_real_ship_is_as_the_game_wants_it():
 def test_drops_and_collections_know_the_operators():
     assert IMPORT_SCENE_OT_descent3_oof.bl_idname == "import_scene.descent3_oof"
     handlers = bpy.types.IO_FH_motionbridge_descent3_oof, bpy.types.IO_FH_motionbridge_descent3_hog
-    assert [handler.bl_file_extensions for handler in handlers] == [".oof", ".hog;.mn3"]
+    assert [handler.bl_file_extensions for handler in handlers] == [".oof;.pof", ".hog;.mn3"]
     assert handlers[0].bl_export_operator == "export_scene.descent3_oof"
+
+
+def test_a_model_may_be_called_pof(tmp_path):
+    path = Path(shutil.copy(SHIP, tmp_path / "ship.pof"))
+    load(path)
+    assert save(tmp_path / "out.pof") == SHIP.read_bytes()
+    next(one for one in bpy.data.objects if one.type == "MESH").data.vertices[0].co.x += 0.25
+    assert bpy.ops.motionbridge.descent_save_back() == {"FINISHED"}
+    assert path.read_bytes() == save(tmp_path / "out.pof") != SHIP.read_bytes()
 
 
 def test_a_material_without_its_texture_goes_out_under_its_name(tmp_path):
@@ -523,6 +535,13 @@ def test_the_list_of_an_archive_takes_the_highlighted_row():
         bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1, name_filter="nothing fits")
     assert bpy.ops.import_scene.descent3_oof(filepath=path, listed=rows, active_listed=1) == {"FINISHED"}
     assert bpy.context.view_layer.objects.active is not None
+    assert f"no model was ticked: the highlighted one is imported ({name})" in last_report()
+    shown = [SimpleNamespace(**row) for row in rows]
+    dialog = as_in_a_window(IMPORT_SCENE_OT_descent3_oof, filepath=path, listed=shown, active_listed=1)
+    said = f"No model is ticked: the highlighted one is imported, {name}"
+    assert said in texts_of(dialog)
+    shown[0].ticked = True
+    assert said not in texts_of(dialog)
 
 
 def test_the_chosen_meshes_are_known_in_work_that_pauses_at_each_of_them():

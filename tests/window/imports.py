@@ -76,6 +76,9 @@ def imported(dialog: Import, before: dict[str, Any]) -> Steps:
     assert any(stage.sentence() in line for line in said), f"{stage.sentence()!r} is not among {said}"
     after = state()
     assert after != before, f"nothing was imported: {stage.sentence()}"
+    if dialog.where == "IMAGE_EDITOR":
+        image = stage.area(dialog.where).spaces.active.image
+        assert stage.sentence().endswith(f": {image and image.name}"), f"{image} is shown after {stage.sentence()}"
     yield from stage.undo()
     yield from stage.until(lambda: state() == before, "undo to remove what was imported")
     yield from stage.redo()

@@ -31,6 +31,7 @@ from ...formats.descent3.hog2 import Hog2
 from ...formats.descent3.oof.mapping import decode
 from ...formats.descent3.oof.model import Model, Part
 from . import hierarchy, motion
+from .kinds import MODELS
 from .model_properties import digest_of_file
 from .options import ModelImportOptions
 from .textures import Textures, build_material, open_archive, textures_for
@@ -38,9 +39,6 @@ from .textures import Textures, build_material, open_archive, textures_for
 if TYPE_CHECKING:
     from ...blender import typed
     from ...blender.typed import Context, Object
-
-
-SUFFIX = ".oof"
 
 
 @dataclass(frozen=True)
@@ -88,7 +86,7 @@ def models_in(archive: Hog2) -> list[tuple[str, int]]:
     """Return name and size in bytes of each model in an archive, sorted by name."""
     found = zip(archive.names, archive.table["length"].tolist(), strict=True)
     return sorted(
-        ((name, size) for name, size in found if name.lower().endswith(SUFFIX)), key=lambda row: row[0].lower()
+        ((name, size) for name, size in found if name.lower().endswith(MODELS.suffixes)), key=lambda row: row[0].lower()
     )
 
 

@@ -23,7 +23,7 @@ from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.mesh import Offending
 from ...blender.properties import kept
-from ...core import files, pausing, polygons
+from ...core import files, pausing, polygons, problems
 from ...core.errors import WriteError
 from ...core.model import FILE_FACE, FILE_VERTEX, Domain, Material, PolygonMesh
 from ...core.report import Report
@@ -52,7 +52,6 @@ if TYPE_CHECKING:
     from ...blender.typed import Context, Object
 
 
-SUFFIX = ".oof"
 WANTED: Wanted = {
     FILE_VERTEX: (Domain.VERTEX, np.int32),
     FILE_FACE: (Domain.FACE, np.int32),
@@ -131,6 +130,8 @@ def plan_export(
         report.warn(left_out)
     if changes:
         report_findings(model, report)
+        for finding in _plain_colours(hierarchy, model):
+            report.note(finding.problem.line, model.parts[finding.part].label)
     else:  # problems of an unedited file are not the user's, but its name may be new
         for problem in oof.problems_of_name(name):
             report.warn(problem.line, name)
@@ -239,7 +240,7 @@ def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offe
     model.name = ""
     check_hierarchy(model)
     found = []
-    for finding in oof.find_problems(model):
+    for finding in (*oof.find_problems(model), *_plain_colours(hierarchy, model)):
         elements, nothing = finding.problem.elements, finding.problem.elements[:0]
         on_faces = finding.problem.domain is Domain.FACE
         obj = hierarchy.parts[finding.part] if finding.part >= 0 else None
@@ -247,6 +248,20 @@ def find_problems(context: Context, chosen: Chosen, report: Report) -> list[Offe
             Offending(obj, finding.problem, elements if on_faces else nothing, nothing if on_faces else elements)
         )
     return found
+
+
+def _plain_colours(hierarchy: Hierarchy, model: Model) -> Iterator[oof.Finding]:
+    """Yield the faces with a material made in Blender that has no image: it may be called after a texture."""
+    for index, part in enumerate(model.parts):
+        used = np.asarray(part.mesh.material_index)
+        for number, slot in enumerate(hierarchy.parts[index].material_slots):
+            made = slot.material
+            if made is None or material.TITLE in made or part.mesh.materials[number].colour is None:
+                continue
+            what = f"have the color of the material {made.name!r}, which has no image"
+            remedy = "If it is to be a texture, give the material an image of that name"
+            for problem in problems.some(used == number, "faces", what, remedy):
+                yield oof.Finding(index, problem)
 
 
 # Gather --------------------------------------------------------------------------------------------------------------

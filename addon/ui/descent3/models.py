@@ -192,6 +192,10 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
         layout = self.layout
         if len(self.listed):
             layouts.draw_ticks(layout, self, "MOTIONBRIDGE_UL_listed_models", iface_("Models: {} of {}"))
+            highlighted = [row.name for row in self._selected_rows() if not row.ticked]
+            for name in highlighted:
+                text = iface_("No model is ticked: the highlighted one is imported, {}").format(name)
+                layout.label(text=text, icon="INFO", translate=False)
         column = fields(layout.column())
         for name in OPTIONS:
             row = column.row()
@@ -204,8 +208,11 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
             row.prop(self, name)
 
     def run(self, context: Context, report: Report) -> Outcome:
-        paths = self.chosen_files("Choose at least one model (.oof) or archive (.hog, .mn3)")
+        paths = self.chosen_files("Choose at least one model (.oof, .pof) or archive (.hog, .mn3)")
         sources = self._sources(paths, report)
+        for row in self._selected_rows():
+            if not row.ticked:
+                report.note("no model was ticked: the highlighted one is imported", row.name)
         made = self.import_each(
             context, list(sources), lambda key, found: self._import(context, sources[key], found), report
         )
@@ -256,8 +263,7 @@ class IMPORT_SCENE_OT_descent3_oof(ModelImportProperties, TickedChoice, ModelFil
             return [name for name in names if name in ticked]
         if wanted == {"*"} or (not wanted and len(names) == 1):
             return names
-        lowered = {name.lower() for name in names}
-        missing = [name for name in sorted(wanted) if name not in lowered and f"{name}{model.SUFFIX}" not in lowered]
+        missing = sorted(wanted.difference(*({name.lower(), Path(name).stem.lower()} for name in names)))
         if missing or not wanted:
             problem = f"there is no model named {missing[0]!r}" if missing else f"models in it: {len(names)}"
             raise ReadError(problem, file=path, remedy=f"Name the models to import, such as {names[0]}")
@@ -345,7 +351,7 @@ class EXPORT_SCENE_OT_descent3_oof(ModelExportProperties, FileExport, ExportHelp
 
     def run(self, context: Context, report: Report) -> Outcome:
         path = Path(self.named_file(kinds.MODELS))
-        if path.suffix.lower() != model_export.SUFFIX:
+        if path.suffix.lower() not in kinds.MODELS.exported_suffixes:
             suffix = path.suffix or "a file without suffix"
             raise WriteError(f"the game reads models of .oof, not {suffix}", remedy="Name the file .oof")
         options = options_from(self, ModelExportOptions, shown_normals=self.normals == "SHOWN", backup=self.backup)

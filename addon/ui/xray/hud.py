@@ -31,7 +31,7 @@ from ..bones import hides_keys
 from ..change_words import change_text, plan_sentence
 from ..files import SaveBackOntoEither
 from ..layouts import SIDEBAR, fields, paragraph
-from ..operation import Operation, Outcome
+from ..operation import Operation, Outcome, open_editors
 from ..preferences import folders
 from ..searched_lists import SearchedRows, is_hidden
 from ..sidebar import MotionbridgePanel
@@ -177,11 +177,8 @@ class MOTIONBRIDGE_OT_new_hud_scene(HudSceneProperties, Operation, BlenderOperat
 
 def look_through_camera(context: Context) -> None:
     """Set every 3D view that shows the scene to the view of its camera."""
-    # Not context.screen: long work runs in a context without a screen.
-    windows = [one for one in context.window_manager.windows if one.scene == context.scene]
-    for area in (area for window in windows for area in window.screen.areas):
-        if area.type == "VIEW_3D":
-            area.spaces.active.region_3d.view_perspective = "CAMERA"
+    for area in open_editors(context, "VIEW_3D", context.scene):
+        area.spaces.active.region_3d.view_perspective = "CAMERA"
 
 
 def _speed_text(row: Any) -> str:

@@ -43,7 +43,7 @@ SMALLEST_SIZE = 0.01
 """Smallest display size of a glow in metres, so that it can be clicked."""
 
 
-def portals(level: Level, name: str, report: Report, *, excluded: bool) -> ImportedLevelFile:
+def portals(level: Level, name: str, report: Report) -> ImportedLevelFile:
     """Return a face for each portal, with its normal into the front sector; ``name``: of the file."""
     objects = []
     folded = 0
@@ -62,7 +62,7 @@ def portals(level: Level, name: str, report: Report, *, excluded: bool) -> Impor
         objects.append(made)
     if folded:
         report.warn(f"{counted(folded, 'portal')} with fewer than 3 or more than 6 corners; left out", name)
-    return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=excluded)
+    return ImportedLevelFile("PORTAL", name, None, objects, counted(len(objects), "portal"), excluded=True)
 
 
 @dataclass(frozen=True)

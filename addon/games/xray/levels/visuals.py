@@ -81,9 +81,9 @@ def read(path: Path, options: LevelFolderOptions, report: Report, step: Step) ->
 
             made.append(_drawn(level, found, kind, rows[np.isin(of_type, types)], part, by_sector=options.sectors))
     if options.impostors:
-        made.append(_impostors(level, excluded=found is not None))
+        made.append(_impostors(level))
     if options.portals:
-        made.append(marks.portals(document, path.name, report, excluded=found is not None))
+        made.append(marks.portals(document, path.name, report))
     if options.lights:
         made.append(marks.lights(document, path.name))
     if options.glows:
@@ -312,7 +312,7 @@ def _by_sector(
     return ImportedLevelFile(kind, level.path.name, None, [], counts, list(inside.values()), held=objects)
 
 
-def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
+def _impostors(level: _Reading) -> ImportedLevelFile:
     """Create all impostors as one mesh of quads."""
     found = structure.impostors(level.document)
     if not len(found.visuals):
@@ -338,4 +338,4 @@ def _impostors(level: _Reading, *, excluded: bool) -> ImportedLevelFile:
     obj: Any = bpy.data.objects.new(shape.name, data)
     obj.motionbridge_level.kind = "LOD"
     counts = f"{counted(len(found.visuals), 'impostor')}, {counted(quads, 'face')}"
-    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=excluded)
+    return ImportedLevelFile("LOD", level.path.name, None, [obj], counts, excluded=True)
