@@ -1,15 +1,15 @@
 """Mutation testing: do the tests notice if a line of the code is wrong? Started by hand only, not part of the gate.
 
-    python3 scripts/mutants.py [--count N] [--seed WORD] [--blender VERSION] [--reach FOLDER] [--list FILE]
-                               [--again FILE] MODULE_OR_FOLDER ...
+    python3 scripts/mutants.py [--count N] [--seed WORD] [--blender VERSION] [--tests TEST ...] [--reach FOLDER]
+                               [--list FILE] [--again FILE] MODULE_OR_FOLDER ...
 
 Places in the code are chosen at random (the same for the same seed), and cosmic-ray changes each of them in a copy of
 the checkout. Then the tests run that enter the changed function: first the fastest, for about a minute, then all tests
-of the same files. Which tests enter which functions is recorded once, by a run of the whole suite; ``--reach`` names a
-folder in which to keep this record. Modules below `addon/blender`, `addon/games` and `addon/ui` need the wheel of
-``--blender``; for the others its tests run in addition. Survivors are printed as differences: either the change has no
-effect, or a test is missing. ``--list`` appends one line of JSON per mutant, ``--again`` tests the survivors of such a
-list instead of new mutants.
+of the same files. Which tests enter which functions is recorded once, by a run of all tests that are not deep, or of
+those that ``--tests`` names; ``--reach`` names a folder in which to keep this record. Modules below `addon/blender`,
+`addon/games` and `addon/ui` need the wheel of ``--blender``; for the others its tests run in addition. Survivors are
+printed as differences: either the change has no effect, or a test is missing. ``--list`` appends one line of JSON per
+mutant, ``--again`` tests the survivors of such a list instead of new mutants.
 """
 
 import sys
@@ -36,13 +36,15 @@ ROOT = Path(__file__).resolve().parents[1]
 sys.path[:0] = [str(ROOT / "scripts")]
 
 from environment import blenders, virtual
+from rings import NOT_DEEP
 
-LIMIT = 1800
-"""Time limit in seconds for the tests of a mutant. If they exceed it, the mutant counts as noticed."""
+SLOWER, STARTED = 5, 120.0
+"""Tests of a mutant may take so many times the recorded seconds, and so many more to start; a longer run is noticed."""
 FIRST = 60.0
 """Total duration of the tests of the first round in seconds, by the record."""
 RECORDING_LIMIT = 7200
 PURE = ("tests/core", "tests/formats", "tests/test_samples.py", "tests/test_cli.py", "tests/test_convert.py")
+IN_BLENDER = "tests/blender"
 NEEDS_BLENDER = ("blender", "games", "ui")
 
 
@@ -72,18 +74,21 @@ class Ring:
     version: str | None
     reach: Path
     """Folder of the record which tests enter which functions."""
+    tests: Sequence[str]
+    """Files and folders of the tests that are recorded."""
 
     def noticed(self, mutant: Mutant) -> str:
         """Return the test that fails with the mutant in the checkout; empty if all pass."""
+        durations = dict(self._recorded()["tests"])
         for tests in self._rounds(mutant):
             names = self.checkout.parent / "tests"
             names.write_text("\n".join(tests), encoding="utf-8")
-            status, output = self._run(["-x", "--tb=no", f"@{names}"], LIMIT)
+            limit = STARTED + SLOWER * sum(durations[test] for test in tests)
+            status, output = self._run(["-x", "--tb=no", f"@{names}"], limit)
             if status is None:
                 return "a run without an end"
             if status != 0:
-                failed = [line for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
-                return failed[0].split(" ")[1] if failed else f"status {status}"
+                return next(iter(_failed(output)), f"status {status}")
         return ""
 
     def _rounds(self, mutant: Mutant) -> Iterator[Sequence[str]]:
@@ -107,11 +112,11 @@ class Ring:
         file = self.reach / f"reach-{self.version or 'pure'}.json"
         if not file.exists():
             print(f"recording which tests enter which functions ({file})", flush=True)
-            tests = ["tests/blender"] if self.version else [test for test in PURE if (self.checkout / test).exists()]
-            variables = {"MOTIONBRIDGE_REACH": str(file)}
-            _, output = self._run(["-p", "scripts.lab.reach", "--tb=no", *tests], RECORDING_LIMIT, variables)
+            call = ["-p", "scripts.lab.reach", "--tb=no", *NOT_DEEP, *self.tests]
+            _, output = self._run(call, RECORDING_LIMIT, {"MOTIONBRIDGE_REACH": str(file)})
             if not file.exists():
                 raise SystemExit(f"The tests wrote no {file}:\n{output}")
+            print("".join(f"fails without a change, so it judges nothing: {test}\n" for test in _failed(output)))
         recorded: dict[str, Any] = json.loads(file.read_text(encoding="utf-8"))
         return recorded
 
@@ -138,6 +143,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=20)
     parser.add_argument("--seed", default="0")
     parser.add_argument("--blender", metavar="VERSION", help="the wheel that tests of games, blender and ui run in")
+    parser.add_argument("--tests", nargs="+", default=[], metavar="TEST", help="files and folders of tests that judge")
     parser.add_argument("--reach", type=Path, metavar="FOLDER", help="where the record is kept; it must fit the code")
     parser.add_argument("--list", type=Path, metavar="FILE")
     parser.add_argument("--again", type=Path, metavar="FILE", help="judge the survivors of this list")
@@ -149,10 +155,13 @@ def main() -> int:
         kept = (chosen.reach or Path(folder)).absolute()
         kept.mkdir(parents=True, exist_ok=True)
         chance = random.Random(chosen.seed)  # noqa: S311
+        pure = Ring(checkout, None, kept, [test for test in chosen.tests if not test.startswith(IN_BLENDER)] or PURE)
+        tests = [test for test in chosen.tests if test.startswith(IN_BLENDER)] or [IN_BLENDER]
+        inside = Ring(checkout, chosen.blender, kept, tests) if chosen.blender else None
         mutants = listed_before(chosen.again) if chosen.again else _mutants(chosen.places, chosen.count, chance)
         for mutant in mutants:
             began = time.monotonic()
-            noticed = _noticed_by(mutant, checkout, chosen.blender, kept)
+            noticed = _noticed_by(mutant, pure, inside)
             verdict = "noticed" if noticed else "SURVIVED"
             verdicts[verdict] += 1
             result = f"{verdict} by {noticed}" if noticed else verdict
@@ -227,6 +236,11 @@ def function_at(source: str, line: int) -> str:
     return found
 
 
+def _failed(output: str) -> list[str]:
+    """Return the tests that pytest's summary names as failed."""
+    return [line.split(" ")[1] for line in output.splitlines() if line.startswith(("FAILED ", "ERROR "))]
+
+
 def _modules(place: Path) -> list[Path]:
     return sorted(place.rglob("*.py")) if place.is_dir() else [place]
 
@@ -262,20 +276,19 @@ def _meaning(code: str) -> str:
         return ""
 
 
-def _noticed_by(mutant: Mutant, checkout: Path, version: str | None, kept: Path) -> str:
+def _noticed_by(mutant: Mutant, pure: Ring, inside: Ring | None) -> str:
     """Return the test that fails because of the mutant; empty if all pass."""
-    if mutant.module.parts[1] in NEEDS_BLENDER:
-        if version is None:
-            raise SystemExit(f"{mutant.module} needs a Blender: name the version of a wheel with --blender.")
-        rings = [Ring(checkout, version, kept)]
-    else:
-        rings = [Ring(checkout, None, kept), *([Ring(checkout, version, kept)] if version else [])]
-    original = (checkout / mutant.module).read_text(encoding="utf-8")
-    (checkout / mutant.module).write_text(mutant.code, encoding="utf-8")
+    needed = mutant.module.parts[1] in NEEDS_BLENDER
+    if needed and inside is None:
+        raise SystemExit(f"{mutant.module} needs a Blender: name the version of a wheel with --blender.")
+    rings = [ring for ring in (None if needed else pure, inside) if ring]
+    changed = pure.checkout / mutant.module
+    original = changed.read_text(encoding="utf-8")
+    changed.write_text(mutant.code, encoding="utf-8")
     try:
         return next(filter(None, (ring.noticed(mutant) for ring in rings)), "")
     finally:
-        (checkout / mutant.module).write_text(original, encoding="utf-8")
+        changed.write_text(original, encoding="utf-8")
 
 
 if __name__ == "__main__":

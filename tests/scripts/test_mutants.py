@@ -69,3 +69,25 @@ def test_survivors_of_a_list_are_found_again_at_their_nearest_line(tmp_path, mon
     assert (found.function, found.operator) == ("f", "NumberReplacer")
     assert found.code == "x = 1\ndef f():\n    x = 2\n    return x\n"
     assert found.difference() == "a.py: NumberReplacer\n@@ -3 +3 @@\n-    x = 1\n+    x = 2"
+
+
+def test_tests_that_take_far_longer_than_recorded_are_stopped(tmp_path, monkeypatch):
+    record = {"tests": [["tests/a.py::one", 1.0], ["tests/a.py::other", 3.0]], "functions": {"addon/a.py:f": [1]}}
+    (tmp_path / "reach-pure.json").write_text(json.dumps(record))
+    limits = []
+    monkeypatch.setattr(mutants.Ring, "_run", lambda _ring, _arguments, limit: limits.append(limit) or (None, ""))
+    ring = mutants.Ring(tmp_path / "checkout", None, tmp_path, mutants.PURE)
+    changed = mutants.Mutant(Path("addon/a.py"), "NumberReplacer", "f", "", "")
+    assert ring.noticed(changed) == "a run without an end"
+    assert limits == [mutants.STARTED + 3 * mutants.SLOWER]
+
+
+def test_tests_that_fail_without_a_change_are_named(tmp_path, monkeypatch, capsys):
+    def recording(_ring, _arguments, _limit, variables):
+        Path(variables["MOTIONBRIDGE_REACH"]).write_text('{"tests": [], "functions": {}}')
+        return 1, "FAILED tests/a.py::one - assert 1 == 2\n1 failed"
+
+    monkeypatch.setattr(mutants.Ring, "_run", recording)
+    ring = mutants.Ring(tmp_path / "checkout", None, tmp_path, mutants.PURE)
+    assert ring.noticed(mutants.Mutant(Path("addon/a.py"), "NumberReplacer", "f", "", "")) == ""
+    assert "judges nothing: tests/a.py::one\n" in capsys.readouterr().out

@@ -292,4 +292,12 @@ def test_the_item_keeps_its_own_speed():
 
 
 def test_fields_of_view():
-    assert hud.VIEWS["Shadow of Chernobyl, Clear Sky"].field_of_view == pytest.approx(30.375)
+    """The degrees that docs/formats/xray-hud.md gives."""
+    assert {game: round(view.field_of_view, 2) for game, view in hud.VIEWS.items()} == {
+        "Shadow of Chernobyl, Clear Sky": 30.38,
+        "Call of Pripyat": 24.75,
+        "OpenXRay": 30.38,
+        "Anomaly": 37.35,
+        "IX-Ray": 33.75,
+        "Advanced X-Ray": 31.51,
+    }

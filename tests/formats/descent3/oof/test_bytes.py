@@ -99,6 +99,12 @@ def test_the_other_chunks_say_what_they_say():
     assert [section.id for section in document.sections] == [name[:4] for name in CHUNKS]
 
 
+def test_a_last_chunk_without_a_body_is_a_chunk():
+    document, report = read(model() + chunk(b"WXYZ", b""))
+    assert (document.sections[-1].id, len(document.tail)) == (b"WXYZ", 0)
+    assert report.warnings == NAN_NORMAL
+
+
 def test_rotation_keys_by_their_other_name_and_chunks_in_any_order():
     order = [b"OHDR", b"SOBJ ", b"ANIM", b"SOBJ", b"TXTR", b"PINF"]
     data = model(replaced={b"ANIM": body(CHUNKS[b"RANI"], 2300)}, order=order)

@@ -634,6 +634,33 @@ def test_tracks_encoded_together_are_those_encoded_one_by_one(samples, monkeypat
             assert bodies[0] == bodies[1]
 
 
+def bytes_of_range(track) -> list[bytes]:
+    return [numbers.tobytes() for numbers in (track.size, track.init) if numbers is not None]
+
+
+@pytest.mark.parametrize("together", [True, False])
+@pytest.mark.parametrize("width", [Width.NARROW, Width.WIDE])
+def test_frames_in_another_order_are_the_old_keys_in_that_order(monkeypatch, width, together) -> None:
+    """No key is quantised again, whatever frames were left out or repeated: ranges and flags stay those of the file."""
+    random = np.random.default_rng(0)
+    clip = identity_clip(3, 20)
+    clip.rotations[:2] = random.normal(size=(2, 20, 4))
+    clip.translations[1:] = random.normal(size=(2, 20, 3))
+    base, _ = encode([clip], skeleton=flat_skeleton(3), width=width)
+    before = base.library.motions[0]
+    if not together:
+        monkeypatch.setattr(mapping, "encode_tracks", lambda *_: None)
+    for rows in (random.permutation(20), random.integers(20, size=20), np.arange(7), random.integers(20, size=33)):
+        other = decode_motion(before, clip.bones)
+        other.rotations, other.translations = other.rotations[:, rows], other.translations[:, rows]
+        after = encode([other], base)[0].library.motions[0]
+        for new, old in ((after.track(bone), before.track(bone)) for bone in range(3)):
+            assert (new.flags, bytes_of_range(new)) == (old.flags, bytes_of_range(old))
+            turned, moved = (keys[rows] if len(keys) > 1 else keys for keys in (old.rotation, old.translation))
+            np.testing.assert_array_equal(np.abs(new.rotation), np.abs(turned))  # either sign is the same rotation
+            np.testing.assert_array_equal(new.translation, moved)
+
+
 def test_a_still_float_track_stays_one_key_until_it_moves() -> None:
     track = b"\x08" + crc(struct.pack("<8f", *range(8))) + struct.pack("<8f", *range(8)) + struct.pack("<3f", 0, 1, 2)
     document = load(omf_file([motion(b"walk", track)], parameters(3, [b"bone0"], [definition(b"walk", 0)])))
