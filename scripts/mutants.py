@@ -25,6 +25,7 @@ import os
 import random
 import tempfile
 import time
+import warnings
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -158,7 +159,10 @@ def main() -> int:
         pure = Ring(checkout, None, kept, [test for test in chosen.tests if not test.startswith(IN_BLENDER)] or PURE)
         tests = [test for test in chosen.tests if test.startswith(IN_BLENDER)] or [IN_BLENDER]
         inside = Ring(checkout, chosen.blender, kept, tests) if chosen.blender else None
-        mutants = listed_before(chosen.again) if chosen.again else _mutants(chosen.places, chosen.count, chance)
+        places = [checkout / place.resolve().relative_to(ROOT) for place in chosen.places]
+        mutants = (
+            listed_before(chosen.again, checkout) if chosen.again else _mutants(places, chosen.count, chance, checkout)
+        )
         for mutant in mutants:
             began = time.monotonic()
             noticed = _noticed_by(mutant, pure, inside)
@@ -174,8 +178,10 @@ def main() -> int:
     return 0
 
 
-def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Iterator[Mutant]:
-    """Yield random mutants: every place has the same probability, none occurs twice, none has the same meaning."""
+def _mutants(places: Sequence[Path], count: int, chance: random.Random, checkout: Path) -> Iterator[Mutant]:
+    """Yield random mutants of modules in the copy, which nobody edits meanwhile: every place has the same probability,
+    none occurs twice, none has the same meaning.
+    """
     from cosmic_ray import plugins  # noqa: PLC0415 - installed only in its own environment
     from cosmic_ray.ast import ast_nodes, get_ast  # noqa: PLC0415
     from cosmic_ray.mutating import mutate_code  # noqa: PLC0415
@@ -199,10 +205,10 @@ def _mutants(places: Sequence[Path], count: int, chance: random.Random) -> Itera
         if code is not None and _meaning(code) not in (_meaning(source), ""):
             count -= 1
             function = function_at(source, position[0][0])
-            yield Mutant(module.resolve().relative_to(ROOT), name.partition("/")[2], function, source, code)
+            yield Mutant(module.relative_to(checkout), name.partition("/")[2], function, source, code)
 
 
-def listed_before(listed: Path) -> Iterator[Mutant]:
+def listed_before(listed: Path, checkout: Path) -> Iterator[Mutant]:
     """Yield the survivors of a list if the code still has their line; of equal lines the one nearest to the old
     position.
     """
@@ -213,7 +219,7 @@ def listed_before(listed: Path) -> Iterator[Mutant]:
         module, _, operator = head.partition(": ")
         old, new = ([line[1:] for line in changed if line[0] == sign] for sign in "-+")
         old_line = int(place.split()[1].partition(",")[0])
-        file = ROOT / module
+        file = checkout / module
         source = file.read_text(encoding="utf-8") if file.exists() else ""
         lines = source.splitlines()
         found = [at for at in range(len(lines)) if lines[at : at + len(old)] == old]
@@ -269,8 +275,12 @@ class _Meaning(ast.NodeTransformer):
 
 
 def _meaning(code: str) -> str:
-    """Return a text that is equal for codes of equal syntax trees without annotations; empty for invalid code."""
+    """Return a text that is equal for codes of equal syntax trees without annotations; empty for code that Python
+    refuses, or warns of before a test runs.
+    """
     try:
+        with warnings.catch_warnings(action="error"):
+            compile(code, "mutant", "exec")
         return ast.dump(_Meaning().visit(ast.parse(code)))
     except SyntaxError:
         return ""
