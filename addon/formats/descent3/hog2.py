@@ -105,12 +105,18 @@ def _report_oddities(document: Hog2, report: Report) -> None:
 
 
 def write(document: Hog2) -> bytes:
-    """Return the file's bytes, composed from the typed values."""
+    """Return the file's bytes, composed from the typed values. Raises `WriteError` as `runs` does."""
     return b"".join(runs(document))
 
 
 def runs(document: Hog2) -> Iterator[Bytes]:
-    """Yield the file's bytes in runs that follow each other: archives may be larger than half of the memory."""
+    """Yield the file's bytes in runs that follow each other: archives may be larger than half of the memory.
+
+    Raises `WriteError` if the files are not where the header and the table say, or not as long.
+    """
+    start, lengths = _HEADER + document.table.nbytes + len(document.gap), list(map(len, document.contents))
+    if document.start != start or document.table["length"].tolist() != lengths:
+        raise WriteError("the files are not where the table says, or not as long", remedy="Create the archive again")
     writer = Writer()
     writer.raw(MAGIC)
     writer.u32(len(document.table))

@@ -75,13 +75,13 @@ class Flag(IntFlag):
 class Material:
     """A game material: ``id`` and ``name`` in the game; ``floats`` by chunk id (`FLOATS`), ``flags`` as stored.
 
-    ``run`` are its chunks in order; ``description`` is None if it has none.
+    ``run`` are its chunks in order; ``flags`` and ``description`` are None if it has none.
     """
 
     id: int
     name: bytes
     run: ChunkRun
-    flags: int = 0
+    flags: int | None = None
     description: bytes | None = None
     floats: dict[int, NDArray[np.float32]] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ class Material:
     def known(self) -> list[int]:
         """Ids of the chunks that are read into typed fields."""
         identifiers = [NAME, *self.floats]
-        if self.run.first(FLAGS) is not None:
+        if self.flags is not None:
             identifiers.append(FLAGS)
         if self.description is not None:
             identifiers.append(DESCRIPTION)
@@ -214,7 +214,8 @@ def _write_material(material: Material) -> bytes:
     head.string(material.name)
     bodies = {number: values.astype("<f4").tobytes() for number, values in material.floats.items()}
     bodies[NAME] = head.getvalue()
-    bodies[FLAGS] = material.flags.to_bytes(4, "little")
+    if material.flags is not None:
+        bodies[FLAGS] = material.flags.to_bytes(4, "little")
     if material.description is not None:
         bodies[DESCRIPTION] = material.description + b"\0"
     return write_chunks(with_bodies(material.run, bodies))
@@ -245,7 +246,7 @@ def describe(document: GameMaterials) -> list[str]:
     return [
         f"version {document.version}, {len(document.materials)} materials",
         *(
-            f"{material.id}: {material.label}, flags {flag_names(material.flags)}, "
+            f"{material.id}: {material.label}, flags {flag_names(material.flags or 0)}, "
             f"sound occlusion {text.scalar(material.sound_occlusion)}"
             for material in document.materials.values()
         ),
@@ -284,7 +285,9 @@ def _dump_material(material: Material) -> Iterator[str]:
 def _value_text(material: Material, number: int) -> str:
     if number == NAME:
         return f"{material.id} {text.scalar(material.name)}"
-    return text.scalar(material.description) if number == DESCRIPTION else f"{material.flags:#010x}"
+    if number == DESCRIPTION or material.flags is None:
+        return text.scalar(material.description if number == DESCRIPTION else None)
+    return f"{material.flags:#010x}"
 
 
 def differences(first: GameMaterials, second: GameMaterials) -> Iterator[str]:

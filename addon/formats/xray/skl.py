@@ -91,7 +91,7 @@ class BoneTrack:
 class SkeletalMotion:
     """A motion of the frames ``first`` to ``last`` at ``fps``; ``timing`` (4,) float32 in the order of `TIMING`.
 
-    ``switches``: the bytes for FX and stop of version 4, from which ``flags`` are computed.
+    ``switches``: the bytes for FX and stop of version 4 if one is neither 0 nor 1, written while they mean ``flags``.
     """
 
     name: bytes
@@ -216,8 +216,9 @@ def read_motion(reader: Reader, report: Report) -> SkeletalMotion:
     flags, switches = 0, None
     if version == 4:
         bone_or_part = reader.u32("a bone or part")
-        switches = (reader.u8("the FX switch"), reader.u8("the stop switch"))
-        flags = (FX if switches[0] else 0) | (STOP_AT_END if switches[1] else 0)
+        stored = (reader.u8("the FX switch"), reader.u8("the stop switch"))
+        flags = _meaning_of(stored)
+        switches = stored if max(stored) > 1 else None
     elif version == 5:
         flags, bone_or_part = reader.u32("a motion's flags"), reader.u32("a bone or part")
     else:
@@ -254,8 +255,21 @@ def _read_tracks(reader: Reader, motion: SkeletalMotion, report: Report) -> list
     return tracks
 
 
+def _meaning_of(switches: tuple[int, int]) -> int:
+    return (FX if switches[0] else 0) | (STOP_AT_END if switches[1] else 0)
+
+
+def _refuse_flags(motion: SkeletalMotion, flags: int) -> None:
+    most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
+    if flags & ~most:
+        raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
+
+
 def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
-    """Write one motion. Raises `WriteError` if a channel is not in the layout of the motion's version."""
+    """Write one motion. Raises `WriteError` for flags that its version cannot store, and for channels in the layout of
+    another version.
+    """
+    _refuse_flags(motion, motion.flags)
     writer.string(motion.name)
     writer.i32(motion.first)
     writer.i32(motion.last)
@@ -263,7 +277,9 @@ def write_motion(writer: Writer, motion: SkeletalMotion) -> None:
     writer.u16(motion.version)
     packed = motion.version >= PACKED_SINCE
     if motion.version == 4:
-        switches = motion.switches or (int(bool(motion.flags & FX)), int(bool(motion.flags & STOP_AT_END)))
+        switches = motion.switches
+        if switches is None or _meaning_of(switches) != motion.flags:
+            switches = (motion.flags & FX, motion.flags // STOP_AT_END)
         writer.u32(motion.bone_or_part)
         writer.u8(switches[0])
         writer.u8(switches[1])
@@ -490,19 +506,15 @@ def with_playback(motion: SkeletalMotion, playback: Playback) -> tuple[SkeletalM
     if playback.name != motion.label:
         changed["name"] = names.encode(playback.name)
     if playback.flags != motion.flags:
-        most = FX | STOP_AT_END if motion.version == 4 else 0xFFFF_FFFF if motion.version == 5 else 0xFF
-        if playback.flags & ~most:
-            raise WriteError(f"version {motion.version} has no such flags", file=motion.label, remedy="Clear them")
+        _refuse_flags(motion, playback.flags)
         changed["flags"] = playback.flags
-        if motion.switches is not None:
-            changed["switches"] = (int(bool(playback.flags & FX)), int(bool(playback.flags & STOP_AT_END)))
     if playback.bone_or_part != min(motion.bone_or_part, ALL_PARTS):
         whole = 0xFFFF_FFFF if motion.version < PACKED_SINCE else ALL_PARTS
         changed["bone_or_part"] = whole if playback.bone_or_part == ALL_PARTS else playback.bone_or_part
     timing = as_in_file(playback.timing, motion.timing)
     if timing.tobytes() != motion.timing.tobytes():
         changed["timing"] = timing
-    fields = tuple(name.replace("_", " ") for name in changed if name != "switches")
+    fields = tuple(name.replace("_", " ") for name in changed)
     return (replace(motion, **changed), fields) if changed else (motion, ())
 
 

@@ -43,7 +43,7 @@ def test_materials_are_known_by_their_ids():
     materials = document.by_id()
     assert list(materials) == [12, 40]
     concrete, glass = materials[12], materials[40]
-    assert (concrete.label, concrete.flags, concrete.sound_occlusion) == ("materials\\concrete", 0, None)
+    assert (concrete.label, concrete.flags, concrete.sound_occlusion) == ("materials\\concrete", None, None)
     assert glass.label == "objects\\стекло"
     assert glass.description == b"breaks"
     assert glass.sound_occlusion == pytest.approx(0.6)

@@ -115,7 +115,8 @@ def test_infinite_rotations_of_a_damaged_file_stay_on_their_frames_with_a_warnin
     damaged = np.tile(np.array([0, 0, 0, 1], "<f4"), (motion.frames, 1))
     damaged[3] = (np.inf, 0, np.inf, np.nan)
     tracks[2] = Track(TrackFlag.FLOAT_KEYS, damaged, np.zeros((1, 3), "<f4"), rotation_crc=0)
-    motion.body = Motion.of(motion.name, motion.frames, tracks).body
+    changed = Motion.of(motion.name, motion.frames, tracks)
+    motion.body, motion.starts = changed.body, changed.starts
     report = Report()
     made = conversion.editor_motions(read(omf, omf.write(document), "humanoid.omf"), report)
     assert any("NaN or infinite values" in warning for warning in report.warnings)

@@ -15,8 +15,8 @@ from zlib import crc32
 import numpy as np
 from numpy.typing import NDArray
 
-from ....core.binary import Reader, Writer, warn_not_finite
-from ....core.errors import ReadError
+from ....core.binary import Bytes, Reader, Writer, warn_not_finite
+from ....core.errors import ReadError, WriteError
 from ....core.report import Report, counted, counted_plural, said_of
 from ..chunks import (
     Chunk,
@@ -192,7 +192,7 @@ def read_motion(reader: Reader) -> Motion:
     return Motion(name, frames, body, _track_starts(body, frames))
 
 
-def _track_starts(body: memoryview, frames: int) -> list[int]:
+def _track_starts(body: Bytes, frames: int) -> list[int]:
     """Return the offset of each track in ``body`` and the end of the last complete one. Tracks have no gaps."""
     sizes = [track_size(flags & 0xF, frames) for flags in range(16)]
     end, position, starts = len(body), 0, [0]
@@ -275,7 +275,13 @@ def _motion_chunk(motion: Motion, recompose: bool) -> Chunk:
 
 
 def write_motion(motion: Motion, *, recompose: bool = False) -> bytes:
-    """Return the body of one motion's chunk. With ``recompose`` each track is written from its typed fields."""
+    """Return the body of one motion's chunk. With ``recompose`` each track is written from its typed fields.
+
+    Raises `WriteError` if a track is longer or shorter than its flags and the number of frames say.
+    """
+    if motion.starts != _track_starts(motion.body, motion.frames):
+        problem = "the tracks are longer or shorter than their flags and the number of frames say"
+        raise WriteError(problem, file=motion.label, remedy="Import the motion again")
     writer = Writer()
     writer.string(motion.name)
     writer.u32(motion.frames)

@@ -85,7 +85,7 @@ def labels_for(path: str, chosen: Path | None, game_folder: Path | None, *, dyna
     except MotionbridgeError:
         return set()  # the dialog shows that it has no list
     listed = document.by_id().values()
-    return {one.label for one in listed if not dynamic or one.flags & gamemtl.Flag.DYNAMIC}
+    return {one.label for one in listed if not dynamic or (one.flags or 0) & gamemtl.Flag.DYNAMIC}
 
 
 def names_for(path: str, chosen: Path | None, game_folder: Path | None, report: Report) -> dict[int, str]:

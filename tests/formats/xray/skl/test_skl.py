@@ -88,6 +88,18 @@ def test_every_field_of_each_version(version, flags, part):
     assert skl.raw_size(document) == 0
 
 
+def test_odd_bytes_of_version_4_are_kept_until_the_flags_change():
+    data = single(4).replace(b"\1\1" + TIMES, b"\2\0" + TIMES)
+    document, _ = read(data)
+    assert document.motions[0].flags == skl.FX
+    assert skl.write(document) == data
+    document.motions[0].flags = skl.STOP_AT_END
+    assert skl.write(document) == data.replace(b"\2\0" + TIMES, b"\0\1" + TIMES)
+    document.motions[0].flags = 4
+    with pytest.raises(WriteError, match="version 4 has no such flags"):
+        skl.write(document)
+
+
 def test_the_timing_is_in_another_order_than_in_an_omf():
     assert sorted(TIMING) == sorted(OMF_TIMING)
     assert TIMING != OMF_TIMING
