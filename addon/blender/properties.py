@@ -171,12 +171,15 @@ def is_sealed(owner: Any, name: str) -> bool:
     return bool(_stored(owner, _SEAL.format(name)))
 
 
-def kept(owner: Any, name: str) -> bytes:
+def kept(owner: Any, name: str, *, item: int = 1) -> bytes:
     """Return the bytes of a property made by `bytes_property`, empty if nothing was stored.
 
-    Raises `ReadError` if they do not match their digest, or if a newer Motionbridge stored them.
+    ``item``: bytes of each number. Raises `ReadError` if they do not match their digest, are cut inside a number, or if
+    a newer Motionbridge stored them.
     """
     data, seal = _stored(owner, name), _stored(owner, _SEAL.format(name))
+    if not seal and len(data) % item:
+        raise damaged(owner)
     if not seal or seal == _seal(data):
         return data
     if len(seal) == 1 + _DIGEST_SIZE and seal[0] > DATA_VERSION:
@@ -187,6 +190,11 @@ def kept(owner: Any, name: str) -> bytes:
         file=owner.id_data.name,
         remedy="Import the file again",
     )
+
+
+def damaged(owner: Any) -> ReadError:
+    """Return the error for stored data without digest that cannot be what an import stored."""
+    return ReadError("the stored file data is damaged", file=owner.id_data.name, remedy="Import the file again")
 
 
 def _stored(owner: Any, name: str) -> bytes:

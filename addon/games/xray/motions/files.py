@@ -17,7 +17,7 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, matrices_of, parent_local
-from ....blender.properties import drop, is_sealed, keep, kept
+from ....blender.properties import damaged, drop, is_sealed, keep, kept
 from ....core import names, rotation
 from ....core.binary import Reader
 from ....core.errors import ReadError
@@ -127,7 +127,10 @@ def document_of(file: MotionFile) -> Omf:
     if chunk := kept(file, "motions_chunk"):
         # Written unchanged if the motions put back in are the imported ones.
         reader = Reader(chunk, file.name, f"{MOTIONS:#x}")
-        document.motions_section.chunk = read_chunks(reader, Report()).chunks[0]
+        chunks = read_chunks(reader, Report()).chunks
+        if not chunks:
+            raise damaged(file)
+        document.motions_section.chunk = chunks[0]
     return document
 
 
@@ -163,9 +166,14 @@ def are_stored(file: MotionFile, motions: MotionSet) -> bool:
 
 
 def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
-    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in."""
+    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in.
+
+    Raises `ReadError` if the file has no such motion.
+    """
     document = document_of(file)
     library, parameters = document.motion_set
+    if motions and max(motions) >= len(library.motions):
+        raise damaged(file)
     found = [
         replace(stub, body=motions[index].body, starts=motions[index].starts, frames=motions[index].frames)
         if index in motions
