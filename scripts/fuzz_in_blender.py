@@ -39,7 +39,6 @@ from fuzzing.law import Broken, floats_of, mentions_not_finite
 from fuzzing.targets import TARGETS
 
 from addon.blender import compat
-from addon.blender.properties import is_sealed
 from addon.blender.properties import kept as kept_bytes
 from addon.core import names
 from addon.core.errors import ReadError
@@ -302,7 +301,7 @@ def _sealed_in(owner: Any, depth: int) -> Iterator[tuple[Any, str]]:
         if name == "rna_type" or (depth == 0 and not name.startswith("motionbridge")):
             continue
         if name + SEAL in properties:
-            if is_sealed(owner, name) and len(kept_bytes(owner, name)):
+            if len(kept_bytes(owner, name)):
                 yield owner, name
         elif depth > 4:
             continue

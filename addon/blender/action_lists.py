@@ -18,10 +18,6 @@ memory for keys. It does not do this for properties of texts. So the list is sto
 on the armature points. The armature itself points only at the listed actions that it uses (plays, or has in the NLA),
 which are copied anyway. Blender replaces these pointers when it duplicates the armature with its actions, so they
 override the text's entries. A duplicate shares the text with the original until its own list changes.
-
-Version 0.1.0 stored no lists: actions stored the name of their file and their index in it. `_claims` evaluates that,
-and the list is created as soon as something else is stored. Earlier builds kept all entries on the armature; such a
-list is moved to a text in the same way.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -57,7 +53,7 @@ class ActionList(bpy.types.PropertyGroup):
 
 
 def list_property() -> Any:
-    """Return the pointer property to the text that stores a file's list. If it is not set, ``actions`` is the list."""
+    """Return the pointer property to the text that stores a file's list."""
     return PointerProperty(type=bpy.types.Text, options={"HIDDEN"}, update=changed)
 
 
@@ -68,7 +64,6 @@ if TYPE_CHECKING:
 
         name: str
         action_list: Any
-        lists_actions: bool
 
         @property
         def actions(self) -> Any:
@@ -82,15 +77,12 @@ if TYPE_CHECKING:
 class Kind(NamedTuple):
     """A type of file: names of the file collection on an armature object and of the file properties of an action.
 
-    A file has ``name``, the collection ``actions`` of `ListedAction`, ``action_list`` (a `list_property`) and the flag
-    ``lists_actions``; an action has ``file`` (a file's name) and ``place``. ``fits`` (action, file, index) returns
-    whether the action can be the motion at that index of the file. It is called if several armatures have files of the
-    same name, all stored by version 0.1.0.
+    A file has ``name``, the collection ``actions`` of `ListedAction` and ``action_list`` (a `list_property`); an action
+    has ``file`` (a file's name) and ``place``.
     """
 
     files: str
     action: str
-    fits: Callable[[Any, Any, int], bool]
 
     def properties(self, action: bpy.types.Action) -> Any:
         """Return an action's properties about its file."""
@@ -124,7 +116,7 @@ def members(file: "ActionFile", kind: Kind) -> dict[Any, int]:
 
     First the listed actions, then copies that the armature uses (plays, or has in the NLA) and that are in no list.
     """
-    found = listed(file, kind)
+    found = listed(file)
     found.update(dict.fromkeys(_copies_in_use(file, kind), -1))
     return found
 
@@ -135,11 +127,9 @@ def _copies_in_use(file: "ActionFile", kind: Kind) -> list[Action]:
     return [action for action in used if kind.properties(action).file == file.name and not is_listed(action, kind)]
 
 
-def listed(file: "ActionFile", kind: Kind) -> dict[Any, int]:
-    """Return the actions that a file lists, each with its index in the file. Stores nothing."""
-    if file.lists_actions:
-        return {action: place for action, place in _entries(file) if action is not None}
-    return _claims(kind, file.name).get(file.id_data, {})
+def listed(file: "ActionFile") -> dict[Any, int]:
+    """Return the actions that a file lists, each with its index in the file."""
+    return {action: place for action, place in _entries(file) if action is not None}
 
 
 def pointers(file: "ActionFile") -> list[Action]:
@@ -185,7 +175,7 @@ def file_of(rig: Object, action: Action, kind: Kind) -> Any:
 def is_listed(action: Action, kind: Kind) -> bool:
     """Whether a file of any armature lists an action."""
     key = kind.properties(action).file
-    files = [file for rig in _rigs() for file in kind.files_of(rig) if file.lists_actions or file.name == key]
+    files = [file for rig in _rigs() for file in kind.files_of(rig)]
     # The file that the action names comes first: nearly always that one lists it.
     return any(_is_in_list(file, action, kind) for file in sorted(files, key=lambda file: file.name != key))
 
@@ -194,8 +184,6 @@ def _is_in_list(file: "ActionFile", action: Action, kind: Kind) -> bool:
     """Whether a file lists an action. Fast, because panels call it at every redraw: most lists have the order of the
     file.
     """
-    if not file.lists_actions:
-        return action in listed(file, kind)
     used = {entry.row: entry.action for entry in file.actions} if file.action_list is not None else {}
     if action in used.values():
         return True
@@ -214,12 +202,10 @@ def copies(actions: Sequence[Action], kind: Kind) -> dict[Any, Any]:
     claiming = [action for action in actions if kind.properties(action).file and kind.properties(action).place >= 0]
     if len(claiming) == 1 and is_listed(claiming[0], kind):
         return {}
-    keys = {kind.properties(action).file for action in claiming}
     known: dict[Any, tuple[str, int]] = {}
     for rig in _rigs() if claiming else ():
         for file in kind.files_of(rig):
-            if file.lists_actions or file.name in keys:
-                known |= {action: (file.name, place) for action, place in listed(file, kind).items()}
+            known |= {action: (file.name, place) for action, place in listed(file).items()}
     originals = {where: action for action, where in reversed(known.items())}
     return {
         action: originals.get((kind.properties(action).file, kind.properties(action).place))
@@ -275,20 +261,18 @@ def start_list(file: "ActionFile") -> None:
     replace(file, ())
 
 
-def add(file: "ActionFile", action: Action, place: int, kind: Kind) -> None:
+def add(file: "ActionFile", action: Action, place: int) -> None:
     """Append an action to a file's list, with its index in the file (-1 if it is not yet in the file).
 
     If the armature already uses the action, call `hold_used` afterwards.
     """
-    store(file, kind)
     if not _owns_list(file):
         replace(file, _entries(file))
     _add_entry(file.action_list.motionbridge_actions.entries, action, place)
 
 
-def remove(file: "ActionFile", action: Action, kind: Kind) -> None:
+def remove(file: "ActionFile", action: Action) -> None:
     """Remove an action from a file's list. Its motion stays in the file."""
-    store(file, kind)
     replace(file, [entry for entry in _entries(file) if entry[0] not in {action, None}])
 
 
@@ -297,7 +281,6 @@ def replace(file: "ActionFile", chosen: Iterable[tuple[Any, int]]) -> None:
     chosen = list(chosen)
     if not _owns_list(file):
         file.action_list = _new_text(file.name)
-    file.lists_actions = True
     rows = file.action_list.motionbridge_actions.entries
     rows.clear()
     file.actions.clear()
@@ -360,65 +343,8 @@ def _store_used(file: "ActionFile", used: Sequence[tuple[int, Any, int]]) -> Non
         _add_entry(file.actions, action, place, row)
 
 
-def store(file: "ActionFile", kind: Kind) -> None:
-    """Create the list of a file stored by version 0.1.0, and those of files of this name on other armatures."""
-    if file.lists_actions:
-        if file.action_list is None:
-            replace(file, _entries(file))
-        return
-    claims = _claims(kind, file.name)
-    for rig in _rigs():
-        for found in kind.files_of(rig):
-            if found.name == file.name and not found.lists_actions:
-                replace(found, claims.get(rig, {}).items())
-
-
 def _rigs() -> list[Any]:
     return [owner for owner in bpy.data.objects if owner.type == "ARMATURE"]
-
-
-def _claims(kind: Kind, key: str) -> dict[Any, dict[Any, int]]:
-    """Return armature -> actions of its file ``key`` with their indices, for files of version 0.1.0, which stored no
-    list.
-
-    Candidates are the actions whose properties name this file. Each index is given once per armature: to the action
-    that the armature uses, else to the first by name (copies have a numeric suffix) that no armature uses. Armatures
-    choose in the order of their names.
-    """
-    owners = [rig for rig in _rigs() if (file := kind.files_of(rig).get(key)) is not None and not file.lists_actions]
-    if not owners:
-        return {}
-    taken = {
-        action
-        for rig in _rigs()
-        for file in kind.files_of(rig)
-        if file.name == key and file.lists_actions
-        for action in pointers(file)
-    }
-    pools: dict[int, list[Any]] = {}
-    for action in sorted(bpy.data.actions, key=lambda action: (len(action.name), action.name)):
-        if kind.properties(action).file == key and action not in taken:
-            pools.setdefault(kind.properties(action).place, []).append(action)
-    used = {rig: set(used_by(rig)) for rig in owners}
-    claims: dict[Any, dict[Any, int]] = {rig: {} for rig in owners}
-    for place, pool in sorted(pools.items()):
-        for rig, mine in used.items():
-            # Any number of actions can have index -1: those that the user added.
-            chosen = [action for action in pool if action in mine][: None if place < 0 else 1]
-            claims[rig] |= dict.fromkeys(chosen, place)
-        free = [action for action in pool if not any(action in mine for mine in used.values())]
-        if place < 0:
-            claims[owners[0]] |= dict.fromkeys(free, place)
-            continue
-        for rig in owners:
-            if place in claims[rig].values():
-                continue
-            file = kind.files_of(rig)[key]
-            fitting = next((one for one in free if len(owners) == 1 or kind.fits(one, file, place)), None)
-            if fitting is not None:
-                claims[rig][fitting] = place
-                free.remove(fitting)
-    return claims
 
 
 # Undo -----------------------------------------------------------------------------------------------------------------

@@ -13,7 +13,7 @@
 - `keep`, `kept`: the file's own bytes, stored with the data-block that was built from them, so that unedited data is
   exported byte for byte. They are in a hidden ``BYTE_STRING`` property, which survives zeros, copying, saving,
   reloading and newer Blenders. A second property beside it holds a data version and a digest, which detects bytes that
-  something else has truncated or changed. Motionbridge 0.1.0 stored no digest; its data is accepted without a check.
+  something else has truncated or changed.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -126,7 +126,7 @@ def _on_evaluated(_scene: Scene, depsgraph: bpy.types.Depsgraph) -> None:
 
 
 DATA_VERSION = 1
-"""Version of the meaning of stored bytes. Data of 0.1.0 has no number and means the same."""
+"""Version of the meaning of stored bytes."""
 _SEAL = "{}_seal"
 _DIGEST_SIZE = 16
 
@@ -166,21 +166,13 @@ def drop(owner: Any, name: str) -> None:
     owner.property_unset(_SEAL.format(name))
 
 
-def is_sealed(owner: Any, name: str) -> bool:
-    """Whether a digest is stored with the bytes: only data of Motionbridge 0.1.0 has none."""
-    return bool(_stored(owner, _SEAL.format(name)))
-
-
-def kept(owner: Any, name: str, *, item: int = 1) -> bytes:
+def kept(owner: Any, name: str) -> bytes:
     """Return the bytes of a property made by `bytes_property`, empty if nothing was stored.
 
-    ``item``: bytes of each number. Raises `ReadError` if they do not match their digest, are cut inside a number, or if
-    a newer Motionbridge stored them.
+    Raises `ReadError` if they do not match their digest, or if a newer Motionbridge stored them.
     """
     data, seal = _stored(owner, name), _stored(owner, _SEAL.format(name))
-    if not seal and len(data) % item:
-        raise damaged(owner)
-    if not seal or seal == _seal(data):
+    if (not seal and not data) or seal == _seal(data):
         return data
     if len(seal) == 1 + _DIGEST_SIZE and seal[0] > DATA_VERSION:
         remedy = "Update Motionbridge, or import the file again"
@@ -190,11 +182,6 @@ def kept(owner: Any, name: str, *, item: int = 1) -> bytes:
         file=owner.id_data.name,
         remedy="Import the file again",
     )
-
-
-def damaged(owner: Any) -> ReadError:
-    """Return the error for stored data without digest that cannot be what an import stored."""
-    return ReadError("the stored file data is damaged", file=owner.id_data.name, remedy="Import the file again")
 
 
 def _stored(owner: Any, name: str) -> bytes:

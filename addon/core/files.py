@@ -31,7 +31,7 @@ ABANDONED_AFTER = 24 * 3600.0
 """Seconds. A temporary file that has not changed for longer is abandoned, even if a process with that id runs."""
 START_SLACK = 2.0
 """Seconds by which the clocks of files and of processes may differ."""
-_NAME = re.compile(r"\.motionbridge-(?:([0-9a-f]{8})-(\d{1,10})-)?([0-9a-f]{16})\.tmp")
+_NAME = re.compile(r"\.motionbridge-([0-9a-f]{8})-(\d{1,10})-([0-9a-f]{16})\.tmp")
 _FULL = {errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)}
 _PROCESS_TOKEN = secrets.token_hex(4)
 
@@ -45,7 +45,7 @@ def remove_abandoned(folder: Path) -> None:
     """Remove the temporary files in a folder whose processes have ended. Files that cannot be removed stay and do no
     harm.
 
-    Those of other machines, of version 0.1.0, and of processes whose ids are in use again without this being detected
+    Those of other machines, and of processes whose ids are in use again without this being detected
     are removed after `ABANDONED_AFTER`.
     """
     with contextlib.suppress(OSError), os.scandir(folder) as entries:

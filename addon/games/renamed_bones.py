@@ -23,7 +23,7 @@ import bpy
 from ..blender import action_lists, compat, scope
 from ..blender.armature import remember_names
 from ..blender.bone_curves import bone_path, bone_within
-from ..blender.control_links import ROLE, controls_of
+from ..blender.control_links import controls_of
 from ..blender.properties import is_local
 from ..core.errors import WriteError
 from ..core.report import Report
@@ -139,17 +139,10 @@ def _follow(armature: Any, renamed: Mapping[str, str], report: Report) -> dict[A
 
 
 def _know(armature: Armature) -> None:
-    """Set the stored name of bones that have none.
-
-    Version 0.1.0 stored only names of X-Ray bones, in another property; early control rigs stored none.
-    """
+    """Set the stored name of bones that were made in Blender and have become bones of the game."""
     for bone in armature.bones:
-        if bone.motionbridge_known_as:
-            continue
-        if bone.motionbridge_xray.is_bone:
+        if not bone.motionbridge_known_as and bone.motionbridge_xray.is_bone:
             bone.motionbridge_known_as = bone.motionbridge_xray.imported_name
-        elif bone.get(ROLE) is not None:
-            bone.motionbridge_known_as = bone.name
 
 
 def _actions(armature: Any, rigs: list[Any]) -> Iterator[Any]:

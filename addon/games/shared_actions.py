@@ -90,9 +90,8 @@ def _replace_actions(rig: Any, copies: Mapping[Any, Any]) -> None:
     """Let an armature object play and list ``copies`` (original -> copy) instead of the originals."""
     for kind in (LISTS, SKL_LISTS):
         for file in kind.files_of(rig):
-            listed = action_lists.listed(file, kind)
+            listed = action_lists.listed(file)
             if not copies.keys().isdisjoint(listed):
-                action_lists.store(file, kind)
                 action_lists.replace(file, [(copies.get(action, action), place) for action, place in listed.items()])
     hands = holder_of(rig)
     rows = [(row, "action") for row in rig.motionbridge_animations]

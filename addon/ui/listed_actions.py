@@ -96,9 +96,6 @@ def rows_of(
         chosen = dict.fromkeys(action for file in files for action in in_order(file))
         return Rows([row_of(action, numbers[action]) for action in chosen], len(actions))
 
-    # In .blend files of version 0.1.0 each action stores its file: changes of that cannot be detected.
-    if not all(file.lists_actions for file in files):
-        return read()
     found: Rows = _cached(_rows, key, state, read)
     return found
 

@@ -132,25 +132,16 @@ def test_a_removed_armature_leaves_no_text_in_the_file(game):
     assert not len(bpy.data.texts)
 
 
-def test_a_list_on_the_armature_is_moved_where_blender_copies_nothing(game):
+def test_a_list_whose_text_was_deleted_has_what_the_armature_uses(game):
     rig = load(game)
     file = rig.motionbridge_motion_files[0]
-    listed = action_lists.listed(file, motion_files.LISTS)
-    # What earlier builds stored.
     bpy.data.texts.remove(file.action_list)
-    file.actions.clear()
-    for action, place in listed.items():
-        entry = file.actions.add()
-        entry.action, entry.place = action, place
-    assert [action.name for action in library.motions_of(file)] == NAMES
-    twin = duplicated(rig)
-    assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])] == ["walk.001", *NAMES[1:]]
-    copy = bpy.data.actions["idle"].copy()
-    rig.animation_data.action = copy
+    assert [action.name for action in library.motions_of(file)] == NAMES[:1]
+    rig.animation_data.action = bpy.data.actions["idle"].copy()
     activate(rig)
     assert bpy.ops.motionbridge.add_motion() == {"FINISHED"}
-    assert [action.name for action in library.motions_of(rig.motionbridge_motion_files[0])] == [*NAMES, "idle.001"]
-    assert [entry.action.name for entry in rig.motionbridge_motion_files[0].actions] == ["idle.001"]
+    assert [action.name for action in library.motions_of(file)] == [NAMES[0], "idle.001"]
+    assert [entry.action.name for entry in file.actions] == ["idle.001"]
     assert save_back() == {"FINISHED"}
     assert names_in(game / "humanoid.omf") == [*NAMES, "idle.001"]
 
@@ -401,29 +392,6 @@ def test_undo_keeps_a_new_motion_in_a_list_that_is_the_same_in_both_steps(game):
         step()
         listed = action_lists.pointers(bpy.data.objects["humanoid"].motionbridge_motion_files[0])
         assert [action.name for action in listed] == [*NAMES, "fresh"]
-
-
-def test_lists_are_made_of_what_the_first_version_saved(tmp_path, samples):
-    bpy.ops.wm.open_mainfile(filepath=str(SAVED / "motions.blend"))
-    rig = bpy.data.objects["humanoid"]
-    file = rig.motionbridge_motion_files[0]
-    assert not file.lists_actions
-    assert [action.name for action in library.motions_of(file)] == NAMES
-    twin = duplicated(rig)
-    file = rig.motionbridge_motion_files[0]
-    assert [action.name for action in library.motions_of(file)] == NAMES
-    assert [action.name for action in library.motions_of(twin.motionbridge_motion_files[0])][:1] == ["walk.001"]
-    action_lists.store(file, motion_files.LISTS)
-    assert [action.name for action in action_lists.listed(file, motion_files.LISTS)] == NAMES
-    assert file.lists_actions
-    path = tmp_path / "humanoid.omf"
-    path.write_bytes((samples / "humanoid.omf").read_bytes())
-    file.path = str(path)
-    activate(rig)
-    assert save_back() == {"CANCELLED"}
-    assert bpy.ops.motionbridge.delete_motion(action="jump") == {"FINISHED"}
-    assert save_back() == {"FINISHED"}
-    assert names_in(path) == [name for name in NAMES if name != "jump"]
 
 
 def test_deleted_motions_of_one_name_leave_by_their_index(game):
@@ -680,6 +648,6 @@ def test_no_evaluated_entry_points_at_an_action_that_leaves_the_list(game):
     (file,) = rig.motionbridge_motion_files
     walk = rig.animation_data.action
     assert [entry.action.name for entry in evaluated(rig).motionbridge_motion_files[0].actions] == ["walk"]
-    action_lists.remove(file, walk, motion_files.LISTS)
+    action_lists.remove(file, walk)
     assert len(file.actions) == 0
     assert len(evaluated(rig).motionbridge_motion_files[0].actions) == 0

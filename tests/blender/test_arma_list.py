@@ -95,8 +95,7 @@ def test_an_action_made_in_blender_is_listed_and_is_no_original(rig, folder):
     assert (folder / "nod.rtm").read_bytes() == before
 
 
-def test_animations_of_a_file_without_lists_are_listed_on_request(rig):
-    """Version 0.1.0 kept no lists."""
+def test_animations_that_no_armature_lists_are_listed_on_request(rig):
     other = drawn_animation(bones=("other",)).rig
     rig.motionbridge_animations.clear()
     bpy.context.view_layer.objects.active = rig

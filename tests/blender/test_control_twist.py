@@ -308,8 +308,7 @@ def test_twist_bones_follow_after_saving_and_loading(tmp_path):
 
 
 @pytest.mark.parametrize("model", HANDS)
-def test_controls_that_have_no_twist_bones_yet_go_on(model, tmp_path, monkeypatch):
-    """Those of files that an earlier version saved."""
+def test_controls_without_twist_bones_go_on(model, tmp_path, monkeypatch):
     rig, motions = imported(model)
     bpy.context.view_layer.objects.active = rig
     with monkeypatch.context() as earlier:

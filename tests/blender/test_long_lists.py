@@ -179,7 +179,7 @@ def test_entries_that_point_elsewhere_are_seen(rig):
     bpy.data.actions["jump"].user_remap(other)
     bpy.context.view_layer.update()
     assert shown() == ["walk", "other", "idle", "wave", "nod"]
-    action_lists.remove(rig.motionbridge_motion_files[0], other, LISTS)
+    action_lists.remove(rig.motionbridge_motion_files[0], other)
     assert shown() == ["walk", "idle", "wave", "nod"]
 
 
@@ -230,14 +230,6 @@ def test_the_active_file_decides(rig, samples):
     assert shown() == ["idle.001", "nod.001"]
     rig.motionbridge_motion_file = 0
     assert shown() == NAMES
-
-
-def test_lists_of_version_0_1_0_are_asked_each_time(rig, monkeypatch):
-    file = rig.motionbridge_motion_files[0]
-    file.lists_actions = False
-    assert shown() == NAMES
-    bpy.data.actions["idle"].motionbridge_motion.file = ""
-    assert shown() == ["walk", "wave", "jump", "nod"]
 
 
 def test_rows_of_editor_motions_are_remembered_and_fresh(rig, tmp_path):

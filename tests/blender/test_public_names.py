@@ -1,6 +1,8 @@
-"""Names that scripts, presets and .blend files hold: they are never renamed or removed, and keep type and default.
+"""Names that scripts, presets and .blend files hold: from the first release on they are never renamed or removed, and
+keep type and default.
 
-`public_names.txt` lists them. A new name is a new line there; a change of an existing line breaks somebody's script.
+`public_names.txt` lists them. A new name is a new line there; after a release a change of an existing line breaks
+somebody's script, before it the line is written anew.
 """
 
 import inspect

@@ -192,15 +192,6 @@ def test_bones_of_an_animation_of_arma_keep_their_names_in_the_file(tmp_path, sa
         assert (tmp_path / "new.rtm").read_bytes() == (samples / "arma" / f"{name}.rtm").read_bytes()
 
 
-def test_a_bone_renamed_in_a_file_of_the_first_version_is_followed(tmp_path, samples):
-    bpy.ops.wm.open_mainfile(filepath=str(SAVED / "4.2" / "motions.blend"))
-    rig = bpy.data.objects["humanoid"]
-    bpy.context.view_layer.objects.active = rig
-    rig.data.bones[a_keyed_bone(rig)].name = "renamed"
-    bpy.ops.export_scene.xray_omf(filepath=str(tmp_path / "humanoid.omf"))
-    assert (tmp_path / "humanoid.omf").read_bytes() == (samples / "humanoid.omf").read_bytes()
-
-
 def test_actions_of_another_armature_with_such_a_bone_stay(game):
     rig = load(game)
     other = load(game)

@@ -4,7 +4,6 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender.properties import kept
 from addon.core.binary import NOT_FINITE
 from addon.core.errors import ReadError
 from addon.core.report import Report
@@ -57,26 +56,6 @@ def test_events_typed_far_away_stay_within_blenders_frames(walk):
     for phase in (1e30, -1e30, np.inf, np.nan):
         done.action.motionbridge_animation.events[0].phase = phase
         assert abs(done.action.pose_markers[0].frame) <= timing.LAST_FRAME
-
-
-@pytest.mark.parametrize("name", ["phases", "frames"])
-@pytest.mark.parametrize("size", [0, 4, 8, 20, 7])
-def test_altered_phases_and_frames_are_refused(walk, name, size):
-    """In scenes of 0.1.0, whose data has no digest."""
-    done = load(walk)
-    properties = done.action.motionbridge_animation
-    setattr(properties, name, (kept(properties, name) * 2)[:size])
-    properties.property_unset(f"{name}_seal")
-    for work in (
-        lambda: planned(done),
-        lambda: timing.phase_at(done.action, 1),
-        lambda: animation_edit.update_status(bpy.context, done.rig, done.action, Report()),
-    ):
-        with pytest.raises(ReadError, match=r"kept.*Import the file again"):
-            work()
-    bpy.context.view_layer.objects.active = done.rig
-    with pytest.raises(RuntimeError, match="Import the file again"):
-        bpy.ops.motionbridge.arma_event_add()
 
 
 def test_an_altered_list_of_bones_is_refused(walk):

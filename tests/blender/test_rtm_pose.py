@@ -6,10 +6,8 @@ import bpy
 import numpy as np
 import pytest
 
-from addon.blender import compat, delta_action
 from addon.core.report import Report
 from addon.formats.arma import rtm
-from addon.formats.arma.skeletons import Hierarchy
 from addon.games.arma import timing
 from addon.games.arma.options import HierarchyFrom, PivotsFrom, StepMode
 from tests.blender.rtm_scene import (
@@ -18,7 +16,6 @@ from tests.blender.rtm_scene import (
     curve_of,
     exported,
     load,
-    planned,
     raw_matrices,
     shear_of,
     shown_matrices,
@@ -135,33 +132,3 @@ def test_scales_of_binarised_files_are_shown_and_edited_frames_keep_them(corpus)
     before, after = (rtm.read(data, "x", Report()).transforms for data in (file.read_bytes(), exported(done)))
     np.testing.assert_array_equal(after["rotation"], before["rotation"])
     assert np.argwhere(before != after).shape == (1, 2)
-
-
-def test_binarised_files_imported_without_scales_leave_as_they_came(corpus):
-    """As version 0.1.0 imported them: keys of unit scale, the property unset."""
-    file = corpus / "odd" / "scaled_quaternions.rtm"
-    done = load(file)
-    document = rtm.read(file.read_bytes(), file.name, Report())
-    scaled = rtm.scaled_bones(document)
-    rest = delta_action.RestPose.of(done.rig)
-    parents = Hierarchy("", {entry.name: entry.parent for entry in done.action.motionbridge_animation.bones})
-    clip = rtm.decode(document, Report(), parents, scaled=False)
-    places = [rest.bones.index(entry.bone) for entry in done.action.motionbridge_animation.bones]
-    values, animated = delta_action.on_bones(rest, places, clip.deltas)
-    writer = delta_action.DeltaWriter(rest, places, compat.slot_name(done.rig))
-    writer.rebuild(
-        done.action,
-        delta_action.channels_of(values, rest, animated),
-        timing.kept_frames(done.action.motionbridge_animation),
-        done.rig,
-    )
-    writer.close()
-    done.action.motionbridge_animation.property_unset("data_version")
-    report = Report()
-    assert planned(done, report=report).data == file.read_bytes()
-    assert not report.warnings
-    curve_of(done.action, "neck1", "location", 0).keyframe_points[0].co[1] += 0.1
-    plan = planned(done, report=report)
-    assert [change.name for change in plan.changes.parts] == ["neck1"]
-    assert "by Motionbridge 0.1.0 without the scale" in report.lines()[0]
-    assert scaled[0] in report.lines()[0]

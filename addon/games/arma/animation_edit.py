@@ -18,13 +18,11 @@ from ...blender.rotation_modes import HiddenKeys, angles_in_use
 from ...core.changes import Changes, Part
 from ...core.errors import MotionbridgeError, WriteError
 from ...core.report import Report
-from ...formats.arma import rtm
 from ..plan import Together, digest_on_disk, remember_saved, saved_here
 from . import timing
 from .animation_export import AnimationPlan, Base, plan_export, why_sampled
 from .animation_import import animations_of
 from .options import AnimationExportOptions
-from .properties import WITH_SCALES
 from .timing import SAME_FRAME
 
 if TYPE_CHECKING:
@@ -200,8 +198,8 @@ def original_of(action: Action) -> Action | None:
     """Return the action that another one was copied from, None if it is no copy. Only the original may replace the
     file.
 
-    Imported actions are listed by their armature as originals, copies are not; see `animation_import`. Version 0.1.0
-    stored no lists: there the action of a file with the shortest name (the first by order) counts as the original.
+    Imported actions are listed by their armature as originals, copies are not; see `animation_import`. Where no
+    armature lists one (it was deleted), the action of the file with the shortest name counts as the original.
     """
     path = action.motionbridge_animation.path
     actions: Any = bpy.data.actions
@@ -279,9 +277,6 @@ def settle(plan: AnimationPlan, rig: Object, action: Action) -> None:
     timing.keep_keys(properties, frames, plan.clip.phases)
     if timing.gather(action) != plan.clip.events:  # event phases change with the length
         timing.store(action, plan.clip.events)
-    # A binarised file that was imported without its scales stays compared without them.
-    if not kept(properties, "document").startswith(rtm.BINARISED):
-        properties.data_version = WITH_SCALES
     keep(properties, "document", plan.data)
     keep(properties, "digest", plan.keys)
     parents = {entry.name: entry.parent for entry in properties.bones}

@@ -39,7 +39,6 @@ from ...formats.arma.skeletons import Hierarchy
 from ..plan import FilePlan
 from . import skeletons, timing
 from .options import AnimationExportOptions, Encoding, FramesFrom, NamesFrom, PhasesFrom, StepFrom
-from .properties import WITH_SCALES
 from .timing import Phases
 from .written_bones import WrittenBones, named_by_armature, named_by_config, without_prefix, written_bones
 
@@ -74,7 +73,6 @@ class Base:
     mode: str
     carried: Floats
     digest: bytes
-    scaled: bool = True
     zero: float = 0.0
 
     @staticmethod
@@ -94,8 +92,7 @@ class Base:
                 remedy="Import the file again",
             )
         parents = Hierarchy("", {entry.name: entry.parent for entry in properties.bones})
-        scaled = properties.data_version >= WITH_SCALES
-        clip = rtm.decode(document, Report(), parents, action.name, scaled=scaled)
+        clip = rtm.decode(document, Report(), parents, action.name)
         index_of = {bone: number for number, bone in enumerate(rest.bones)}
         bone_indices = np.array([index_of.get(entry.bone, -1) for entry in properties.bones], np.intp)
         return Base(
@@ -107,15 +104,8 @@ class Base:
             properties.step_mode,
             np.array(properties.step_shown),
             kept(properties, "digest"),
-            scaled,
             properties.step_zero,
         )
-
-    def unshown_scales(self) -> list[str]:
-        """Return the bones whose scale in the file was not imported (version 0.1.0 did not)."""
-        if self.scaled or not isinstance(self.document, rtm.Binarised):
-            return []
-        return rtm.scaled_bones(self.document)
 
     def reference(self, bones: WrittenBones, clip: DeltaClip, unedited: Floats | None, modes: dict[str, str]) -> Floats:
         """Return deltas (bones, frames, 4, 4) as gathered if nothing were edited, for ``bones`` and frames of ``clip``.
@@ -311,7 +301,6 @@ class _Exporter:
             document, changes = rtm.with_phases(document, phases.written, changes)
         for loss in changes.left_out:
             self._report.warn(loss, clip.name)
-        self._warn_of_unshown_scales(changes)
         if self._reasons:
             self._report.note(f"sampled frame by frame because of {', '.join(self._reasons)}", self._rig.name)
         if armature.is_turned_or_scaled(self._rig):
@@ -603,15 +592,6 @@ class _Exporter:
         if not np.allclose(remaining, 0.0, atol=STEP_TOLERANCE):
             clip.deltas = timing.with_step(clip.deltas, remaining, clip.phases, -1.0)
         return found
-
-    def _warn_of_unshown_scales(self, changes: Changes) -> None:
-        lost = self._base.unshown_scales() if self._base is not None and changes else []
-        if lost:
-            self._report.warn(
-                f"{listed(lost)}: imported by Motionbridge 0.1.0 without the scale of the "
-                "file; edited frames lose it. Import the file again to keep it",
-                self._action.name,
-            )
 
     def _is_binarised(self) -> bool:
         if self._options.kind is Encoding.AS_IT_CAME:

@@ -1,9 +1,8 @@
 """Import of Arma and Operation Flashpoint animations onto an armature, and the armature's list of animations.
 
 Each listed animation can be played with a click. Only an entry with an index of 0 or more is the original of its file
-(see `animation_edit.original_of`). Actions made in Blender, copies, and actions imported by version 0.1.0, which had no
-list, get index -1. A copy that the armature uses belongs to its animations at once, and joins the list a moment later,
-never while a panel is drawn.
+(see `animation_edit.original_of`). Actions made in Blender and copies get index -1. A copy that
+the armature uses belongs to its animations at once, and joins the list a moment later, never while a panel is drawn.
 """
 
 from __future__ import annotations
@@ -29,7 +28,6 @@ from ...formats.arma import rtm
 from ...formats.arma.skeletons import BoneTable, Hierarchy
 from . import skeletons, timing
 from .options import AnimationImportOptions, HierarchyFrom, StepMode
-from .properties import WITH_SCALES
 from .skeletons import skeleton_for
 
 if TYPE_CHECKING:
@@ -206,7 +204,6 @@ class _Importer:
             properties = action.motionbridge_animation
             properties.path = self.file
             keep(properties, "document", source.data)
-            properties.data_version = WITH_SCALES
             if not table:  # with a table, the file's bone names are not those of the armature's skeleton
                 given = {bone: name for bone, name in zip(clip.bones, named, strict=True) if name}
                 if is_local(rig.data):

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from ...blender import armature, material, scope, sharp_mesh
 from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
-from ...blender.properties import damaged, kept
+from ...blender.properties import kept
 from ...core import files, names
 from ...core.changes import ENGLISH, Changes, Part
 from ...core.errors import WriteError
@@ -350,8 +350,8 @@ class _Exporter:
         self.changes.unchanged = (self.changes.unchanged or 0) + 1
 
     def _shown_numbers(self) -> set[int]:
-        properties = self.chosen.model.motionbridge_arma_model
-        return set(_numbers(properties, properties.imported))
+        stored = self.chosen.model.motionbridge_arma_model.imported.split()
+        return {int(number) for number in stored}
 
     def _new(self, obj: Object) -> p3d.Lod:
         number = self._base_index(obj)  # of a copy of an imported LOD
@@ -397,7 +397,7 @@ class _Exporter:
         level = obj.motionbridge_arma_level
         mesh, polygons = self._gather(obj, base)
         mesh.groups = [self._selection(obj, group) for group in mesh.groups]
-        shown = _numbers(level, level.uv_sets) if base is not None else []
+        shown = [int(number) for number in level.uv_sets.split()] if base is not None else []
         mesh.more_uvs = _numbered_uvs(mesh.more_uvs, set(p3d.further_uvs(base)).difference(shown) if base else ())
         if base is not None and base.signature == FLASHPOINT and not shown and mesh.more_uvs:
             mesh.more_uvs = {}
@@ -508,13 +508,6 @@ def _rig_above(obj: Object) -> Any:
     while above is not None and above.type != "ARMATURE":
         above = above.parent
     return above
-
-
-def _numbers(owner: Any, text: str) -> list[int]:
-    """Return stored indices. Raises `ReadError` if something else is among them."""
-    if not all(map(str.isdecimal, text.split())):
-        raise damaged(owner)
-    return [int(number) for number in text.split()]
 
 
 def _numbered_uvs(layers: Mapping[str, NDArray[np.float32]], taken: Collection[int]) -> dict[str, NDArray[np.float32]]:

@@ -36,8 +36,6 @@ POINT_ITEMS = (
     ("POINT", "Point", "A point of the Memory LOD"),
     ("PROXY", "Proxy", "Where another model is attached"),
 )
-WITH_SCALES = 1
-"""The first `data_version` whose keys include the scales of binarised files."""
 
 
 # Animations ---------------------------------------------------------------------------------------------------------
@@ -108,11 +106,6 @@ class AnimationProperties(bpy.types.PropertyGroup):
     status: status_property("Comparison with the source file")
     document: bytes_property("The file as it was read")
     document_seal: seal_property()
-    data_version: IntProperty(
-        description="How keys were made from the file. 0: by version 0.1.0, without the scales of a binarised one; 1: "
-        "with them",
-        options={"HIDDEN"},
-    )
     is_cut: IntProperty(
         description="Not 0: keys outside the action's frame range were left out of the file when it was saved",
         options={"HIDDEN"},

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from ...blender import compat
 from ...blender.bone_curves import key_times, sampled, write_keys
 from ...blender.properties import keep, kept
-from ...core.errors import ReadError, WriteError
+from ...core.errors import WriteError
 from ...core.model import Event
 from ...core.report import Report, listed
 from ...formats.arma import names, rtm
@@ -73,29 +73,17 @@ def keep_keys(properties: AnimationProperties, frames: NDArray[np.float32], phas
 
 def kept_keys(properties: Any) -> tuple[NDArray[np.float32], NDArray[np.float32]]:
     """Return (keys,) the frames and the phases that `keep_keys` stored. Raises `ReadError` if they are damaged."""
-    frames, phases = kept_frames(properties), kept_phases(properties)
-    if len(frames) != len(phases):
-        problem = f"the data kept of its file does not agree: frames {len(frames)}, phases {len(phases)}"
-        raise ReadError(problem, file=properties.id_data.name, remedy="Import the file again")
-    return frames, phases
+    return kept_frames(properties), kept_phases(properties)
 
 
 def kept_frames(properties: AnimationProperties) -> NDArray[np.float32]:
     """Return (keys,) the frames that `keep_keys` stored. Raises `ReadError` if they are damaged."""
-    return _kept_floats(properties, "frames")
+    return np.frombuffer(kept(properties, "frames"), "<f4")
 
 
 def kept_phases(properties: AnimationProperties) -> NDArray[np.float32]:
     """Return (keys,) the phases that `keep_keys` stored. Raises `ReadError` if they are damaged."""
-    return _kept_floats(properties, "phases")
-
-
-def _kept_floats(properties: Any, name: str) -> NDArray[np.float32]:
-    data = kept(properties, name)
-    if len(data) % 4:
-        problem = f"the {name} kept from its file are cut off"
-        raise ReadError(problem, file=properties.id_data.name, remedy="Import the file again")
-    return np.frombuffer(data, "<f4")
+    return np.frombuffer(kept(properties, "phases"), "<f4")
 
 
 # Phases of an action's frames ---------------------------------------------------------------------------------------

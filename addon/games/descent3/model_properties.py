@@ -106,7 +106,7 @@ def _in_property_string(field: str) -> dict[str, Any]:
 
 
 def file_digest() -> Any:
-    """Return the property for the digest of the file to which ``source`` belongs, "" in scenes of earlier versions."""
+    """Return the property for the digest of the file to which ``source`` belongs."""
     return StringProperty(options={"HIDDEN"})
 
 
@@ -200,7 +200,7 @@ class DescentPointProperties(bpy.types.PropertyGroup):
     source: IntProperty(options={"HIDDEN"}, default=-1)
     of_file: file_digest()
     file_kind: StringProperty(options={"HIDDEN"})
-    """The imported kind, to which ``source`` belongs; "" in scenes of earlier versions."""
+    """The imported kind, to which ``source`` belongs."""
     number: IntProperty(
         name="Index", description="Index among the points of this kind; -1 adds it at the end", default=-1, min=-1
     )
@@ -241,7 +241,7 @@ def digest_of_file(holder: Any) -> str:
 def is_of_file(properties: Any, holder: Any) -> bool:
     """Return whether the ``source`` of a part or point is an index in the file that the holder of a model stores.
 
-    Scenes of earlier versions do not tell: there it is.
+    One that was made in Blender names no file.
     """
     return not properties.of_file or digest_of_file(holder) in ("", properties.of_file)
 

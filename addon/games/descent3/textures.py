@@ -351,9 +351,7 @@ def gather_material(found: typed.Material | None) -> Material:
         return Material(found.get(material.TITLE, found.name))
     image, imported = material.image_of(found), found.get(material.PICTURE)
     texture = found.motionbridge_material.texture
-    # Scenes of earlier versions do not store which image was imported.
-    is_given = image is not None and image != imported and (imported is not None or not image.get(material.CONTENT))
-    if image is not None and (not texture or (is_given and material.other_picture(found))):
+    if image is not None and (not texture or (image != imported and material.other_picture(found))):
         texture = material.path_of(image).name
     if texture:
         return Material(found.name, texture)

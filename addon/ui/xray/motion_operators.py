@@ -189,7 +189,7 @@ class MOTIONBRIDGE_OT_add_motion(OnMotion, BlenderOperator):
         file = active_file(rig)
         if file is None:
             raise WriteError(f"{rig.name!r} has no motion file", remedy="Export to a new file instead")
-        if action in action_lists.listed(file, motion_files.LISTS):
+        if action in action_lists.listed(file):
             return Outcome(rpt_("{} is already in the file").format(action.name), done=False)
         added = library.add(omf_codec.OMF, file, action)
         if added != action:

@@ -91,19 +91,17 @@ def default_phases(frames: int) -> NDArray[np.float32]:
     return np.arange(frames, dtype=np.float32) * np.float32(1 / max(frames - 1, 1))
 
 
-def decode(
-    document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "", *, scaled: bool = True
-) -> DeltaClip:
+def decode(document: Rtm, report: Report, hierarchy: Hierarchy | None = None, name: str = "") -> DeltaClip:
     """Return the animation as a clip named ``name``. Raises `ReadError` for a binarised file without a ``hierarchy``.
 
-    NaN and infinite matrices (broken files) are decoded unchanged. ``scaled``: see `transforms_of`.
+    NaN and infinite matrices (broken files) are decoded unchanged.
     """
     if isinstance(document, Plain):
         matrices = space.arma_deltas(np.swapaxes(matrices_of(document), 0, 1))
     else:
         parents = parents_of(document.bones, hierarchy, report)
         stored = np.swapaxes(document.transforms, 0, 1)
-        matrices = deltas.absolute(transforms_of(stored, turned=bool(document.turned), scaled=scaled), parents)
+        matrices = deltas.absolute(transforms_of(stored, turned=bool(document.turned)), parents)
     repeated = duplicates(document.bones)
     if repeated:
         report.warn(f"bones the game treats as one: {listed(['/'.join(group) for group in repeated])}", name)
@@ -270,19 +268,15 @@ def parents_of(bones: Sequence[str], hierarchy: Hierarchy | None, report: Report
     return hierarchy.parent_indices(bones)
 
 
-def transforms_of(stored: NDArray[np.void], *, turned: bool, scaled: bool = True) -> Floats:
-    """Convert stored transforms (...) relative to the parent to (..., 4, 4), Blender's axes; 0 0 0 0 is no rotation.
-
-    ``scaled`` False ignores the uniform scales, as version 0.1.0 did.
-    """
+def transforms_of(stored: NDArray[np.void], *, turned: bool) -> Floats:
+    """Convert stored transforms (...) relative to the parent to (..., 4, 4), Blender's axes; 0 0 0 0 is no rotation."""
     quaternions = stored["rotation"].astype(np.float64)[..., [3, 0, 1, 2]] / UNIT
     with np.errstate(invalid="ignore"):  # signalling NaNs of broken files
         metres = stored["translation"].astype(np.float64)
     rotations, translations = space.arma_parent_transforms(rotation.normalised(quaternions), metres, turned=turned)
     result = rotation.transforms(rotations, translations)
-    if scaled:
-        squares = np.einsum("...i,...i->...", quaternions, quaternions)
-        result[..., :3, :3] *= np.where(squares > 0, squares, 1.0)[..., None, None]
+    squares = np.einsum("...i,...i->...", quaternions, quaternions)
+    result[..., :3, :3] *= np.where(squares > 0, squares, 1.0)[..., None, None]
     return result
 
 
@@ -393,9 +387,7 @@ def _with_fields_of(base: Binarised, clip: DeltaClip, sources: Sources) -> Binar
 def _update_binarised_fields(
     result: Binarised, base: Binarised, clip: DeltaClip, sources: Sources, changed: NDArray[np.bool_]
 ) -> tuple[Binarised, list[str]]:
-    """Return the result with the base's compressed blocks for unchanged frames, edited ones compressed like these, and
-    the names of changed fields.
-    """
+    """Return the result with the base's compressed blocks for unchanged frames, and the names of changed fields."""
     fields = []
     same_bones = result.bone_names == base.bone_names
     if not same_bones:
@@ -406,18 +398,17 @@ def _update_binarised_fields(
     elif not same_bits(result.phases, base.phases):
         fields.append("phases")
     if "frames" in fields or "phases" in fields:
-        result.phases_block = base.packed(result.phases)
+        result.phases_block = b""
     if not same_bits(result.step, base.step):
         fields.append("step")
-    kept: NDArray[np.bool_] = same_bones & ~np.any(changed, axis=0)
-    rows = zip(sources.frames.tolist(), kept.tolist(), result.transforms, strict=True)
-    result.blocks = [base.blocks[source] if is_kept else base.packed(row) for source, is_kept, row in rows]
     if [event.meaning for event in result.events] != [event.meaning for event in base.events]:
         fields.append("events")
         if result.version < WITH_EVENTS and result.events:
             fields.append("version")
-            # Only the compression of version 2 is another.
-            return result.unpacked() if result.version == 2 else replace(result, version=PACKED_BY_FLAG), fields
+            return result.unpacked(), fields
+    if same_bones:
+        blocks = zip(sources.frames.tolist(), (~np.any(changed, axis=0)).tolist(), strict=True)
+        result.blocks = [base.blocks[source] if is_kept else b"" for source, is_kept in blocks]
     return result, fields
 
 

@@ -60,8 +60,7 @@ def _show(hud: "HudProperties", _context: Context) -> None:
 
 
 def _attach(hud: "HudProperties", _context: Context) -> None:
-    if hud.is_hud:
-        attachments.show(hud.id_data)
+    attachments.show(hud.id_data)
 
 
 ATTACHMENTS = (

@@ -123,7 +123,7 @@ class VertexEdits:
 
     def __init__(self, holder: Object, document: Level, geom: Geometry, path: Path, report: Report) -> None:
         self.path, self.document, self.geom, self.report = path, document, geom, report
-        self.before = np.frombuffer(kept(holder.motionbridge_level, "reshaped", item=4), "<i4")
+        self.before = np.frombuffer(kept(holder.motionbridge_level, "reshaped"), "<i4")
         properties = holder.motionbridge_level
         self.digest = self.imported = properties.geometry_imported or properties.geometry
         self.rows = visual_mesh.drawn(document, geom, Report(), simplified(properties.detail))

@@ -175,7 +175,7 @@ def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan
 
 def _rows(holder: Object, kind: str) -> list[int]:
     """Return the visuals for which the import created objects of a kind."""
-    rows: list[int] = np.frombuffer(kept(holder.motionbridge_level, kind, item=4), "<i4").tolist()
+    rows: list[int] = np.frombuffer(kept(holder.motionbridge_level, kind), "<i4").tolist()
     return rows
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from ....blender import action_lists
 from ....blender.action_lists import Kind
 from ....blender.armature import Rest, matrices_of, parent_local
-from ....blender.properties import damaged, drop, is_sealed, keep, kept
+from ....blender.properties import drop, keep, kept
 from ....core import names, rotation
 from ....core.binary import Reader
 from ....core.errors import ReadError
@@ -60,26 +60,9 @@ def objects() -> Iterable[Any]:
     return bpy.data.objects
 
 
-def _fits(action: Action, file: MotionFile, index: int) -> bool:
-    """Return whether an action can be the motion at an index of an `.omf`: same name and number of frames."""
-    motions = document_of(file).motion_set.library.motions
-    motion = motion_of(action)
-    if motion is None or index >= len(motions):
-        return False
-    return (motion.name, motion.frames) == (motions[index].name, motions[index].frames)
-
-
-LISTS = Kind("motionbridge_motion_files", "motionbridge_motion", _fits)
+LISTS = Kind("motionbridge_motion_files", "motionbridge_motion")
 """Property names of the game's motion files on an armature and of their actions."""
-
-
-def _fits_skl(action: Action, file: Any, index: int) -> bool:
-    """Return whether an action can be the motion at an index of an editor file, by its name."""
-    motions = skl_document_of(file).motions
-    return index < len(motions) and action.motionbridge_skeletal.imported_name == motions[index].label
-
-
-SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal", _fits_skl)
+SKL_LISTS = Kind("motionbridge_skeletal_files", "motionbridge_skeletal")
 """Property names of the editor's motion files on an armature and of their actions."""
 
 
@@ -127,10 +110,7 @@ def document_of(file: MotionFile) -> Omf:
     if chunk := kept(file, "motions_chunk"):
         # Written unchanged if the motions put back in are the imported ones.
         reader = Reader(chunk, file.name, f"{MOTIONS:#x}")
-        chunks = read_chunks(reader, Report()).chunks
-        if not chunks:
-            raise damaged(file)
-        document.motions_section.chunk = chunks[0]
+        document.motions_section.chunk = read_chunks(reader, Report()).chunks[0]
     return document
 
 
@@ -140,13 +120,7 @@ def motion_of(action: Action) -> Motion | None:
     Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_motion, "body")
-    if not body:
-        return None
-    motion = read_motion(Reader(body, action.name))
-    if motion.leftover and not is_sealed(action.motionbridge_motion, "body"):
-        problem = "the data kept from its file ends in the middle of a track"
-        raise ReadError(problem, file=action.name, remedy="Import the file again")
-    return motion
+    return read_motion(Reader(body, action.name)) if body else None
 
 
 def are_stored(file: MotionFile, motions: MotionSet) -> bool:
@@ -166,14 +140,9 @@ def are_stored(file: MotionFile, motions: MotionSet) -> bool:
 
 
 def joined(file: MotionFile, motions: dict[int, Motion]) -> Omf:
-    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in.
-
-    Raises `ReadError` if the file has no such motion.
-    """
+    """Return the file with only these ``motions`` (index in the file -> motion), their keys put back in."""
     document = document_of(file)
     library, parameters = document.motion_set
-    if motions and max(motions) >= len(library.motions):
-        raise damaged(file)
     found = [
         replace(stub, body=motions[index].body, starts=motions[index].starts, frames=motions[index].frames)
         if index in motions
@@ -207,13 +176,7 @@ def skl_motion_of(action: Action, name: str = "body") -> SkeletalMotion | None:
     Raises `ReadError` if the stored bytes are damaged.
     """
     body = kept(action.motionbridge_skeletal, name)
-    if not body:
-        return None
-    reader = Reader(body, action.name)
-    motion = read_skl_motion(reader, Report())
-    if reader.remaining:
-        raise reader.error("the data kept from its file goes on after its end", "Import the file again")
-    return motion
+    return read_skl_motion(Reader(body, action.name), Report()) if body else None
 
 
 # ---- the rest pose that keys are relative to

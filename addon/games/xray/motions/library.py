@@ -207,7 +207,7 @@ def import_motions(
             result.file = codec.attach(rig, opened)
             for index, action in builder.build(result.file):
                 action.use_fake_user = options.fake_user
-                action_lists.add(result.file, action, index, codec.lists)
+                action_lists.add(result.file, action, index)
                 result.actions.append(action)
                 progress(len(result.actions))
             result.missing = builder.missing()
@@ -273,7 +273,7 @@ def hold_used(rig: Object) -> None:
 def motions_of(file: MotionFile | SkeletalFile) -> list[Action]:
     """Return the actions of a file in the order of its list; copies that are not yet added to it come last."""
     lists = lists_of(file)
-    indices, listed = action_lists.members(file, lists), action_lists.listed(file, lists)
+    indices, listed = action_lists.members(file, lists), action_lists.listed(file)
 
     def rank(action: Action) -> tuple[Any, ...]:
         # Motions of the editor have no order property.
@@ -296,14 +296,14 @@ def add(codec: Codec, file: Any, action: Action) -> Action:
         motion.motion_name = name_of_copy(action, copies.get(action), lists)
     before = action_lists.file_of(file.id_data, action, lists)
     if before is not None:
-        action_lists.remove(before, action, lists)
+        action_lists.remove(before, action)
     action = action_lists.own(file.id_data, original := action, lists)
     properties, motion = lists.properties(action), action.motionbridge_motion
     if properties.file != file.name or action != original:
         drop(properties, "body")  # tracks of another file's bones
     motion.is_motion, properties.file, properties.place, properties.imported_name = True, file.name, -1, ""
     codec.mark_new(action, max(orders, default=-1) + 1)
-    action_lists.add(file, action, -1, lists)
+    action_lists.add(file, action, -1)
     hold_used(file.id_data)
     action.use_fake_user = True
     return action

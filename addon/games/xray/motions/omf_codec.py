@@ -576,7 +576,7 @@ def update_status(
     movers, done = Movers(rig), 0
     for key, of_file in by_file.items():
         file = rig.motionbridge_motion_files[key]
-        unedited, indices = Unedited(rig, file), action_lists.listed(file, LISTS)
+        unedited, indices = Unedited(rig, file), action_lists.listed(file)
         digests: dict[Any, bytes] = {}
         for action in of_file:
             digest = unedited.digest(action, indices.get(action, -1)) if not movers.of(action) else b""
@@ -684,7 +684,7 @@ def delete(file: MotionFile, action: Action) -> None:
     if index >= 0:
         deleted = file.deleted.add()
         deleted.name, deleted.place = motion.imported_name, index
-    action_lists.remove(file, action, LISTS)
+    action_lists.remove(file, action)
     if not action_lists.is_listed(action, LISTS):
         bpy.data.actions.remove(action)
         if controls is not None and not users_of(controls):

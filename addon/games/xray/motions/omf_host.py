@@ -166,12 +166,9 @@ class OmfHost(Host):
         if not (whole or self.as_imported) or self.motions is None or not len(self.listed.deleted):
             return
         labels = [definition.label for definition in self.motions.parameters.definitions]
-        lowered = [label.lower() for label in labels]
         removed = set()
         for entry in self.listed.deleted:
             index = self.moved.get(entry.place)
-            if entry.place < 0 and entry.name.lower() in lowered:  # stored by version 0.1.0
-                index = lowered.index(entry.name.lower())
             if index is not None:
                 removed.add(index)
         if removed:
@@ -355,7 +352,7 @@ def settle(plan: MotionPlan, rig: Object, file: Any, options: MotionExportOption
     for action, _ in plan.written:
         other = rig.motionbridge_motion_files.get(files_of.get(action, ""))
         if other is not None and other != file:
-            action_lists.remove(other, action, LISTS)
+            action_lists.remove(other, action)
     own = {action: action_lists.own(rig, action, LISTS) for action, _ in plan.written if action not in before}
     plan.written = [(own.get(action, action), label) for action, label in plan.written]
     plan.indices = {own.get(action, action): index for action, index in plan.indices.items()}

@@ -181,7 +181,6 @@ class MotionFile(bpy.types.PropertyGroup):
     deleted: CollectionProperty(type=DeletedMotion)
     actions: CollectionProperty(type=ListedAction)
     action_list: list_property()
-    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
 # The editor's motions -------------------------------------------------------------------------------------------------
@@ -239,7 +238,6 @@ class SkeletalFile(bpy.types.PropertyGroup):
     rest: CollectionProperty(type=RestBone)
     actions: CollectionProperty(type=ListedAction)
     action_list: list_property()
-    lists_actions: BoolProperty(name="Lists Its Actions", options={"HIDDEN"})  # version 0.1.0 kept no list
 
 
 # Motion paths ---------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ Marks are stored as intervals in seconds; pose markers, which are on whole frame
 real files are between frames, so a marker that was not moved must not round its interval.
 
 Keys after the last frame of the file make a motion longer, the action's frame range makes it shorter. The imported
-number of frames is read from the bytes stored with the action, so that it is also known for actions of older versions.
+number of frames is read from the bytes stored with the action.
 """
 
 from __future__ import annotations
