@@ -8,6 +8,8 @@ removed around them. All other rows are new. New values must not be NaN or infin
 from __future__ import annotations
 
 import functools
+from collections import defaultdict, deque
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +19,8 @@ from numpy.typing import NDArray
 from . import quantum
 from .errors import WriteError
 from .mesh_parts import first_of_each
+from .model import FILE_FACE, FILE_VERTEX, Attribute, Domain, PolygonMesh
+from .polygons import row_groups
 
 _LAST = np.iinfo(np.int64).max
 
@@ -33,6 +37,81 @@ def sources(stored: NDArray[Any] | None, count: int, base_count: int, *, unique:
     rows = stored.astype(np.int64)
     usable = (rows >= 0) & (rows < base_count)
     return np.where(usable & first_of_each(rows) if unique else usable, rows, -1)
+
+
+def matched(rows: NDArray[Any], base: NDArray[Any]) -> NDArray[np.int64]:
+    """(rows,): the row of ``base`` (n, width) that each of ``rows`` (rows, width) is, each once, -1 for new ones.
+
+    Equal rows correspond, first those at the same index. A row that was edited is found by the row before it.
+    """
+    if not len(rows) or not len(base):
+        return np.full(len(rows), -1, np.int64)
+    ours, theirs = (np.ascontiguousarray(side).view(np.uint8).reshape(len(side), -1) for side in (rows, base))
+    result, common = np.full(len(ours), -1, np.int64), min(len(ours), len(theirs))
+    taken = np.zeros(len(theirs), np.bool_)
+
+    def match(mine: NDArray[np.int64], partners: NDArray[np.int64]) -> None:
+        result[mine], taken[partners] = partners, True
+
+    same = np.flatnonzero((ours[:common] == theirs[:common]).all(axis=1))
+    match(same, same)
+    mine, free = np.flatnonzero(result < 0), np.flatnonzero(~taken)
+    group = row_groups(np.concatenate([ours[mine], theirs[free]]).astype(np.int64))
+    mine_of, free_of = (_ranked(part) for part in (group[: len(mine)], group[len(mine) :]))
+    _, first, second = np.intersect1d(mine_of, free_of, return_indices=True)
+    match(mine[first], free[second])
+    known = np.maximum.accumulate(np.where(result >= 0, np.arange(len(ours)), -1))
+    follows = np.arange(len(ours)) + np.where(known >= 0, result[known] - known, 0)
+    left = np.flatnonzero((result < 0) & (follows >= 0) & (follows < len(theirs)))
+    left = left[~taken[follows[left]]]
+    partners, first = np.unique(follows[left], return_index=True)
+    match(left[first], partners)
+    return result
+
+
+def _ranked(groups: NDArray[np.int64]) -> NDArray[np.int64]:
+    """(n,): a number for each group and how often it occurred before, the same for the n-th row of a group anywhere."""
+    order = np.argsort(groups, kind="stable")
+    ordered = groups[order]
+    begins = np.flatnonzero(np.diff(ordered, prepend=-1))
+    rank = np.arange(len(groups)) - np.repeat(begins, np.diff(np.append(begins, len(groups))))
+    result = np.empty(len(groups), np.int64)
+    result[order] = ordered << 32 | rank
+    return result
+
+
+def named_or_in_order(names: Sequence[str], base: Sequence[str]) -> list[int]:
+    """Return the index in ``base`` of each of ``names``: of an equal one, else of a free one at its index, else -1."""
+    waiting: dict[str, deque[int]] = defaultdict(deque)
+    for number, name in enumerate(base):
+        waiting[name].append(number)
+    found = [waiting[name].popleft() if waiting[name] else -1 for name in names]
+    free = {number for numbers in waiting.values() for number in numbers}
+    return [number if source < 0 and number in free else source for number, source in enumerate(found)]
+
+
+def follow(mesh: PolygonMesh, base: PolygonMesh, vertex: NDArray[np.int64] | None = None) -> None:
+    """Let `FILE_VERTEX` and `FILE_FACE` of a mesh be rows of another file, whose mesh is ``base``.
+
+    ``vertex``: the vertex of the base that each is; by default as `matched` finds them by their positions.
+    """
+    vertex = matched(mesh.positions, base.positions) if vertex is None else vertex
+    width = int(max(mesh.counts.max(initial=0), base.counts.max(initial=0)))
+    tables = [_padded(mesh, vertex, width), _padded(base, np.arange(len(base.positions)), width)]
+    for name, domain, source in (
+        (FILE_VERTEX, Domain.VERTEX, vertex),
+        (FILE_FACE, Domain.FACE, matched(*tables)),
+    ):
+        rows = np.append(base.attributes[name].values, -1)  # the last one for -1
+        mesh.attributes[name] = Attribute(domain, rows[source].astype(np.int32))
+
+
+def _padded(mesh: PolygonMesh, number: NDArray[np.int64], width: int) -> NDArray[np.int64]:
+    """(faces, width): the ``number`` of each vertex of each face, -2 behind the last."""
+    inside = np.arange(width) < mesh.counts[:, None]
+    result = np.full(inside.shape, -2, np.int64)
+    result[inside] = number[mesh.corners]
+    return result
 
 
 @np.errstate(invalid="ignore")  # signalling NaNs in broken files

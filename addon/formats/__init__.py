@@ -8,10 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
 from pathlib import PurePath
-from typing import Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 from ..core.errors import ReadError
 from ..core.report import Report
+
+if TYPE_CHECKING:
+    from ..core.changes import Changes
 
 HEAD_SIZE = 64
 """Number of bytes from the start of a file that `detect` needs."""
@@ -153,6 +156,49 @@ FORMATS: tuple[Format, ...] = (
     Format("spawn", "X-Ray spawned objects of a level", (".spawn",), "xray.spawn"),
     Format("paa", "Arma texture", (".paa", ".pac"), "arma.paa"),
 )
+
+
+COMPARISONS: Mapping[str, str] = {
+    "anm": "xray.anm",
+    "cform": "xray.cform",
+    "details": "xray.details.comparison",
+    "dm": "xray.dm",
+    "hom": "xray.hom",
+    "level": "xray.level.comparison",
+    "object": "xray.object.comparison",
+    "ogf": "xray.ogf.comparison",
+    "oof": "descent3.oof.comparison",
+    "p3d": "arma.p3d.comparison",
+    "rtm": "arma.rtm.comparison",
+    "skl": "xray.skl_comparison",
+    "som": "xray.som",
+}
+"""Name of a format -> dotted path of the module, below this package, whose ``compare(before, after)`` returns what
+differs between two documents, as the `Changes` that an export of the second onto the first would report.
+"""
+
+
+OTHER_DATA = "other data"
+"""What `compare` says of a difference that no export would report."""
+
+
+def is_comparable(name: str, data: bytes) -> bool:
+    """Return whether `compare` compares a file of this name and content with another."""
+    found = detect(name, data[:HEAD_SIZE])
+    return found is not None and found.name in COMPARISONS
+
+
+def compare(name: str, before: bytes, after: bytes) -> Changes:
+    """Return what changes if the file ``name`` with the bytes ``before`` gets those ``after``, which `is_comparable`.
+
+    Raises `MotionbridgeError` if the old file is not of the format, or has what no export can write.
+    """
+    found = cast("Format", detect(name, after[:HEAD_SIZE]))
+    module: Any = import_module(f"{__name__}.{COMPARISONS[found.name]}")
+    changes: Changes = module.compare(*(found.module.read(data, name, Report()) for data in (before, after)))
+    if not changes and before != after:
+        changes.lines.append(OTHER_DATA)
+    return changes
 
 
 def detect(path: PurePath | str, head: bytes) -> Format | None:

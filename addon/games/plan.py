@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Collection, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -13,8 +14,9 @@ import bpy
 
 from ..blender.properties import is_local
 from ..core import files
-from ..core.errors import WriteError
+from ..core.errors import MotionbridgeError, WriteError
 from ..core.report import listed
+from ..formats import compare, is_comparable
 
 if TYPE_CHECKING:
     from bpy.types import ID
@@ -74,6 +76,10 @@ class FilePlan:
     changes: Any
     imported = ""
     """SHA-256 of the file as imported or last saved; "" if unknown."""
+    base = ""
+    """SHA-256 of the file that ``changes`` compare with; "" if unknown, or if there is none."""
+    is_compared = False
+    """Whether ``changes`` were compared with the file on disk."""
 
     @property
     def plans(self) -> Sequence[FilePlan]:
@@ -102,12 +108,39 @@ class FilePlan:
         """Return whether the file on disk already has these bytes."""
         return self.on_disk() == self.digest
 
+    @property
+    def file_name(self) -> str:
+        """Path that tells the format, and names the file in messages."""
+        return self.path
+
+    def content_on_disk(self) -> bytes:
+        """Return the bytes of what `write` would replace, b"" if there is nothing. Raises `ReadError`."""
+        found = Path(self.path)
+        return files.read_file(found) if found.is_file() and found.stat().st_size else b""
+
+    def compare_with_disk(self) -> None:
+        """Let ``changes`` be those to the file on disk, if that is not the file they compare with.
+
+        A file of another format, or one that no export could write, is replaced as a whole: ``changes`` stay.
+        """
+        if self.is_compared or not is_comparable(self.file_name, self.data):
+            return
+        self.is_compared = True
+        with suppress(MotionbridgeError):
+            before = self.content_on_disk()
+            if before and hashlib.sha256(before).hexdigest() != self.base:
+                self.changes = compare(self.file_name, before, self.data)
+
     def refuse_unwritable(self) -> None:
         """Raise the `WriteError` that `write` would raise, as far as that can be checked in advance."""
         files.refuse_unwritable(self.path)
 
     def write(self, *, backup: bool = False) -> None:
-        """Write the file; ``backup`` as in `files.write_atomically`. Raises `WriteError`."""
+        """Write the file; ``backup`` as in `files.write_atomically`. Raises `WriteError`.
+
+        ``changes`` are those to the file that was replaced.
+        """
+        self.compare_with_disk()
         files.write_atomically(self.path, self.data, backup=backup)
 
 
@@ -132,6 +165,11 @@ class Together(FilePlan):
         """Return whether all files on disk already have the planned bytes."""
         return all(plan.is_saved() for plan in self.plans)
 
+    def compare_with_disk(self) -> None:
+        """Do the same for each plan."""
+        for plan in self.plans:
+            plan.compare_with_disk()
+
     def refuse_unwritable(self) -> None:
         """Raise the first `WriteError` that `write` would raise, as far as that can be checked in advance."""
         for plan in self.plans:
@@ -143,6 +181,7 @@ class Together(FilePlan):
         Raises `WriteError`; if the system refuses one later, those before it are already written.
         """
         self.refuse_unwritable()
+        self.compare_with_disk()
         for plan in self.plans:
             plan.write(backup=backup)
 
@@ -192,7 +231,7 @@ def onto_imported(plan: FilePlan, properties: Any, imported: str, if_changed: Ot
             remedy="Choose the file as imported as Base File, which overwrites it, or import the file on disk again",
             option="if_changed",
         )
-    plan.imported = imported
+    plan.imported = plan.base = imported
 
 
 def keep_saved(plan: FilePlan, properties: Any) -> None:

@@ -297,6 +297,10 @@ _ready: dict[str, Any] = {}
 """Name of an operator -> the previews that one operator hands over to the one with the dialog."""
 
 
+_said: dict[tuple[str, str], dict[str, list[str]]] = {}
+"""Operator and path -> the warnings that were said last, until Blender is closed."""
+
+
 def base_file(*items: tuple[str, str, str]) -> Any:
     """Return the property that chooses which file a save starts from."""
     return EnumProperty(
@@ -354,6 +358,27 @@ class SaveBack(Operation, BackupChoice):
     def planned(self, context: Context, report: Report) -> "FilePlan":
         """Return the plan for the current options. Raises `MotionbridgeError`. Overridden by every operator."""
         raise NotImplementedError
+
+    def compared(self, context: Context, report: Report) -> "FilePlan":
+        """Return the plan, whose changes are those to the file on disk. Raises `MotionbridgeError`.
+
+        If nothing is to be saved, ``report`` lacks what was said already: warnings of the file as it is.
+        """
+        plan = self.planned(context, report)
+        plan.compare_with_disk()
+        if plan.is_saved():
+            said = self._remember_said(plan, report)
+            for finding, places in said.items():
+                if report.warnings.get(finding) == places:
+                    del report.warnings[finding]
+        return plan
+
+    def _remember_said(self, plan: "FilePlan", report: Report) -> dict[str, list[str]]:
+        """Remember the warnings about a file; returns those that were remembered."""
+        key = type(self).bl_idname, plan.path
+        before = _said.get(key, {})
+        _said[key] = {finding: list(places) for finding, places in report.warnings.items()}
+        return before
 
     def put(self, context: Context, plan: "FilePlan", *, backup: bool) -> None:
         """Write a plan, which another instance of the operator may have made, and remember it."""
@@ -454,7 +479,7 @@ class SaveBack(Operation, BackupChoice):
             renamed_bones.follow_renames(found.report)
             with refused_access():
                 found.matters = self.questions(context)
-                found.plan = self.planned(context, found.report)
+                found.plan = self.compared(context, found.report)
                 found.is_saved = found.plan.is_saved()
                 if not found.is_saved:
                     found.plan.refuse_unwritable()
@@ -526,7 +551,7 @@ class SaveBack(Operation, BackupChoice):
             raise found.refusal
         if found is not None:
             report.include(found.report)
-        plan = found.plan if found is not None and found.plan is not None else self.planned(context, report)
+        plan = found.plan if found is not None and found.plan is not None else self.compared(context, report)
         self._previews = self._samples = self._shown = None
         name = Path(plan.path).name
         if plan.is_saved():
@@ -534,6 +559,7 @@ class SaveBack(Operation, BackupChoice):
             return Outcome(". ".join([said, *self.left_out(plan)]), done=False)
         plan.refuse_unwritable()  # of several files the first is not written if another one cannot be
         self.put(context, plan, backup=self.backup)
+        self._remember_said(plan, report)
         if plan.is_as_imported:
             return Outcome(f"{name}: {rpt_('the file is written as it was imported or last saved')}")
         return Outcome(self.sentence(plan))

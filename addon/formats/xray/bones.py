@@ -445,6 +445,44 @@ def _negated_limits(limits: Any) -> Any:
     return result
 
 
+_LENGTHS = {
+    "box_rotation": 9, "box_centre": 3, "box_half_size": 3, "sphere_centre": 3, "sphere_radius": 1,
+    "cylinder_centre": 3, "cylinder_direction": 3, "cylinder_height": 1, "cylinder_radius": 1,
+    **{f"limit_{axis}.{part}": 1 for axis in "xyz" for part in ("lowest", "highest", "spring", "damping")},
+    "spring": 1, "damping": 1, "mass": 1, "centre_of_mass": 3, "break_force": 1, "break_torque": 1, "friction": 1,
+}  # fmt: skip
+"""How many numbers each property has, in the order of `numbers_of`; ``limit_x.lowest`` is one of a nested group."""
+_ENDS = np.cumsum(list(_LENGTHS.values())).tolist()
+NUMBERS = [(path, end - width, end) for (path, width), end in zip(_LENGTHS.items(), _ENDS, strict=True)]
+
+
+def numbers_of(entry: IkBone) -> NDArray[np.float32]:
+    """Return all numbers of an entry, concatenated, the limits as in the editor. Old layouts lack the last ones."""
+    shape, joint = entry.shape, entry.joint
+    limits = _negated_limits(joint.limits)  # as minimum and maximum change places
+    single = np.array([joint.spring, joint.damping, entry.mass], np.float32)
+    parts = [shape.box, shape.sphere, shape.cylinder, limits.ravel(), single, entry.centre_of_mass]
+    if joint.breaking is not None:
+        parts.append(joint.breaking)
+    if joint.friction is not None:
+        parts.append(np.array([joint.friction], np.float32))
+    return np.concatenate(parts)
+
+
+def changed_values(before: IkBone, after: IkBone) -> list[str]:
+    """Return the names of the values that differ, except those of the rest pose."""
+    one, other = numbers_of(before), numbers_of(after)
+    changed = [name for name, start, end in NUMBERS if one[start:end].tobytes() != other[start:end].tobytes()]
+    pairs = {
+        "material": (before.material, after.material),
+        "shape": (before.shape.type, after.shape.type),
+        "shape_flags": (before.shape.flags, after.shape.flags),
+        "joint": (before.joint.type, after.joint.type),
+        "breakable": (before.joint.flags, after.joint.flags),
+    }
+    return [*(name for name, (first, second) in pairs.items() if first != second), *changed]
+
+
 def new_bone(name: str, entry: IkBone) -> Bone:
     """Return a bone with all chunks that the editor writes, the name first."""
     made = _chunks(entry)

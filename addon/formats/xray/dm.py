@@ -255,6 +255,11 @@ def encode(mesh: Mesh, base: Dm | None = None, properties: Properties | None = N
     return (document if changes else base), changes
 
 
+def compare(before: Dm, after: Dm) -> Changes:
+    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
+    return encode(decode(after, Report()), before, after.properties)[1]
+
+
 def _material_of(mesh: Mesh) -> Material | None:
     if not mesh.materials:
         return None

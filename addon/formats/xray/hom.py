@@ -20,6 +20,7 @@ from . import occluders
 from .occluders import Occluders, describe, differences, dump, raw_size, write
 
 __all__ = [
+    "compare",
     "decode",
     "describe",
     "differences",
@@ -64,6 +65,11 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     """
     rows, _ = occluders.encode_rows(in_file_order(mesh), base, TRIANGLE, weld)
     return occluders.with_rows(rows, base, _WORDS)
+
+
+def compare(before: Occluders, after: Occluders) -> Changes:
+    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
+    return encode(decode(after, Report()), before)[1]
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

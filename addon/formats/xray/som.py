@@ -21,6 +21,7 @@ from . import occluders
 from .occluders import Occluders, differences, dump, raw_size, write
 
 __all__ = [
+    "compare",
     "decode",
     "describe",
     "differences",
@@ -88,6 +89,11 @@ def encode(mesh: Mesh, base: Occluders | None = None, weld: float | None = None)
     edited = rows["occlusion"][is_edited | (source < 0)]
     rebase.refuse_not_finite(f"an occlusion of {mesh.name!r} is NaN or infinite", "Set it again", edited)
     return occluders.with_rows(rows, base, _WORDS)
+
+
+def compare(before: Occluders, after: Occluders) -> Changes:
+    """Return what differs in ``after``, in the words of an export. Raises `WriteError` for what an export refuses."""
+    return encode(decode(after, Report()), before)[1]
 
 
 def find_problems(mesh: Mesh) -> Iterator[Problem]:

@@ -24,12 +24,13 @@ from ...blender import mesh as meshes
 from ...blender.attributes import Wanted
 from ...blender.properties import kept
 from ...core import files, names
-from ...core.changes import ENGLISH, Changes, Part
+from ...core.changes import Changes, Part
 from ...core.errors import WriteError
 from ...core.mesh_parts import transformed_polygons
 from ...core.model import FILE_FACE, FILE_VERTEX, Attribute, Domain, Material, PolygonMesh, VertexWeights
-from ...core.report import Report, listed
+from ...core.report import Report
 from ...formats.arma import p3d
+from ...formats.arma.p3d import LEVEL
 from ...formats.arma.p3d.document import FLASHPOINT
 from ..plan import FilePlan, OtherBase, keep_saved, onto_imported, warn_of_pasted
 from . import textures
@@ -47,7 +48,6 @@ VERSION = 0x101
 MEMORY = 1e15
 DRAWN = frozenset((*KINDS[Levels.VISUAL], *KINDS[Levels.VIEWS]))
 """Kinds of LODs whose textures the game shows."""
-LEVEL = "level of detail"
 OTHER_RESOLUTION = (
     "Give one of them another resolution (Set Arma LOD in the sidebar), join both (Ctrl J) or delete one; of several "
     "models, select the LODs of one and use File > Export with Selected Only"
@@ -291,7 +291,7 @@ class _Exporter:
             if marks:
                 yield GatheredLod(None, _points(lod, marks, imported=imported), lod)
             elif not imported:
-                yield GatheredLod(None, p3d.content_of(lod, _label(lod), Report()), lod, not_imported=True)
+                yield GatheredLod(None, p3d.content_of(lod, p3d.label(lod), Report()), lod, not_imported=True)
         if points := self.marks.get(None):
             yield GatheredLod(None, _points(None, points, imported=True), None)
 
@@ -332,16 +332,16 @@ class _Exporter:
             gathered = GatheredLod(None, _points(lod, marks, imported=number in self._shown_numbers()), lod)
         elif number in self._shown_numbers():
             self.changes.deleted[LEVEL] += 1
-            self.report.warn("the LOD leaves the file, because it is no longer in Blender", _label(lod))
+            self.report.warn("the LOD leaves the file, because it is no longer in Blender", p3d.label(lod))
             return None
         else:
             self._count_unchanged()
             return lod
         result, changes = p3d.encode_lod(gathered.content, lod, self.report)
-        lines = [*_part_lines(changes, lod, result), *changes.lines]
+        lines = list(p3d.lines_of(changes, lod, result))
         if lines:
             gathered.warn(self.report, edited=True)
-            self.changes.parts.append(Part(_label(lod), LEVEL, fields=tuple(lines)))
+            self.changes.parts.append(Part(p3d.label(lod), LEVEL, fields=tuple(lines)))
         else:
             self._count_unchanged()
         return result
@@ -359,7 +359,7 @@ class _Exporter:
         gathered = self._lod(obj, base)
         lod, _ = p3d.encode_lod(gathered.content, base, self.report)
         gathered.warn(self.report, edited=False)
-        self.changes.add(LEVEL, _label(lod))
+        self.changes.add(LEVEL, p3d.label(lod))
         return lod
 
     def _insert(self, lods: list[p3d.Lod], lod: p3d.Lod, name: str) -> None:
@@ -525,28 +525,8 @@ def _uv_number(name: str) -> int:
     return int(number) if number.isdecimal() and name == p3d.uv_set_name(int(number)) else 0
 
 
-def _part_lines(changes: Changes, before: p3d.Lod, after: p3d.Lod) -> Iterator[str]:
-    """Yield lines with the names of deleted, changed and new selections, named properties and proxies of a LOD."""
-    names_of = {
-        "selection": lambda lod: [name for name, _, _ in lod.selections()],
-        "named property": lambda lod: list(lod.properties()),
-        "proxy": lambda lod: [one.name for one in p3d.proxies(lod)],
-    }
-    for noun, number in changes.deleted.items():
-        gone = [name for name in names_of[noun](before) if name not in names_of[noun](after)]
-        if number:
-            yield f"{ENGLISH.counted(number, noun)}{f' ({listed(gone)})' if gone else ''}, removed"
-    for noun, new in dict.fromkeys((part.noun, part.new) for part in changes.parts):
-        found = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
-        yield f"{ENGLISH.counted(len(found), noun)} ({listed(found)}){', new' if new else ''}"
-
-
 def _is_sorted(lods: Sequence[p3d.Lod]) -> bool:
     return all(one.resolution <= two.resolution for one, two in itertools.pairwise(lods))
-
-
-def _label(lod: p3d.Lod) -> str:
-    return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind
 
 
 def _model_matrix(obj: Object) -> Floats:

@@ -85,6 +85,19 @@ class ModelPlan(FilePlan):
         number = archive.find(self.member)
         return hashlib.sha256(archive.contents[number]).hexdigest() if number is not None else None
 
+    @property
+    def file_name(self) -> str:
+        """The name of the model in its archive, else its path."""
+        return self.member or self.path
+
+    def content_on_disk(self) -> bytes:
+        """Return the bytes of the model's file, or of what the archive has under its name; b"" without it."""
+        if not self.member:
+            return super().content_on_disk()
+        archive = open_archive(self.path, Report())
+        number = archive.find(self.member)
+        return bytes(archive.contents[number]) if number is not None else b""
+
     def write(self, *, backup: bool = False) -> None:
         """Write the model's file, or the archive with the model in it: the other files keep their bytes.
 
@@ -93,6 +106,7 @@ class ModelPlan(FilePlan):
         if not self.member:
             super().write(backup=backup)
             return
+        self.compare_with_disk()
         # Read, not mapped: Windows does not replace a mapped file.
         archive = hog2.read(files.read_file(self.path), self.path, Report())
         changed = hog2.with_files(archive, {self.member: self.data}, {self.member: int(time.time())})

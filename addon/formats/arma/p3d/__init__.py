@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .codec import raw_size, read, recompose, starts_like, write
+from .comparison import LEVEL, compare, label, lines_of
 from .document import KINDS, NUMBERED_KINDS, Lod, P3d, Tag, kind_of
 from .encoding import encode_lod
 from .mesh import (
@@ -25,6 +26,7 @@ from .text import describe, differences, dump
 
 __all__ = [
     "KINDS",
+    "LEVEL",
     "MASS_ATTRIBUTE",
     "MOST_UV_SETS",
     "NUMBERED_KINDS",
@@ -35,6 +37,7 @@ __all__ = [
     "ProxyContent",
     "Tag",
     "centres",
+    "compare",
     "content_of",
     "decode_polygons",
     "describe",
@@ -43,6 +46,8 @@ __all__ = [
     "encode_lod",
     "further_uvs",
     "kind_of",
+    "label",
+    "lines_of",
     "named_points",
     "pivots",
     "proxies",

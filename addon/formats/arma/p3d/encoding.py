@@ -23,7 +23,16 @@ from ....core.polygons import row_groups, starts
 from ....core.report import Report, counted
 from .. import names
 from .document import ARMA, FACE, POINT, TEXTURE_FIELD, Lod
-from .mesh import PROXY, LodContent, blender_uvs, decode_polygons, distinct_corners, is_of_proxy, proxies, proxy_tags
+from .mesh import (
+    PROXY,
+    LodContent,
+    blender_uvs,
+    decode_polygons,
+    distinct_corners,
+    is_of_proxy,
+    proxies,
+    proxy_tags,
+)
 from .tags import Corners, Rows, TagEncoder, differ_as_bits, fixed
 
 Ints = NDArray[np.int64]
@@ -205,8 +214,8 @@ class _Encoder:
         result["flags"][rows[new]] = base["flags"][copied[new]]
         visible = int((~self.only_proxy).sum())
         after = len(rows) + int(((self.point_vertex < 0) & ~of_proxy).sum())
-        if not self.changes.resized("points", visible, after):
-            self.changes.count(changed & (source >= 0), "positions")
+        self.changes.resized("points", visible, after)
+        self.changes.count(changed & (source >= 0), "positions")
         return result
 
     def _faces(self) -> tuple[NDArray[np.float32], NDArray[np.void]]:

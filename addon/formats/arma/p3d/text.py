@@ -54,13 +54,13 @@ def differences(first: P3d, second: P3d) -> Iterator[str]:
     """Yield the differences between two documents, LOD by LOD, wherever in the files they are."""
     if first.version != second.version:
         yield f"version: {first.version} / {second.version}"
-    pairs = _pairs(first.lods, second.lods)
+    pairs = pairs_of(first.lods, second.lods)
     order = list(pairs.values())
     if order != sorted(order):
         yield "the LODs are in another order"
     for number, one in enumerate(first.lods):
         if number in pairs:
-            lines = _lod_differences(one, second.lods[pairs[number]])
+            lines = lod_differences(one, second.lods[pairs[number]])
             yield from (f"{_title(number, one)}: {line}" for line in lines)
         else:
             yield f"{_title(number, one)} is only in the first"
@@ -76,7 +76,7 @@ def _title(number: int, lod: Lod) -> str:
     return f"LOD {number} ({lod.kind}, {lod.resolution:g})"
 
 
-def _pairs(ones: list[Lod], others: list[Lod]) -> dict[int, int]:
+def pairs_of(ones: list[Lod], others: list[Lod]) -> dict[int, int]:
     """Return index -> index of the LODs of one resolution, then of one kind, which are paired in their order."""
     result: dict[int, int] = {}
     for key in (_resolution, _kind):
@@ -99,7 +99,8 @@ def _kind(lod: Lod) -> str:
     return lod.kind
 
 
-def _lod_differences(one: Lod, other: Lod) -> Iterator[str]:
+def lod_differences(one: Lod, other: Lod) -> Iterator[str]:
+    """Yield the differences between two LODs."""
     for field in ("signature", "version", "flags", "texts"):
         a, b = getattr(one, field), getattr(other, field)
         if a != b:

@@ -14,6 +14,7 @@ from enum import IntEnum
 from pathlib import PurePath
 from typing import TypeVar
 
+from ....core import names
 from ....core.binary import Bytes
 from ..chunks import Section
 from ..omf.document import MotionLibrary, MotionSet, Parameters
@@ -265,3 +266,15 @@ def with_motion_set(document: Ogf, changed: MotionSet) -> Ogf:
     if old is None:
         raise KeyError(document.name)
     return document.replaced(old.library, changed.library).replaced(old.parameters, changed.parameters)
+
+
+def lod_path(document: Ogf) -> str:
+    """Return the path of the model shown at a distance, "" for none; as in the game, a zero byte ends it."""
+    lod = document.first(LodPath)
+    return names.decode(lod.path.partition(b"\0")[0]) if lod is not None else ""
+
+
+def reference_names(document: Ogf) -> list[str]:
+    """Return the motion references of a model as stored."""
+    listed = document.first(MotionReferences2) or document.first(MotionReferences)
+    return [names.decode(name) for name in listed.names] if listed else []

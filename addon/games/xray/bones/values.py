@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import bpy
 import numpy as np
-from numpy.typing import NDArray
 
 from ....blender.properties import keep, kept
 from ....core import files, names
@@ -23,6 +22,7 @@ from ....core.report import Report, listed, said_of
 from ....formats.xray import bones as bones_format
 from ....formats.xray import conversion
 from ....formats.xray.bones import (
+    NUMBERS,
     Bones,
     Breaking,
     Friction,
@@ -35,6 +35,7 @@ from ....formats.xray.bones import (
     encode_bone,
     new_bone,
     new_bones,
+    numbers_of,
     with_bones,
 )
 from ....formats.xray.ogf.chunk_types import IkBone, Joint, Shape
@@ -62,33 +63,6 @@ Value = Any
 """Value of a property: a string, a bool, an enum identifier or a set of them, or float32 numbers (n,)."""
 
 
-_LENGTHS = {
-    "box_rotation": 9, "box_centre": 3, "box_half_size": 3, "sphere_centre": 3, "sphere_radius": 1,
-    "cylinder_centre": 3, "cylinder_direction": 3, "cylinder_height": 1, "cylinder_radius": 1,
-    **{f"limit_{axis}.{part}": 1 for axis in AXES for part in ("lowest", "highest", "spring", "damping")},
-    "spring": 1, "damping": 1, "mass": 1, "centre_of_mass": 3, "break_force": 1, "break_torque": 1, "friction": 1,
-}  # fmt: skip
-"""How many numbers each property has, in the order of `_numbers`. ``limit_x.lowest`` is the property of a nested group.
-"""
-_ENDS = np.cumsum(list(_LENGTHS.values())).tolist()
-_SLICES = [(path, end - width, end) for (path, width), end in zip(_LENGTHS.items(), _ENDS, strict=True)]
-
-
-def _numbers(entry: IkBone) -> NDArray[np.float32]:
-    """Return all numbers of an entry, concatenated. Old layouts lack the last ones."""
-    shape, joint = entry.shape, entry.joint
-    limits = joint.limits.copy()
-    # The file stores the editor's limits negated, so minimum and maximum change places.
-    limits[:, 0], limits[:, 1] = -joint.limits[:, 1], -joint.limits[:, 0]
-    single = np.array([joint.spring, joint.damping, entry.mass], np.float32)
-    parts = [shape.box, shape.sphere, shape.cylinder, limits.ravel(), single, entry.centre_of_mass]
-    if joint.breaking is not None:
-        parts.append(joint.breaking)
-    if joint.friction is not None:
-        parts.append(np.array([joint.friction], np.float32))
-    return np.concatenate(parts)
-
-
 def _other_values(entry: IkBone) -> dict[str, Value]:
     """Return the values of an entry that are not numbers, by property."""
     shape, joint = entry.shape, entry.joint
@@ -105,8 +79,8 @@ def _other_values(entry: IkBone) -> dict[str, Value]:
 
 def _values(entry: IkBone) -> dict[str, Value]:
     """Return all values of an entry, by property."""
-    numbers = _numbers(entry)
-    return _other_values(entry) | {path: numbers[start:end] for path, start, end in _SLICES if end <= len(numbers)}
+    numbers = numbers_of(entry)
+    return _other_values(entry) | {path: numbers[start:end] for path, start, end in NUMBERS if end <= len(numbers)}
 
 
 def build(bone: Bone, entry: IkBone) -> None:
@@ -127,8 +101,8 @@ def build_physics(bone: Bone, entry: IkBone, left_out: Collection[str] = (), *, 
     for name, value in _other_values(entry).items():
         if name not in left_out and not (new and value == _DEFAULTS[name]):
             setattr(properties, name, value)
-    numbers = _numbers(entry).tolist()
-    for path, start, end in _SLICES:
+    numbers = numbers_of(entry).tolist()
+    for path, start, end in NUMBERS:
         part = numbers[start:end]
         if not part or (new and not any(part)) or path in left_out:
             continue

@@ -37,7 +37,7 @@ from ...plan import FilePlan, OtherBase, keep_exported, keep_saved, onto_importe
 from ..game_tree import find_game_materials, tree_of
 from ..options import LevelExportOptions, LevelImportOptions, Split
 from . import details as level_details
-from . import layer_checks, marks
+from . import layer_checks, marks, visual_plans
 from . import materials as level_materials
 from . import visuals_exporting as visuals_export
 from .file import WANTED, ImportedLevelFile, Plan, encode_detail_model, gather, listed_objects, report_problems
@@ -323,7 +323,7 @@ def export_file(
     report: Report,
     *,
     others: Sequence[Object] = (),
-) -> Plan:
+) -> FilePlan:
     """Write the file atomically; for a level also edited vertices, into the files beside it. Raises `WriteError`.
 
     ``others`` as in `plan_export`. The scene stays unchanged, unless the imported files were replaced: these are then
@@ -331,12 +331,12 @@ def export_file(
     """
     plan = plan_export(context, holder, options, report, others=others)
     made = FilePlan(str(path), plan.data, plan.changes)
-    if isinstance(plan, visuals_export.LevelPlan):
-        made = visuals_export.export_plan(holder, Path(path), plan)
+    if isinstance(plan, visual_plans.LevelPlan):
+        made = visual_plans.export_plan(holder, Path(path), plan)
     for one in made.plans:
         files.warn_of_replacing(one.path, report)
     made.write(backup=options.backup)
-    if isinstance(made, visuals_export.LevelFilePlan):
+    if isinstance(made, visual_plans.LevelFilePlan):
         made.settle_exported(holder)
         *beside, _ = made.plans
         if beside:
@@ -344,7 +344,7 @@ def export_file(
             report.note(f"also written: {names}", str(Path(path).parent))
     else:
         keep_exported(path, plan.data, holder.motionbridge_level)
-    return plan
+    return made
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
@@ -357,8 +357,8 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     plan = plan_export(context, holder, LevelExportOptions(), report)
     files.warn_of_replacing(path, report)
     made = FilePlan(path, plan.data, plan.changes)
-    if isinstance(plan, visuals_export.LevelPlan) and plan.beside is not None:
-        made = visuals_export.LevelFilePlan(path, plan)
+    if isinstance(plan, visual_plans.LevelPlan) and plan.beside is not None:
+        made = visual_plans.LevelFilePlan(path, plan)
     onto_imported(made, properties, imported, if_changed)
     return made
 
@@ -366,7 +366,7 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
 def settle(holder: Object, plan: FilePlan) -> None:
     """Store the written files as the known ones."""
     keep_saved(plan, holder.motionbridge_level)
-    if isinstance(plan, visuals_export.LevelFilePlan):
+    if isinstance(plan, visual_plans.LevelFilePlan):
         plan.settle(holder)
 
 

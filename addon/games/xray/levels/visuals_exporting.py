@@ -7,8 +7,7 @@ the file cannot store are reported with object names.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import bpy
@@ -19,10 +18,10 @@ from numpy.typing import NDArray
 from ....blender import attributes
 from ....blender import mesh as meshes
 from ....blender.instances import shows_instances
-from ....blender.properties import keep, kept
+from ....blender.properties import kept
 from ....blender.transforms import world_matrix
-from ....core import files, names, rebase, space
-from ....core.changes import Changes, Part, Words
+from ....core import names, rebase, space
+from ....core.changes import Changes, Part
 from ....core.errors import WriteError
 from ....core.model import Domain
 from ....core.report import Report, counted, said_of
@@ -30,14 +29,13 @@ from ....formats.xray import level as levels
 from ....formats.xray.level import edit, structure
 from ....formats.xray.level import mesh as visual_mesh
 from ....formats.xray.level.document import PORTAL, SUN, Level
-from ...plan import FilePlan, Together, keep_exported, remember_saved, warn_of_pasted
-from ..game_tree import GameTree
+from ...plan import warn_of_pasted
 from ..models.exporting import warn_of_pictures
 from . import marks, visual_vertices
-from .file import Plan, listed_names, listed_objects
+from .file import listed_names, listed_objects
 from .layer_checks import is_bent
-from .visual_vertices import FAST_GEOMETRY, RESHAPED
-from .visuals import GEOMETRY, VISUAL
+from .visual_plans import LevelPlan
+from .visuals import VISUAL
 
 if TYPE_CHECKING:
     from ....blender.typed import Object, Scene
@@ -74,67 +72,6 @@ class _Found:
         """Warn that all objects of a kind are written as imported, because the scene has none of them."""
         problem = f"no {noun}s are in the scene: the imported ones are written"
         self.report.warn(f"{problem}, without the edits that were saved since" if self.saved else problem)
-
-
-@dataclass(frozen=True)
-class LevelPlan(Plan):
-    """Also has the files ``beside`` `level`; None if `level.geom` could not be compared."""
-
-    beside: visual_vertices.FilesBeside | None = None
-
-
-class LevelFilePlan(Together):
-    """Writes the changed files beside `level`, then `level`."""
-
-    def __init__(self, path: str, planned: LevelPlan) -> None:
-        """Plan writing `level` to ``path``, and the other files to their paths."""
-        beside = {} if planned.beside is None else planned.beside.files
-        self._reshaped = None if planned.beside is None else planned.beside.reshaped
-        each = {**{str(one): data for one, data in beside.items()}, path: planned.data}
-        plans = [FilePlan(one, data, planned.changes) for one, data in each.items()]
-        super().__init__(path, plans, planned.data, planned.changes)
-
-    def sentence(self, words: Words | None = None) -> str:
-        """Return the changes of `level`; those of the other files are among them."""
-        return FilePlan.sentence(self, words)
-
-    def settle(self, holder: Object) -> None:
-        """Store which files beside `level` were written: they are the base from now on."""
-        if self._reshaped is not None:
-            keep(holder.motionbridge_level, "reshaped", self._reshaped.astype("<i4").tobytes())
-        for one in self.plans:
-            if Path(one.path).name.lower() == GEOMETRY:
-                holder.motionbridge_level.geometry = one.digest
-                remember_saved(holder, one.path, one.digest, GEOMETRY)
-                if self._reshaped is not None:
-                    remember_saved(holder, one.path, " ".join(map(str, self._reshaped.tolist())), RESHAPED)
-
-    def settle_exported(self, holder: Any) -> None:
-        """Do the same after an export, if it replaced the imported files."""
-        source = Path(bpy.path.abspath(holder.motionbridge_level.path))
-        if files.resolved(Path(self.path).parent) == files.resolved(source.parent) and holder.library is None:
-            self.settle(holder)
-        keep_exported(self.path, self.data, holder.motionbridge_level)
-
-
-def export_plan(holder: Object, path: Path, planned: LevelPlan) -> LevelFilePlan:
-    """Return a plan for ``path``, with `level.geom` and `level.geomx` beside it if edited since the import."""
-    properties = holder.motionbridge_level
-    source = Path(bpy.path.abspath(properties.path)).parent
-    elsewhere = files.resolved(path.parent) != files.resolved(source)
-    if planned.beside is None:
-        return LevelFilePlan(str(path), planned)
-    # Edits that were saved back are only in the files beside the imported one.
-    saved = elsewhere and not planned.beside.is_imported
-    written = {}
-    for name in (GEOMETRY, FAST_GEOMETRY):
-        found = GameTree(source).find_file(name)
-        data = None if found is None else planned.beside.files.get(found)
-        if data is None and saved and found is not None:
-            data = files.read_file(found)
-        if data is not None:
-            written[GameTree(path.parent).find_file(name) or path.parent / name] = data
-    return LevelFilePlan(str(path), replace(planned, beside=replace(planned.beside, files=written)))
 
 
 def plan(scene: Scene, holder: Object, data: bytes, report: Report) -> LevelPlan:

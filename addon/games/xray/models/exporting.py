@@ -31,7 +31,15 @@ from ....core.report import Report, listed
 from ....formats.xray import ogf
 from ....formats.xray.ogf.building import section
 from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import LOD, Ogf, motion_set_of, part_name, with_motion_set
+from ....formats.xray.ogf.document import (
+    LOD,
+    Ogf,
+    lod_path,
+    motion_set_of,
+    part_name,
+    reference_names,
+    with_motion_set,
+)
 from ....formats.xray.ogf.mesh import (
     Settings,
     bone_labels,
@@ -47,7 +55,6 @@ from ..motions import replaced
 from ..motions.files import LISTS, are_stored
 from ..options import ModelExportOptions
 from . import properties as model_properties
-from .importing import lod_path, reference_names
 
 if TYPE_CHECKING:
     from ....blender.typed import Context, Material, Object, PoseBone
@@ -123,10 +130,18 @@ def export_model(
     """
     plan = plan_export(context, holder, options, report)
     replaced.warn_of_model(holder.motionbridge_model, str(path), plan.data, ".ogf", report)
-    files.write_atomically(path, plan.data, backup=options.backup)
+    made = _file_plan(holder, str(path), plan)
+    before = made.changes
+    made.write(backup=options.backup)
     keep_exported(path, plan.data, holder.motionbridge_model)
     follow_model(holder, path, plan.data)
-    return plan
+    return plan if made.changes is before else replace(plan, changes=made.changes, words=())
+
+
+def _file_plan(holder: Object, path: str, plan: Plan) -> FilePlan:
+    made = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
+    made.base = hashlib.sha256(kept(holder.motionbridge_model, "document")).hexdigest()
+    return made
 
 
 def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, report: Report) -> FilePlan:
@@ -139,8 +154,8 @@ def plan_save_back(context: Context, holder: Object, *, if_changed: OtherBase, r
     path = bpy.path.abspath(properties.path)
     plan = plan_export(context, holder, ModelExportOptions(), report)
     files.warn_of_replacing(path, report)
-    made = FilePlan(path, plan.data, replace(plan.changes, lines=[*plan.changes.lines, *plan.words]))
-    onto_imported(made, properties, hashlib.sha256(kept(properties, "document")).hexdigest(), if_changed)
+    made = _file_plan(holder, path, plan)
+    onto_imported(made, properties, made.base, if_changed)
     return made
 
 

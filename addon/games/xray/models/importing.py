@@ -34,8 +34,17 @@ from ....formats.xray.object.chunk_types import TWO_SIDED, Authorship, ExportSca
 from ....formats.xray.object.mapping import decode_mesh
 from ....formats.xray.object.mapping import decode_skeleton as decode_editor_skeleton
 from ....formats.xray.object.smoothing import has_normals
-from ....formats.xray.ogf.chunk_types import BoneNames, IkData, LodPath, MotionReferences, MotionReferences2, UserData
-from ....formats.xray.ogf.document import Ogf, OldVisualType, Part, VisualType, motion_set_of, parts
+from ....formats.xray.ogf.chunk_types import BoneNames, IkData, UserData
+from ....formats.xray.ogf.document import (
+    Ogf,
+    OldVisualType,
+    Part,
+    VisualType,
+    lod_path,
+    motion_set_of,
+    parts,
+    reference_names,
+)
 from ....formats.xray.ogf.mesh import decode_meshes, mesh_parts
 from ....formats.xray.ogf.skeleton import decode_skeleton
 from ..bones import values as bone_values
@@ -270,18 +279,6 @@ def _store_model(holder: Any, document: Ogf, path: Path, data: bytes) -> None:
     if user_data is not None:
         properties.user_data = names.decode(user_data.text)
     properties.lod = lod_path(document)
-
-
-def lod_path(document: Ogf) -> str:
-    """Return the path of the model shown at a distance, "" for none; as in the game, a zero byte ends it."""
-    lod = document.first(LodPath)
-    return names.decode(lod.path.partition(b"\0")[0]) if lod is not None else ""
-
-
-def reference_names(document: Ogf) -> list[str]:
-    """Return the motion references of a model as stored."""
-    listed = document.first(MotionReferences2) or document.first(MotionReferences)
-    return [names.decode(name) for name in listed.names] if listed else []
 
 
 def references_of(document: Ogf, tree: GameTree) -> list[MotionReference]:

@@ -487,6 +487,7 @@ def plan_save_back(
     )
     host.arrange(plan, chosen, whole=only is None)
     plan.imported, plan.theirs = file.sha256, list(theirs)
+    plan.base = (digest_on_disk(path) or "") if others_changed else ""
     return plan
 
 

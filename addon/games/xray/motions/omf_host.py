@@ -58,6 +58,9 @@ class MotionPlan(Plan):
     unsampled: list[Any] = field(default_factory=list)
     """Actions with bones that were not sampled although they need it."""
 
+    def compare_with_disk(self) -> None:
+        """Do nothing: a save starts from the file on disk, and ``changes`` have rounding errors."""
+
     @property
     def renamed(self) -> list[tuple[str, str]]:
         """Old and new names of motions that were renamed in the panel."""

@@ -1,0 +1,95 @@
+"""What differs between two models, LOD by LOD, in the words of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import rebase
+from ....core.changes import ENGLISH, Changes, Part
+from ....core.rebase import named_or_in_order
+from ....core.report import Report, listed
+from ... import OTHER_DATA
+from .document import Lod, P3d
+from .encoding import encode_lod
+from .mesh import content_of, decode_polygons, named_points, proxies
+from .text import lod_differences, pairs_of
+
+LEVEL = "level of detail"
+
+
+def compare(before: P3d, after: P3d) -> Changes:
+    """Return what differs in ``after``. Raises `WriteError` for content that an export would refuse."""
+    changes = Changes(noun=LEVEL, unchanged=0)
+    pairs = pairs_of(before.lods, after.lods)
+    for number, lod in enumerate(before.lods):
+        if number not in pairs:
+            changes.deleted[LEVEL] += 1
+            continue
+        other = after.lods[pairs[number]]
+        if any(lod_differences(lod, other)):
+            lines = list(_lines(lod, other)) or [OTHER_DATA]
+            changes.parts.append(Part(label(other), LEVEL, fields=tuple(lines)))
+        else:
+            changes.unchanged = (changes.unchanged or 0) + 1
+    for number in sorted(set(range(len(after.lods))) - set(pairs.values())):
+        changes.add(LEVEL, label(after.lods[number]))
+    return changes
+
+
+def _lines(before: Lod, after: Lod) -> Iterator[str]:
+    content = content_of(after, label(after), Report())
+    shown = decode_polygons(before, Report(), {}, "")
+    points = rebase.matched(*_point_rows(after, before)) if before.kind == "memory" else None
+    rebase.follow(content.mesh, shown, points)
+    found = content.proxies or []
+    own = named_or_in_order([one.path for one in found], [one.name for one in proxies(before)])
+    content.proxies = [replace(one, source=source) for one, source in zip(found, own, strict=True)]
+    _, changes = encode_lod(content, before, Report())
+    yield from lines_of(changes, before, after)
+
+
+def _point_rows(*lods: Lod) -> list[NDArray[np.int64]]:
+    """Return (points, 4) what tells the points of each LOD apart: the number of their names, else their positions."""
+    numbers: dict[str, int] = {}
+    found = []
+    for lod in lods:
+        rows = np.zeros((len(lod.points), 4), np.int64)
+        for row, point, position in zip(rows, named_points(lod), lod.points["position"].view(np.int32), strict=True):
+            row[:] = (numbers.setdefault(point.name, len(numbers) + 1), 0, 0, 0) if point.name else (0, *position)
+        found.append(rows)
+    return found
+
+
+def lines_of(changes: Changes, before: Lod, after: Lod) -> Iterator[str]:
+    """Yield what changed in a LOD, with the names of selections, named properties, proxies and memory points."""
+    names_of: dict[str, Callable[[Lod], list[str]]] = {
+        "selection": lambda lod: [name for name, _, _ in lod.selections()],
+        "named property": lambda lod: list(lod.properties()),
+        "proxy": lambda lod: [one.name for one in proxies(lod)],
+    }
+    for noun, number in changes.deleted.items():
+        gone = [name for name in names_of[noun](before) if name not in names_of[noun](after)]
+        if number:
+            yield f"{ENGLISH.counted(number, noun)}{f' ({listed(gone)})' if gone else ''}, removed"
+    for noun, new in dict.fromkeys((part.noun, part.new) for part in changes.parts):
+        found = [part.name for part in changes.parts if (part.noun, part.new) == (noun, new)]
+        yield f"{ENGLISH.counted(len(found), noun)} ({listed(found)}){', new' if new else ''}"
+    moved = _moved_points(before, after) if before.kind == "memory" else []
+    for line in changes.lines:
+        yield f"{line} ({listed(moved)})" if moved and line.endswith((" position", " positions")) else line
+
+
+def _moved_points(before: Lod, after: Lod) -> list[str]:
+    """Return the names of the points that both LODs have, at different positions."""
+    positions = {one.name: one.transform for one in reversed(named_points(before)) if one.name}
+    found = {one.name: one.transform for one in reversed(named_points(after)) if one.name in positions}
+    return [name for name in positions if name in found and not np.array_equal(positions[name], found[name])][::-1]
+
+
+def label(lod: Lod) -> str:
+    """Return the name of a LOD for reports."""
+    return f"{lod.kind} {float(lod.resolution):g}" if lod.kind in {"visual", "special", "edit"} else lod.kind

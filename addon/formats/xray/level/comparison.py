@@ -1,0 +1,106 @@
+"""What differs between two levels, in the words of an export: trees, impostors, lights, glows, portals, shaders.
+
+Boxes and spheres follow from what they surround, and are not named.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from ....core import names, rebase
+from ....core.changes import Changes, Part
+from ....core.report import counted
+from . import structure
+from .document import SUN, Kind, Level
+from .mesh import parents, tree_matrices
+
+
+def compare(before: Level, after: Level) -> Changes:
+    """Return what differs in ``after``."""
+    changes = Changes()
+    moved = _compare_trees(before, after, changes)
+    _compare_impostors(before, after, moved, changes)
+    strings = structure.shaders(before)
+
+    def light(number: int) -> str:
+        return f"{before.name} {'sun' if before.lights['type'][number] == SUN else f'light {number:03}'}"
+
+    def glow(number: int) -> str:
+        shader = int(before.glows["shader"][number])
+        texture = strings[shader].texture if shader < len(strings) else ""
+        return f"{before.name} glow {number:03} {texture.rpartition(chr(92))[2]}"
+
+    def portal(number: int) -> str:
+        row = before.portals[number]
+        return f"{before.name} portal {number:03} ({row['front']}|{row['back']})"
+
+    _compare_rows(before.lights, after.lights, "light", light, changes)
+    _compare_rows(before.glows, after.glows, "glow", glow, changes)
+    _compare_rows(before.portals, after.portals, "portal", portal, changes)
+    _compare_shaders(before, after, changes)
+    return changes
+
+
+def _compare_trees(before: Level, after: Level, changes: Changes) -> NDArray[np.int64]:
+    """Return the visuals of ``before`` whose tree was moved or hidden."""
+    of_before, of_after = (level.visuals.owners(Kind.TREE)[0] for level in (before, after))
+    common = min(len(of_before), len(of_after))
+    one, other = (tree_matrices(level, visuals[:common]) for level, visuals in ((before, of_before), (after, of_after)))
+    moved = np.flatnonzero((one.view(np.uint32) != other.view(np.uint32)).any(axis=(1, 2)))
+    seen, stays = (_is_seen(matrices[moved]) for matrices in (one, other))
+    for visual in of_after[:common][moved[stays]].tolist():
+        changes.change("tree", f"{after.name} {visual:05}", "place")
+    changes.deleted["tree"] += int((seen & ~stays).sum()) + len(of_before) - common
+    for visual in of_after[common:].tolist():
+        changes.add("tree", f"{after.name} {visual:05}")
+    return np.asarray(of_before[:common][moved])
+
+
+def _is_seen(matrices: NDArray[np.float32]) -> NDArray[np.bool_]:
+    lengths = np.linalg.norm(matrices[:, :3, :3], axis=1).max(axis=1, initial=0)
+    return np.asarray(lengths > structure.INVISIBLE_BELOW)
+
+
+def _compare_impostors(before: Level, after: Level, moved: NDArray[np.int64], changes: Changes) -> None:
+    """Add the impostors that differ, without those that follow their ``moved`` trees (n,)."""
+    one, other = structure.impostors(before), structure.impostors(after)
+    if not len(one.visuals) or not np.array_equal(one.visuals, other.visuals):
+        return
+    follow = set(parents(before)[moved].tolist())
+    fields: dict[int, list[str]] = {}
+    for name in ("positions", "uvs", "hemi", "light"):
+        mine, theirs = (np.ascontiguousarray(getattr(side, name)).view(np.uint32) for side in (one, other))
+        differs = (mine != theirs).reshape(len(one.visuals), -1).any(axis=1)
+        for visual in one.visuals[differs].tolist():
+            if name != "positions" or visual not in follow:
+                fields.setdefault(visual, []).append(name)
+    changes.parts += [
+        Part(f"{before.name} {visual:05}", "impostor", fields=tuple(found)) for visual, found in sorted(fields.items())
+    ]
+
+
+def _compare_rows(
+    before: NDArray[np.void], after: NDArray[np.void], noun: str, label: Callable[[int], str], changes: Changes
+) -> None:
+    """Add changed, new and deleted records; ``label`` returns the name of one of ``before``."""
+    source = rebase.matched(after, before)
+    for number, row in zip(source.tolist(), after, strict=True):
+        if number < 0:
+            changes.add(noun, noun)
+        elif row.tobytes() != before[number].tobytes():
+            fields = [name for name in row.dtype.names or () if row[name].tobytes() != before[number][name].tobytes()]
+            changes.parts.append(Part(label(number), noun, fields=tuple(fields)))
+    changes.deleted[noun] += len(before) - int((source >= 0).sum())
+
+
+def _compare_shaders(before: Level, after: Level, changes: Changes) -> None:
+    for old, new in zip(before.shaders, after.shaders, strict=False):
+        if old != new:
+            changes.parts.append(Part(names.decode(old), "shader string", fields=(names.decode(new),)))
+    one, other = before.visuals.shaders, after.visuals.shaders
+    common = min(len(one), len(other))
+    if count := int((one[:common] != other[:common]).sum()):
+        changes.lines.append(f"shader strings of {counted(count, 'visual')}")

@@ -1,0 +1,114 @@
+"""What differs between two models of the editor, in the words of an export."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ....core import names, rebase
+from ....core.changes import Changes
+from ....core.report import Report
+from .. import bones, skl, skl_comparison
+from ..ogf.chunk_types import UserData
+from .chunk_types import TWO_SIDED, ExportScale, LodName, ObjectFlags, Surface, Surfaces
+from .document import Model, Object
+from .encoding import encode_mesh
+from .mapping import decode_mesh
+
+SURFACE_FIELDS = {
+    "shader": "engine shader",
+    "texture": "texture",
+    "compiler_shader": "compiler shader",
+    "material": "game material",
+}
+"""Fields of a `Surface`, and what an export calls them."""
+
+
+def compare(before: Object, after: Object) -> Changes:
+    """Return what differs in ``after``: bones, meshes, surfaces, texts and motions.
+
+    Raises `WriteError` as an export does.
+    """
+    changes, one, other = Changes(), before.model, after.model
+    _compare_bones(one, other, changes)
+    labels, listed = ([mesh.label for mesh in model.meshes] for model in (one, other))
+    for number, source in enumerate(rebase.named_or_in_order(listed, labels)):
+        if source < 0:
+            changes.add("mesh", listed[number])
+            continue
+        mesh = decode_mesh(other.meshes[number], other, Report())
+        changes.include(encode_mesh(mesh, one.meshes[source], one, Report())[1], labels[source], "mesh")
+    gone = set(range(len(labels))) - set(rebase.named_or_in_order(listed, labels))
+    for number in sorted(gone):
+        changes.change("mesh", labels[number], "removed")
+    _compare_surfaces(one, other, changes)
+    changes.lines += _changed_texts(one, other)
+    motions = skl_comparison.compare(*(model.first(skl.Skl) or skl.new_skls([]) for model in (one, other)))
+    changes.parts += motions.parts
+    changes.deleted += motions.deleted
+    return changes
+
+
+def _compare_bones(before: Model, after: Model, changes: Changes) -> None:
+    labels = [bone.name.lower() for bone in before.bones]
+    left = {bone.name.lower(): bone for bone in reversed(after.bones)}
+    parents = [{bone.name.lower() for bone in model.bones} for model in (before, after)]
+    for label, bone in zip(labels, before.bones, strict=True):
+        other = left.pop(label, None)
+        if other is None:
+            if labels.count(label) == 1:
+                changes.change("bone", bone.name, "removed")
+            continue
+        placed = [one.first(bones.Placement) for one in (bone, other)]
+        moved = [one and (one.offset.tobytes(), one.rotation.tobytes()) for one in placed]
+        fields = ["rest position"] if moved[0] != moved[1] else []
+        above = [one.parent.lower() for one in (bone, other)]
+        if (above[0] if above[0] in parents[0] else "") != (above[1] if above[1] in parents[1] else ""):
+            fields.append("parent")
+        fields += bones.changed_values(*(bones.decode_bone(one).entry for one in (bone, other)))
+        if fields:
+            changes.change("bone", bone.name, *fields)
+    for bone in after.bones:
+        if left.get(bone.name.lower()) is bone:
+            changes.add("bone", bone.name)
+
+
+def _surfaces(model: Model) -> list[Surface]:
+    listed = [section.value for section in model.sections if isinstance(section.value, Surfaces)]
+    newest: Any = max(listed, key=lambda one: one.layout, default=None)
+    return [] if newest is None else list(newest.surfaces)
+
+
+def _compare_surfaces(before: Model, after: Model, changes: Changes) -> None:
+    now = {surface.label.lower(): surface for surface in _surfaces(after)}
+    for surface in _surfaces(before):
+        other = now.pop(surface.label.lower(), None)
+        if other is None:
+            changes.change("surface", surface.label, "removed")
+        elif fields := list(_surface_fields(surface, other)):
+            changes.change("surface", surface.label, *fields)
+    for surface in now.values():
+        changes.add("surface", surface.label)
+
+
+def _surface_fields(one: Surface, other: Surface) -> Iterator[str]:
+    yield from (word for name, word in SURFACE_FIELDS.items() if getattr(one, name) != getattr(other, name))
+    if (one.flags ^ other.flags) & TWO_SIDED:
+        yield "two-sided"
+
+
+def _changed_texts(before: Model, after: Model) -> Sequence[str]:
+    def values(model: Model) -> dict[str, Any]:
+        flags, data = model.first(ObjectFlags), model.first(UserData)
+        lod, scale = model.first(LodName), model.first(ExportScale)
+        return {
+            "flags": flags.flags if flags is not None else 0,
+            "user data": data.text if data is not None else b"",
+            "LOD": lod.name if lod is not None else b"",
+            "export scale": scale.scale if scale is not None else 1,
+            "motion references": model.references,
+            "bone parts": [(names.decode(part.name), part.bones) for part in model.parts],
+        }
+
+    now = values(after)
+    return [word for word, value in values(before).items() if value != now[word]]

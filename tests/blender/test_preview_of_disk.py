@@ -1,0 +1,288 @@
+"""What a save says: how the file on disk will change, whatever was saved since the import."""
+
+import shutil
+from types import SimpleNamespace
+
+import bmesh
+import bpy
+import pytest
+
+from addon.blender import compat
+from addon.formats.xray import details
+from addon.ui.arma import models as arma_models
+from addon.ui.arma import panels
+from addon.ui.change_words import plan_sentence
+from addon.ui.descent3 import models as descent_models
+from addon.ui.xray import editor_models, levels, models, motion_files, paths, skeletal
+from tests.blender.test_save_back import NOTHING, dialog_of
+from tests.blender.test_skl_motions import CURVED, made_motion, rig_of, written
+from tests.blender.test_skl_motions import load as load_editor_motions
+from tests.blender.test_ui import last_report, load
+
+
+def mesh_edits(objects):
+    """Move the first vertex of the first mesh, and the last one of the last."""
+
+    def move(obj, vertex):
+        obj.data.vertices[vertex].co[2] += 0.25
+
+    return lambda: move(objects[0], 0), lambda: move(objects[-1], -1)
+
+
+def key_edits(action):
+    """Move the first key of the first curve, and the last one of the last curve of locations."""
+    curves = [one for one in compat.curve_bag(action).fcurves if one.data_path.endswith("location")]
+
+    def move(curve, key):
+        curve.keyframe_points[key].co[1] += 0.5
+
+    return lambda: move(curves[0], 0), lambda: move(curves[-1], -1)
+
+
+def with_mesh(obj):
+    return obj.type == "MESH" and len(obj.data.vertices)
+
+
+def below(holder):
+    return [one for one in (holder, *holder.children_recursive) if with_mesh(one)]
+
+
+def a_game_model(path):
+    bpy.ops.import_scene.xray_ogf(filepath=str(path), textures=False)
+    meshes = below(bpy.context.view_layer.objects.active)
+    return models.MOTIONBRIDGE_OT_model_save_back, *mesh_edits(meshes)
+
+
+def an_editor_model(path):
+    bpy.ops.import_scene.xray_object(filepath=str(path), textures=False)
+    meshes = below(bpy.context.view_layer.objects.active)
+    return editor_models.MOTIONBRIDGE_OT_editor_model_save_back, *mesh_edits(meshes)
+
+
+def an_arma_model(path):
+    bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False)
+    meshes = [bpy.context.view_layer.objects.active]
+    return arma_models.MOTIONBRIDGE_OT_arma_model_save_back, *mesh_edits(meshes)
+
+
+def a_descent_model(path):
+    bpy.ops.import_scene.descent3_oof(filepath=str(path), textures=False)
+    parts = [one for one in bpy.data.objects if with_mesh(one) and one.motionbridge_descent_part.is_part]
+    bpy.context.view_layer.objects.active = parts[0]
+    return descent_models.MOTIONBRIDGE_OT_descent_save_back, *mesh_edits(parts)
+
+
+def an_animation(path):
+    bpy.ops.import_scene.arma_rtm(filepath=str(path))
+    action = bpy.context.view_layer.objects.active.animation_data.action
+    return panels.MOTIONBRIDGE_OT_arma_save_back, *key_edits(action)
+
+
+def a_path(path):
+    bpy.ops.import_scene.xray_anm(filepath=str(path))
+    action = bpy.context.view_layer.objects.active.animation_data.action
+    return paths.MOTIONBRIDGE_OT_path_save_back, *key_edits(action)
+
+
+def motions(path):
+    rig = load(path.parent)
+    return motion_files.MOTIONBRIDGE_OT_save_back, *key_edits(rig.animation_data.action)
+
+
+def editor_motions(path):
+    rig = rig_of(["root", "arm", "hand", "Finger"])
+    (action,) = load_editor_motions(rig, str(path)).actions
+    bpy.context.view_layer.objects.active = rig
+    compat.assign(rig, action)
+    return skeletal.MOTIONBRIDGE_OT_skeletal_save_back, *key_edits(action)
+
+
+def a_level_file(path):
+    bpy.ops.import_scene.xray_level_geometry(filepath=str(path))
+    holder = next(one for one in bpy.data.objects if one.motionbridge_level.kind != "NONE")
+    bpy.context.view_layer.objects.active = holder
+    return levels.MOTIONBRIDGE_OT_level_save_back, *mesh_edits(below(holder))
+
+
+def slots(path):
+    _, *_ = a_level_file(path)
+    ground = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "DETAILS")
+    bpy.context.view_layer.objects.active = ground
+
+    def darken(face):
+        ground.data.attributes[details.SUN].data[face].value = 0.2
+
+    return levels.MOTIONBRIDGE_OT_level_save_back, lambda: darken(0), lambda: darken(-1)
+
+
+def a_level(path):
+    bpy.ops.import_scene.xray_level(directory=str(path.parent), textures=False)
+    trees = sorted(
+        (one for one in bpy.data.objects if one.motionbridge_level.kind == "TREE"), key=lambda one: str(one.name)
+    )
+    bpy.context.view_layer.objects.active = trees[0]
+
+    def move(tree):
+        tree.location.x += 0.5
+
+    return levels.MOTIONBRIDGE_OT_level_save_back, lambda: move(trees[0]), lambda: move(trees[-1])
+
+
+def vertices_of_a_level(path):
+    kind, move_a_tree, _ = a_level(path)
+    surface = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "SURFACE")
+    return kind, move_a_tree, mesh_edits([surface])[0]
+
+
+def coordinates_of_a_level(path):
+    kind, move_a_tree, _ = a_level(path)
+    surface = next(one for one in bpy.data.objects if one.motionbridge_level.kind == "SURFACE")
+
+    def shift():
+        for corner in surface.data.uv_layers[0].uv:
+            corner.vector[0] += 0.125
+
+    return kind, move_a_tree, shift
+
+
+SOURCES = {
+    a_game_model: "humanoid.ogf",
+    an_editor_model: "weapon.object",
+    an_arma_model: "arma/man.p3d",
+    a_descent_model: "descent3/ship.oof",
+    an_animation: "arma/walk.rtm",
+    a_path: "camera.anm",
+    motions: "humanoid.omf",
+    editor_motions: "made.skls",
+    a_level_file: "level/level.hom",
+    slots: "level/level.details",
+    a_level: "level/level",
+    vertices_of_a_level: "level/level",
+    coordinates_of_a_level: "level/level",
+}
+OPENED = {
+    **{how.__name__: (how, source) for how, source in SOURCES.items()},
+    **{name: (a_level_file, f"level/level.{name}") for name in ("som", "cform")},
+    "dm": (a_level_file, "level/grass.dm"),
+}
+
+
+@pytest.fixture(params=OPENED.values(), ids=OPENED.keys())
+def opened(request, tmp_path, samples):
+    how, source = request.param
+    folder = tmp_path / "yard"
+    folder.mkdir()
+    if source == "made.skls":
+        path = folder / shutil.copy(written(tmp_path, made_motion(CURVED)), folder)
+    else:
+        path = folder / shutil.copy(samples / source, folder)
+    beside = {"humanoid.omf": ["humanoid.ogf"], "level": ["level.geom", "level.geomx"]}.get(path.name, [])
+    for name in beside:
+        shutil.copy((samples / source).with_name(name), folder)
+    return SimpleNamespace(path=path, open=lambda: how(path))
+
+
+def said_by(kind):
+    """The sentence and the details of a dialog, without the warnings, which are of the whole file."""
+    dialog = dialog_of(kind)
+    plan = dialog._shown.plan
+    return [NOTHING] if dialog._shown.is_saved else [plan_sentence(plan), *dialog.details(plan)]
+
+
+def save(kind):
+    return dialog_of(kind, backup=False).execute(bpy.context)
+
+
+def memory_points(path):
+    bpy.ops.import_scene.arma_p3d(filepath=str(path), rig="NONE", textures=False, levels={"VISUAL", "MEMORY"})
+    points = {one.motionbridge_arma_mark.game_name: one for one in bpy.data.objects if one.type == "EMPTY"}
+    bpy.context.view_layer.objects.active = next(one for one in bpy.data.objects if one.type == "MESH")
+    return arma_models.MOTIONBRIDGE_OT_arma_model_save_back, points
+
+
+def test_a_moved_memory_point_is_named_also_when_another_is_added_or_deleted(tmp_path, samples):
+    kind, points = memory_points(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+    points["head"].location.z += 0.25
+    assert said_by(kind)[1:] == ["memory: 1 position (head)"]
+    assert bpy.ops.motionbridge.arma_mark_add(kind="POINT", label="muzzle") == {"FINISHED"}
+    assert said_by(kind)[1:] == ["memory: 1 selection (muzzle), new; points 7 -> 8; 1 position (head)"]
+    assert save(kind) == {"FINISHED"}
+    points["Spine"].location.z += 0.25
+    bpy.data.objects.remove(points["Pelvis"])
+    assert said_by(kind)[1:] == ["memory: 1 selection (Pelvis), removed; points 8 -> 7; 1 position (Spine)"]
+    assert save(kind) == {"FINISHED"}
+    points["Spine"].location.z += 0.25
+    assert said_by(kind)[1:] == ["memory: 1 position (Spine)"]
+
+
+def test_deleted_and_added_faces_are_counted_against_the_file_on_disk(tmp_path, samples):
+    kind, _, other = an_arma_model(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+    mesh = bpy.context.view_layer.objects.active.data
+
+    def delete(face):
+        work = bmesh.new()
+        work.from_mesh(mesh)
+        work.faces.ensure_lookup_table()
+        bmesh.ops.delete(work, geom=[work.faces[face]], context="FACES_ONLY")
+        work.to_mesh(mesh)
+        work.free()
+
+    delete(0)
+    assert said_by(kind)[1:] == ["visual 1: faces 42 -> 41"]
+    assert save(kind) == {"FINISHED"}
+    delete(-1)
+    assert said_by(kind)[1:] == ["visual 1: faces 41 -> 40"]
+    assert save(kind) == {"FINISHED"}
+    other()
+    assert said_by(kind)[1].startswith("visual 1: 1 position")
+
+
+def test_without_changes_no_warning_is_repeated(tmp_path, samples):
+    kind, edit, _ = an_arma_model(shutil.copy(samples / "arma" / "man.p3d", tmp_path))
+    model = bpy.context.view_layer.objects.active
+    model.data.edges.add(1)
+    model.data.edges[-1].vertices = (0, 5)
+    model.data.update()
+    edit()
+    assert save(kind) == {"FINISHED"}
+    (loose,) = [line for line in last_report() if "edges without faces" in line]
+    for _ in range(2):
+        assert save(kind) == {"CANCELLED"}
+        assert last_report() == ["man.p3d: no changes to save"]
+    model.data.edges.add(1)
+    model.data.edges[-1].vertices = (1, 6)
+    model.data.update()
+    assert save(kind) == {"CANCELLED"}
+    assert loose not in last_report()
+    assert "edges without faces" in last_report()[1]
+    edit()
+    assert save(kind) == {"FINISHED"}
+    assert "edges without faces" in "\n".join(last_report()), "what a written file lacks is said each time"
+
+
+def test_a_save_says_what_an_import_of_the_file_on_disk_would_say(opened):
+    kind, edit, other = opened.open()
+    edit()
+    whole = said_by(kind)
+    assert save(kind) == {"FINISHED"}
+    assert NOTHING in said_by(kind)
+    other()
+    second = said_by(kind)
+    saved = {path: path.read_bytes() for path in opened.path.parent.iterdir()}
+    assert save(kind) == {"FINISHED"}
+    report = last_report()
+    other()
+    edit()
+    both = said_by(kind)
+    bpy.ops.wm.read_homefile(use_empty=True)
+    for path, data in saved.items():
+        path.write_bytes(data)
+    kind, edit, other = opened.open()
+    other()
+    assert second == said_by(kind)
+    assert save(kind) == {"FINISHED"}
+    assert report[0] == last_report()[0]
+    other()
+    edit()
+    assert both == said_by(kind)
+    assert whole
