@@ -9,6 +9,7 @@ from mathutils import Euler, Matrix, Quaternion
 
 from addon.blender import action as actions
 from addon.blender import armature, compat
+from addon.blender.bone_curves import keeps_scale_at_one
 from addon.blender.rotation_modes import HiddenKeys, RotationModes
 from addon.core import rotation
 from addon.core.model import Clip, Skeleton
@@ -204,6 +205,25 @@ def test_other_rotation_modes_are_read(scene, mode: str) -> None:
         else Euler(values, mode).to_quaternion()
     )
     assert rotation.angles_between(basis, np.array(expected)) < 1e-6
+
+
+@pytest.mark.parametrize("value", [1.0, 1.5])
+@pytest.mark.parametrize(
+    ("path", "is_scale"),
+    [
+        ("scale", True),
+        ('pose.bones["a"].scale', True),
+        ("location", False),
+        ('pose.bones["a"].location', False),
+        ('["a"].scale', False),
+        ("delta_scale", False),
+    ],
+)
+def test_only_curves_of_scales_keep_a_scale_at_one(path, is_scale, value) -> None:
+    action, _, bag = compat.new_action("scaled", "OBJECT", "rig")
+    curve = compat.curve_maker(action, bag)(path, 0, "Scales")
+    curve.keyframe_points.insert(0, value)
+    assert keeps_scale_at_one(curve) == (is_scale and value == 1.0)
 
 
 def test_curves_without_a_place_in_a_clip_are_named(scene) -> None:

@@ -271,6 +271,17 @@ def test_faces_to_nowhere_are_left_out_and_reported(tmp_path):
     assert any("1 face refers to missing points" in warning for warning in report.warnings)
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_without_bones_the_only_mesh_is_the_model_and_several_are_below_an_empty(count, tmp_path):
+    data = small((mesh(),) * count, x921=None, x919=None, x923=None)
+    found, _ = imported(written(tmp_path, data), textures=False)
+    assert found.rig is None
+    assert found.holder.type == ("MESH" if count == 1 else "EMPTY")
+    assert found.holder.motionbridge_editor_model.is_model
+    assert len(found.meshes) == count
+    assert set(found.holder.children_recursive) == set(found.meshes) - {found.holder}
+
+
 def test_an_object_with_nothing_to_show_is_refused(tmp_path):
     data = small((), x921=None, x919=None, x923=None)
     with pytest.raises(ReadError, match="nothing that can be shown"):

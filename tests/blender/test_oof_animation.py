@@ -735,6 +735,26 @@ def test_rotors_turn_as_the_game_turns_them_and_exports_take_no_notice(bones, ve
     assert planned(made.holder)[0].data == path.read_bytes()
 
 
+@BOTH
+def test_rotors_and_turrets_are_driven_on_what_poses_their_part(bones, samples):
+    made, _ = imported(samples / "descent3" / "ship.oof", bones=bones, textures=False)
+    made.holder.motionbridge_descent_model.shows_turrets = True
+    parts = [part for part in made.parts if property_values.rotates_itself(part)]
+    assert len(parts) == 2
+    driven = {
+        (owner.name, curve.data_path)
+        for owner in bpy.data.objects
+        if owner.animation_data is not None
+        for curve in owner.animation_data.drivers
+    }
+    assert driven == {
+        (made.rig.name, f'pose.bones["{part.parent_bone}"].rotation_quaternion')
+        if bones
+        else (part.name, "rotation_quaternion")
+        for part in parts
+    }
+
+
 def test_a_turret_swings_within_its_field():
     turret = square("turret")
     turret.motionbridge_descent_part.is_part = True

@@ -435,6 +435,15 @@ def test_a_copied_lod_needs_a_resolution_of_its_own(man, tmp_path):
     assert np.array_equal(five.points["position"][: len(old.points)], old.points["position"])
 
 
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (3, 2, 1), (2, 1, 3), (2, 3, 1), (1, 3, 2), (3, 1, 2)])
+def test_new_lods_are_in_the_order_of_their_resolutions(numbers, tmp_path):
+    for number in numbers:
+        cube()
+        assert bpy.ops.motionbridge.arma_set_lod(kind="VISUAL", number=number) == {"FINISHED"}
+    lods = p3d.read(exported(tmp_path), "", Report()).lods
+    assert [float(lod.resolution) for lod in lods] == [1, 2, 3]
+
+
 def cube(name="new", **options):
     assert bpy.ops.mesh.primitive_cube_add(**options) == {"FINISHED"}
     made = bpy.context.view_layer.objects.active
